@@ -1,0 +1,38 @@
+"""Content keys and the randomness that hangs on them: both come from what a thing is, never from order or time."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+
+def content_key(made_from: Mapping[str, object]) -> str:
+    """The SHA-256 (hex) of everything a file was made from; equal mappings give equal keys, whatever their order."""
+    canonical = json.dumps(made_from, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def table_digest(table: pa.Table) -> str:
+    """The SHA-256 (hex) of a table's columns and values, in the order of its rows."""
+    digest = hashlib.sha256(str(table.schema.remove_metadata()).encode())
+    for row in table.to_pylist():
+        digest.update(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def generator(seed: int, *identity: object) -> np.random.Generator:
+    """A random generator that depends on the study's seed and the identity of the thing drawn alone."""
+    text = "\x1f".join(map(str, (seed, *identity)))
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
+
+
+def drawn_first(things: Iterable[str], count: int, seed: int, *identity: object) -> list[str]:
+    """The `count` things of smallest digest under the seed: adding a thing moves no other one's place."""
+
+    def rank(thing: str) -> str:
+        return hashlib.sha256("\x1f".join(map(str, (seed, *identity, thing))).encode()).hexdigest()
+
+    return sorted(things, key=rank)[:count]

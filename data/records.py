@@ -1,0 +1,134 @@
+"""The rows that travel between the rooms: typed, frozen, with identifiers that refuse nonsense."""
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from data.errors import InputError
+
+QueryType = Literal["open", "closed"]
+ContextKind = Literal["base", "assertive", "negation"]
+Partition = Literal["static", "temporal", "disputable"]
+Condition = Literal["none", "original", "counter_memory"]
+
+CONTEXT_KINDS: tuple[ContextKind, ...] = ("base", "assertive", "negation")
+PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
+CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory")
+SLOT = "[ENTITY]"
+
+
+class WikidataId(str):
+    """The id of a Wikidata item or property, such as Q20 or P36."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: str) -> "WikidataId":
+        if not re.fullmatch(r"[QP][1-9]\d*", value):
+            raise InputError(f"{value!r} is no Wikidata id: expected Q or P and a number, such as Q20")
+        return super().__new__(cls, value)
+
+
+class RelationName(str):
+    """What work is cut into: a YAGO predicate, a Wikidata property, or `disputable`; letters and digits only."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: str) -> "RelationName":
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,63}", value):
+            raise InputError(f"{value!r} is no relation name: expected letters and digits, such as officialLanguage")
+        return super().__new__(cls, value)
+
+
+def identity(*parts: object) -> str:
+    """A short id made of what a row is about, the same in every order and on every machine."""
+    return hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A subject and its object under a relation, with where it comes from."""
+
+    relation: RelationName
+    subject: str
+    object: str
+    subject_id: WikidataId | None
+    object_id: WikidataId | None
+    id_source: str | None
+    source: str
+    licence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A complete query about an entity; `answer` is the entity's object, or a drawn one where the entity is invented."""
+
+    query_id: str
+    relation: RelationName
+    query_type: QueryType
+    form: int
+    entity: str
+    entity_id: WikidataId | None
+    invented: bool
+    answer: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A sentence about an entity that is put before every query of its relation; it ends with a newline."""
+
+    context_id: str
+    relation: RelationName
+    kind: ContextKind
+    entity: str
+    invented: bool
+    object: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A DynamicQA question with its two contexts; `flags` names the rules that the row breaks."""
+
+    question_id: str
+    relation: RelationName
+    partition: Partition
+    subject: str
+    subject_id: WikidataId | None
+    property_id: WikidataId | None
+    object: str
+    object_id: WikidataId | None
+    answers: tuple[str, ...]
+    replacement: str
+    question: str
+    original_context: str
+    counter_memory_context: str
+    edits: int | None
+    subject_popularity: float | None
+    object_popularity: float | None
+    id_source: str | None
+    source: str
+    licence: str
+    flags: tuple[str, ...]
+
+    def context(self, condition: Condition) -> str | None:
+        """The context of a condition; None where the question stands alone."""
+        return {"none": None, "original": self.original_context, "counter_memory": self.counter_memory_context}[condition]
+
+    def context_answer(self, condition: Condition) -> str:
+        """The answer that a condition states; the original object where there is no context."""
+        return self.replacement if condition == "counter_memory" else self.object
+
+
+Record = Fact | Query | Context | Question
+
+
+def is_relevant(context: Context, query: Query) -> bool:
+    """Whether the context mentions the query's entity."""
+    return query.entity in (context.entity, context.object)
+
+
+def as_row(record: Record) -> dict[str, Any]:
+    """The record as plain values, for a table."""
+    return asdict(record)

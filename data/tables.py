@@ -1,0 +1,163 @@
+"""The columns of every table, said once: Parquet files, the database and its documentation are made from these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+ARROW: Mapping[str, pa.DataType] = {
+    "VARCHAR": pa.string(),
+    "DOUBLE": pa.float64(),
+    "BIGINT": pa.int64(),
+    "BOOLEAN": pa.bool_(),
+    "VARCHAR[]": pa.list_(pa.string()),
+    "BIGINT[]": pa.list_(pa.int64()),
+    "DOUBLE[]": pa.list_(pa.float64()),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its SQL type, what it means, its unit, and whether it may be NULL."""
+
+    name: str
+    type: str
+    meaning: str
+    unit: str = ""
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: its name, what a row is, and its columns."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's columns as Arrow has them."""
+        return pa.schema([pa.field(c.name, ARROW[c.type], nullable=c.nullable) for c in self.columns])
+
+    def of(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+        """The rows as an Arrow table; a missing, superfluous or NULL value where none may be raises."""
+        names = {c.name for c in self.columns}
+        for row in rows:
+            if row.keys() != names:
+                raise ValueError(f"table {self.name}: columns differ: {sorted(names ^ row.keys())}")
+        made = pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
+        made.validate(full=True)
+        for column in self.columns:
+            if not column.nullable and made[column.name].null_count:
+                raise ValueError(f"table {self.name}: {column.name} may not be NULL")
+        return made
+
+
+PROVENANCE = (
+    Column("model", "VARCHAR", "the model's name: a catalog alias, a hub id or a folder's name"),
+    Column("model_revision", "VARCHAR", "what tells this copy of the weights from another: a digest or a commit"),
+    Column("dtype", "VARCHAR", "the number format that the model computed in"),
+    Column("device", "VARCHAR", "where the model ran: cpu, cuda"),
+    Column("engine", "VARCHAR", "which way the score was computed"),
+    Column("dataset_version", "VARCHAR", "the digest of the facts or questions that were asked about"),
+    Column("stand_in", "VARCHAR", "what stood in for what; NULL where nothing did", nullable=True),
+)
+
+FACTS = Table("facts", "a subject and its object under a relation", (
+    Column("relation", "VARCHAR", "the relation's name"),
+    Column("subject", "VARCHAR", "the subject's name"),
+    Column("object", "VARCHAR", "the object's name"),
+    Column("subject_id", "VARCHAR", "the subject's Wikidata id, where a source gives it", nullable=True),
+    Column("object_id", "VARCHAR", "the object's Wikidata id, where a source gives it", nullable=True),
+    Column("id_source", "VARCHAR", "where the ids come from; NULL where there are none", nullable=True),
+    Column("source", "VARCHAR", "where the fact comes from"),
+    Column("licence", "VARCHAR", "under which terms"),
+))
+
+QUERIES = Table("queries", "a complete query", (
+    Column("query_id", "VARCHAR", "the query's id"),
+    Column("relation", "VARCHAR", "the relation's name"),
+    Column("query_type", "VARCHAR", "open (a question or a sentence to complete) or closed (yes or no)"),
+    Column("form", "BIGINT", "which of the two forms of its type: 1 or 2"),
+    Column("entity", "VARCHAR", "the entity asked about"),
+    Column("entity_id", "VARCHAR", "its Wikidata id", nullable=True),
+    Column("invented", "BOOLEAN", "whether the entity is invented"),
+    Column("answer", "VARCHAR", "the entity's object; a drawn one where the entity is invented"),
+    Column("text", "VARCHAR", "the query as the model reads it"),
+))
+
+CONTEXTS = Table("contexts", "a context that stands before every query of its relation", (
+    Column("context_id", "VARCHAR", "the context's id"),
+    Column("relation", "VARCHAR", "the relation's name"),
+    Column("kind", "VARCHAR", "base, assertive or negation"),
+    Column("entity", "VARCHAR", "the entity it is about"),
+    Column("invented", "BOOLEAN", "whether that entity is invented"),
+    Column("object", "VARCHAR", "the object it states or denies"),
+    Column("text", "VARCHAR", "the context as the model reads it"),
+))
+
+QUESTIONS = Table("questions", "a DynamicQA question with its two contexts", (
+    Column("question_id", "VARCHAR", "the question's id"),
+    Column("relation", "VARCHAR", "the property's name, or disputable"),
+    Column("partition", "VARCHAR", "static, temporal or disputable"),
+    Column("subject", "VARCHAR", "who or what it is about"),
+    Column("subject_id", "VARCHAR", "Wikidata id of the subject", nullable=True),
+    Column("property_id", "VARCHAR", "Wikidata id of the property", nullable=True),
+    Column("object", "VARCHAR", "the original answer"),
+    Column("object_id", "VARCHAR", "Wikidata id of the object", nullable=True),
+    Column("answers", "VARCHAR[]", "every form of the original answer that counts as right"),
+    Column("replacement", "VARCHAR", "the counter-memory answer"),
+    Column("question", "VARCHAR", "the question"),
+    Column("original_context", "VARCHAR", "the snippet with the original answer"),
+    Column("counter_memory_context", "VARCHAR", "the snippet with the replacement"),
+    Column("edits", "BIGINT", "edits of the fact (static 1, temporal more) or reversions (disputable)", nullable=True),
+    Column("subject_popularity", "DOUBLE", "page views of the subject", "views a month", nullable=True),
+    Column("object_popularity", "DOUBLE", "page views of the object", "views a month", nullable=True),
+    Column("id_source", "VARCHAR", "where the ids come from", nullable=True),
+    Column("source", "VARCHAR", "where the question comes from"),
+    Column("licence", "VARCHAR", "under which terms"),
+    Column("flags", "VARCHAR[]", "the rules that the row breaks"),
+))
+
+STATISTICS = Table("statistics", "one test on one relation", (
+    Column("comparison", "VARCHAR", "relevance, familiarity, assertiveness or negation"),
+    Column("measure", "VARCHAR", "the score that is compared: persuasion or susceptibility"),
+    Column("model", "VARCHAR", "the model's name"),
+    Column("dtype", "VARCHAR", "the number format that the model computed in"),
+    Column("relation", "VARCHAR", "the relation's name"),
+    Column("query_type", "VARCHAR", "open or closed"),
+    Column("group_a", "VARCHAR", "the first group"),
+    Column("group_b", "VARCHAR", "the second group"),
+    Column("n_a", "BIGINT", "rows of the first group"),
+    Column("n_b", "BIGINT", "rows of the second group"),
+    Column("mean_a", "DOUBLE", "mean of the first group; NULL where it is empty", "nats", nullable=True),
+    Column("mean_b", "DOUBLE", "mean of the second group; NULL where it is empty", "nats", nullable=True),
+    Column("statistic", "DOUBLE", "the t statistic; NULL where untestable", nullable=True),
+    Column("alternative", "VARCHAR", "greater (the first group's mean) or two-sided"),
+    Column("p", "DOUBLE", "permutation p-value; NULL where untestable", nullable=True),
+    Column("p_adjusted", "DOUBLE", "after Benjamini-Hochberg over relations; NULL where untestable", nullable=True),
+    Column("effect_size", "DOUBLE", "Cohen's d with pooled standard deviation; NULL where untestable", nullable=True),
+    Column("untestable", "VARCHAR", "why there is no test; NULL where there is one", nullable=True),
+))
+
+RUNS = Table("runs", "one stored file of scores: what was computed, when, with which versions", (
+    Column("relation", "VARCHAR", "the relation's name"),
+    Column("model", "VARCHAR", "the model's name"),
+    Column("measure", "VARCHAR", "the measure's name"),
+    Column("measure_version", "BIGINT", "the measure's own version"),
+    Column("key", "VARCHAR", "digest of everything the file was made from"),
+    Column("file", "VARCHAR", "where it lies in the workspace"),
+    Column("rows", "BIGINT", "rows in the file"),
+    Column("dtype", "VARCHAR", "the number format that the model computed in"),
+    Column("seed", "BIGINT", "the study's seed"),
+    Column("started_at", "VARCHAR", "when its first chunk was begun (UTC, ISO 8601)"),
+    Column("finished_at", "VARCHAR", "when its last chunk was written (UTC, ISO 8601)"),
+    Column("seconds", "DOUBLE", "time spent computing its chunks, shared by the measures of a family", "s"),
+    Column("forward_passes", "BIGINT", "calls of the model, shared by the measures of a family"),
+    Column("prompts", "BIGINT", "prompts scored or answered, shared by the measures of a family"),
+    Column("swaymeter_version", "VARCHAR", "version of this package"),
+    Column("torch_version", "VARCHAR", "version of torch"),
+    Column("transformers_version", "VARCHAR", "version of transformers"),
+))

@@ -1,0 +1,1 @@
+"""From facts to what a model reads: entities, queries, contexts, questions. Imports `data` only."""

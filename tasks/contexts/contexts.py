@@ -1,0 +1,59 @@
+"""Contexts: sentences about an entity that state, insist on or deny an object [Du et al. 2024, section 4.1].
+
+Base and assertive contexts state another object than the entity's own, so that every one of them conflicts with what
+is true; the first negation denies the entity's own object, further ones deny others.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from data import catalog
+from data.errors import InputError
+from data.keys import generator
+from data.records import Context, ContextKind, RelationName, identity
+from tasks.contexts.entities import Entity
+
+
+def write_contexts(
+    relation: RelationName,
+    entities: Sequence[Entity],
+    pool: Sequence[str],
+    *,
+    per_kind: Mapping[ContextKind, int],
+    seed: int,
+) -> list[Context]:
+    """The contexts of a relation: `per_kind` of each kind about each entity, objects drawn from `pool`.
+
+    What is drawn hangs on the seed, the entity, the kind and the number alone. InputError where the pool has fewer
+    other objects than contexts of a kind.
+    """
+    contexts = []
+    for entity in entities:
+        others = [name for name in pool if name != entity.object]
+        for kind, count in per_kind.items():
+            if len(others) < count:
+                raise InputError(
+                    f"relation {relation}: {count} {kind} contexts an entity are asked for, "
+                    f"the facts have {len(others)} other objects"
+                )
+            order = generator(seed, relation, entity.name, kind).permutation(len(others))
+            stated = [others[index] for index in order]
+            if kind == "negation":
+                stated.insert(0, entity.object)
+            contexts += [_context(relation, entity, kind, number, stated[number], seed) for number in range(count)]
+    return contexts
+
+
+def _context(
+    relation: RelationName, entity: Entity, kind: ContextKind, number: int, stated: str, seed: int
+) -> Context:
+    templates = catalog.relation(relation).contexts[kind]
+    template = templates[generator(seed, relation, entity.name, kind, number, "template").integers(len(templates))]
+    return Context(
+        context_id=identity(relation, entity.name, entity.invented, kind, number, stated, template),
+        relation=relation,
+        kind=kind,
+        entity=entity.name,
+        invented=entity.invented,
+        object=stated,
+        text=catalog.fill(template, entity=entity.name, answer=stated),
+    )
