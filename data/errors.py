@@ -1,16 +1,16 @@
 """The exceptions that Swaymeter raises on purpose, one small tree.
 
-    SwaymeterError                exit 1  everything below; the message says what, where, and what to do
-    +-- UsageError                exit 2  what was asked for cannot be: a study file, an option, a name
-    |   +-- StudyFileError        exit 2  a study file with an unknown key or an impossible value
-    |   +-- UnknownName           exit 2  a relation, model or measure that does not exist; suggests the nearest
-    +-- InputError                exit 1  data that breaks its own rules: a catalog file, a CSV, a source
-    +-- DamagedFile               exit 1  a file of the workspace that cannot be read, or is not what its name says
-    +-- WorkspaceError            exit 1  a workspace that cannot be written
-    |   +-- WorkspaceBusy         exit 1  another run conducts this workspace
-    +-- ModelError                exit 1  a model that cannot be found, loaded or used
-    +-- ScoreError                exit 1  a score that is not a number, with the query and context that gave it
-    +-- WorkFailed                exit 1  some relations failed; the others are done
+SwaymeterError                exit 1  everything below; the message says what, where, and what to do
++-- UsageError                exit 2  what was asked for cannot be: a study file, an option, a name
+|   +-- StudyFileError        exit 2  a study file with an unknown key or an impossible value
+|   +-- UnknownName           exit 2  a relation, model or measure that does not exist; suggests the nearest
++-- InputError                exit 1  data that breaks its own rules: a catalog file, a CSV, a source
++-- DamagedFile               exit 1  a file of the workspace that cannot be read, or is not what its name says
++-- WorkspaceError            exit 1  a workspace that cannot be written
+|   +-- WorkspaceBusy         exit 1  another run conducts this workspace
++-- ModelError                exit 1  a model that cannot be found, loaded or used
++-- ScoreError                exit 1  a score that is not a number, with the query and context that gave it
++-- WorkFailed                exit 1  some relations failed; the others are done
 """
 
 from collections.abc import Iterable

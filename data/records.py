@@ -2,8 +2,9 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from data.errors import InputError
 
@@ -114,7 +115,9 @@ class Question:
 
     def context(self, condition: Condition) -> str | None:
         """The context of a condition; None where the question stands alone."""
-        return {"none": None, "original": self.original_context, "counter_memory": self.counter_memory_context}[condition]
+        return {"none": None, "original": self.original_context, "counter_memory": self.counter_memory_context}[
+            condition
+        ]
 
     def context_answer(self, condition: Condition) -> str:
         """The answer that a condition states; the original object where there is no context."""
@@ -131,4 +134,22 @@ def is_relevant(context: Context, query: Query) -> bool:
 
 def as_row(record: Record) -> dict[str, Any]:
     """The record as plain values, for a table."""
-    return asdict(record)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(record).items()}
+
+
+AnyRecord = TypeVar("AnyRecord", Fact, Query, Context, Question)
+
+
+def of_row(kind: type[AnyRecord], row: Mapping[str, Any]) -> AnyRecord:
+    """The record of a table's row; InputError where an identifier is none."""
+    return kind(**{name: _typed(name, value) for name, value in row.items()})
+
+
+def _typed(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    if name == "relation":
+        return RelationName(value)
+    if name in ("subject_id", "object_id", "property_id", "entity_id") and value is not None:
+        return WikidataId(value)
+    return value

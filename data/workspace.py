@@ -2,9 +2,9 @@
 
     facts/<relation>-<key>.parquet                     what a source says of a relation
     prompts/<relation>/<table>-<key>.parquet           queries and contexts, or questions, written from the facts
-    scores/<relation>/<model>/<measure>-<key>.parquet  scores; while unfinished in parts, <measure>-<key>.part-<n>.parquet
+    scores/<relation>/<model>/<measure>-<key>.parquet  scores; unfinished ones in parts, <measure>-<key>.part-<n>.parquet
     statistics/<table>-<key>.parquet                   tests on the scores
-    failures/<work>.json                               why something is not there; for reading only, nothing depends on it
+    failures/<work>.json                               why something is not there: to be read, nothing depends on it
     study.duckdb, report/                              views, made again from the files at any time
 
 Every file is written whole or not at all: a temporary name in the same folder, fsync, rename. It carries in its Parquet
@@ -15,6 +15,7 @@ that two dtypes or two seeds live side by side.
 import json
 import os
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -127,7 +128,7 @@ def read_parquet(path: Path) -> tuple[pa.Table, dict[str, Any]]:
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place once all is written and on the disk."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}{TEMPORARY}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
@@ -136,7 +137,9 @@ def written_whole(path: Path) -> Iterator[Path]:
         temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        raise WorkspaceError(f"{path} cannot be written: {error.strerror or error}; choose another --workspace") from error
+        raise WorkspaceError(
+            f"{path} cannot be written: {error.strerror or error}; choose another --workspace"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -195,7 +198,7 @@ class Workspace:
         return Stored(self.root.joinpath(*folders, f"{name}-{key}.parquet"), table, made_from)
 
     def prepare(self) -> None:
-        """Makes the folder and removes what killed runs left half-written; WorkspaceError where it cannot be written."""
+        """Makes the folder and removes what killed runs left half-written; WorkspaceError where that cannot be."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             for leftover in self.root.rglob(f".*{TEMPORARY}"):
@@ -210,10 +213,13 @@ class Workspace:
 
     @contextmanager
     def conducted(self) -> Iterator[None]:
-        """Holds the workspace for one run; the lock dies with the process. WorkspaceBusy where another run holds it."""
+        """Holds the workspace for one run; WorkspaceBusy where another process does.
+
+        The lock dies with its process, and a flow may hold it again inside another of the same run.
+        """
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.root / ".lock", timeout=0)
+            lock = FileLock(self.root / ".lock", timeout=0, thread_local=False, is_singleton=True)
             lock.acquire()
         except Timeout:
             raise WorkspaceBusy(

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from data import catalog
 from data.errors import StudyFileError, UnknownName
 from data.measures import MEASURES, Measure, measure
-from data.records import PARTITIONS, ContextKind, Partition, RelationName
+from data.records import PARTITIONS, ContextKind, Partition
 
 STUDIES = Path(__file__).parent / "studies"
 
@@ -22,7 +22,7 @@ class FactsPart(_Part):
     """Which facts: their source, the relations, and how many real and invented entities of each."""
 
     source: Literal["sample"] = "sample"
-    relations: tuple[RelationName, ...] = ()
+    relations: tuple[str, ...] = ()
     real_entities: int = Field(default=4, ge=0, le=100_000)
     invented_entities: int = Field(default=4, ge=0, le=100_000)
 
@@ -31,7 +31,7 @@ class FactsPart(_Part):
     def _known(cls, names: Any) -> Any:
         if not isinstance(names, list | tuple):
             raise ValueError("expected a list of relations")
-        return tuple(RelationName(catalog.relation(str(name)).name) for name in names)
+        return tuple(catalog.relation(str(name)).name for name in names)
 
     @model_validator(mode="after")
     def _distinct(self) -> "FactsPart":

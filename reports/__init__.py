@@ -1,1 +1,1 @@
-"""What is shown: figures, tables, the page. Imports `data` only; draws what the warehouse holds and computes nothing."""
+"""What is shown: figures, tables, the page. Imports `data` only; draws what the warehouse holds, computes nothing."""

@@ -1,1 +1,1 @@
-"""One module per source of facts and questions; the only place that opens the network. Imports data.records and below."""
+"""One module per source of facts and questions; the only place that opens the network. Imports only `data`."""

@@ -10,6 +10,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 import requests
@@ -53,26 +54,27 @@ def questions(folder: Path, partition: Partition) -> list[Question]:
         raise InputError(f"{file} is no CSV in UTF-8: {error}") from None
 
 
-def download(folder: Path, *, address: str | None = None) -> Path:
-    """Brings the three files into the folder unless they are there; InputError says what to do without a network."""
+def download(folder: Path, partition: Partition, *, address: str | None = None) -> None:
+    """Brings a partition's file into the folder unless it is there; InputError says what to do without a network."""
     base = address or os.environ.get("SWAYMETER_DYNAMICQA_URL", ADDRESS)
+    file = folder / FILES[partition]
+    if file.exists():
+        return
+    retries = Retry(total=2, backoff_factor=0.5, status_forcelist=(429, 502, 503))
     with requests.Session() as session:
-        session.headers["User-Agent"] = "swaymeter (https://pypi.org/project/swaymeter)"
-        session.mount("http", HTTPAdapter(max_retries=Retry(total=2, backoff_factor=0.5, status_forcelist=(429, 502, 503))))
-        for name in FILES.values():
-            if (folder / name).exists():
-                continue
-            try:
-                answer = session.get(f"{base}/{name}", timeout=20)
-                answer.raise_for_status()
-            except requests.RequestException as error:
-                raise InputError(
-                    f"the published DynamicQA could not be fetched from {base} ({type(error).__name__}); "
-                    "name a `folder` with its CSV files under `questions`, or use source: sample"
-                ) from None
-            with written_whole(folder / name) as temporary:
-                temporary.write_bytes(answer.content)
-    return folder
+        session.headers["User-Agent"] = f"swaymeter/{version('swaymeter')} python-requests/{requests.__version__}"
+        session.mount("https://", HTTPAdapter(max_retries=retries))
+        session.mount("http://", HTTPAdapter(max_retries=retries))
+        try:
+            answer = session.get(f"{base}/{file.name}", timeout=20)
+            answer.raise_for_status()
+        except requests.RequestException as error:
+            raise InputError(
+                f"{file.name} of the published DynamicQA could not be fetched from {base} ({type(error).__name__}); "
+                "name a `folder` with its CSV files under `questions`, or use source: sample"
+            ) from None
+    with written_whole(file) as temporary:
+        temporary.write_bytes(answer.content)
 
 
 def _question(row: Mapping[str, str | None], partition: Partition, where: str) -> Question:

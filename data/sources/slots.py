@@ -22,7 +22,7 @@ def fill_slot(snippet: str, answer: str) -> str:
 
 
 def replace_object(context: str, answer: str, replacement: str) -> str | None:
-    """The context with the answer's text replaced, as a whole word and whatever its case; None where it is not there."""
+    """The context with the answer's text replaced, as whole words in any case; None where it is not there."""
     pattern = re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)", re.IGNORECASE)
     return pattern.sub(lambda _: replacement, context) if answer and pattern.search(context) else None
 

@@ -24,7 +24,9 @@ def objects(facts: Sequence[Fact]) -> list[str]:
     return sorted({fact.object for fact in facts})
 
 
-def choose_entities(relation: RelationName, facts: Sequence[Fact], *, real: int, invented: int, seed: int) -> list[Entity]:
+def choose_entities(
+    relation: RelationName, facts: Sequence[Fact], *, real: int, invented: int, seed: int
+) -> list[Entity]:
     """The entities a study asks about: `real` of the facts' subjects, then `invented` ones of the subject's class.
 
     InputError where the facts or the catalog have fewer than asked for, or where a drawn answer is needed and the
@@ -40,7 +42,9 @@ def choose_entities(relation: RelationName, facts: Sequence[Fact], *, real: int,
         name for name in catalog.invented_entities(catalog.relation(relation).subject_class) if name not in by_subject
     ]
     if len(names) < invented:
-        raise InputError(f"relation {relation}: {invented} invented entities are asked for, the catalog has {len(names)}")
+        raise InputError(
+            f"relation {relation}: {invented} invented entities are asked for, the catalog has {len(names)}"
+        )
     pool = objects(facts)
     if len(pool) < 2:
         raise InputError(f"relation {relation}: the facts have {len(pool)} different objects; contexts need at least 2")

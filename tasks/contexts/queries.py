@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from data import catalog
-from data.records import Query, RelationName, identity
+from data.records import Query, QueryType, RelationName, identity
 from tasks.contexts.entities import Entity
 
 
 def write_queries(relation: RelationName, entities: Sequence[Entity]) -> list[Query]:
     """Four queries an entity, in the order of the entities; open forms do not mention the answer."""
     forms = catalog.relation(relation)
+    types: tuple[tuple[QueryType, tuple[str, str]], ...] = (("open", forms.open), ("closed", forms.closed))
     return [
         Query(
             query_id=identity(relation, query_type, form, entity.name, entity.invented, entity.object),
@@ -23,6 +24,6 @@ def write_queries(relation: RelationName, entities: Sequence[Entity]) -> list[Qu
             text=catalog.fill(template, entity=entity.name, answer=entity.object),
         )
         for entity in entities
-        for query_type, templates in (("open", forms.open), ("closed", forms.closed))
+        for query_type, templates in types
         for form, template in enumerate(templates, start=1)
     ]

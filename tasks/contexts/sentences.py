@@ -43,9 +43,7 @@ def write_contexts(
     return contexts
 
 
-def _context(
-    relation: RelationName, entity: Entity, kind: ContextKind, number: int, stated: str, seed: int
-) -> Context:
+def _context(relation: RelationName, entity: Entity, kind: ContextKind, number: int, stated: str, seed: int) -> Context:
     templates = catalog.relation(relation).contexts[kind]
     template = templates[generator(seed, relation, entity.name, kind, number, "template").integers(len(templates))]
     return Context(

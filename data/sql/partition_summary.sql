@@ -1,0 +1,14 @@
+-- Counts and means of a partition's questions under each condition; shares are of the questions that were measured.
+SELECT
+    model, dtype, "partition", condition,
+    count(*) AS questions,
+    avg(accurate::DOUBLE) AS accuracy,
+    avg(semantic_entropy) AS semantic_entropy,
+    avg(semantic_entropy_length_normalised) AS semantic_entropy_length_normalised,
+    avg(semantic_entropy_rao) AS semantic_entropy_rao,
+    avg(coherent_persuasion) AS coherent_persuasion,
+    avg(persuaded::DOUBLE) AS persuaded,
+    avg(stubborn::DOUBLE) AS stubborn
+FROM answers_of_questions
+GROUP BY model, dtype, "partition", condition
+ORDER BY model, dtype, "partition", condition

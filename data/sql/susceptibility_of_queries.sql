@@ -1,0 +1,8 @@
+-- Every query with its susceptibility under every model.
+SELECT
+    s.model, s.dtype, s.relation,
+    q.query_type, q.form, q.entity, q.invented, q.query_id,
+    s.contexts, s.susceptibility
+FROM susceptibility AS s
+JOIN queries AS q USING (relation, query_id)
+ORDER BY s.model, s.dtype, s.relation, q.query_type, q.query_id

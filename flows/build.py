@@ -1,0 +1,61 @@
+"""The flow that writes prompts from facts: queries and contexts by relation, and the questions that are asked."""
+
+import functools
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+
+from flows.attempt import outcome
+from flows.plan import Plan
+from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
+from tasks.contexts.build import build_prompts, build_questions
+
+
+@flow(name="build", task_runner=ONE_AT_A_TIME, persist_result=False)
+def build(
+    study: str = QUICKSTART,
+    workspace: str | None = None,
+    relations: list[str] | None = None,
+    models: list[str] | None = None,
+    measures: list[str] | None = None,
+    force: bool = False,
+    offline: bool = False,
+) -> State[Any]:
+    """Writes the prompts of the study."""
+    plan = plan_of(study, workspace, relations, models, measures)
+    with plan.workspace.conducted():
+        works = [
+            (f"build × {relation}", functools.partial(_build_prompts, plan, relation, force))
+            for relation in plan.relations()
+        ] + [
+            (f"build × {relation} questions", functools.partial(_build_questions, plan, relation, force))
+            for relation in plan.question_relations()
+        ]
+        return outcome("build", fan_out("build", plan, works))
+
+
+def _build_prompts(plan: Plan, relation: str, force: bool) -> None:
+    """Prompts that are there and cannot be read are evidence: they are named, not written over (unless forced)."""
+    assert plan.study.facts is not None
+    queries, contexts = plan.queries(relation), plan.contexts(relation)
+    if force or not (queries.exists() and contexts.exists()):
+        build_prompts(
+            plan.facts(relation),
+            queries,
+            contexts,
+            relation=relation,
+            real=plan.study.facts.real_entities,
+            invented=plan.study.facts.invented_entities,
+            per_kind=plan.study.contexts.per_kind(),
+            seed=plan.study.seed,
+        )
+    queries.read()
+    contexts.read()
+
+
+def _build_questions(plan: Plan, relation: str, force: bool) -> None:
+    stored = plan.questions(relation)
+    if force or not stored.exists():
+        build_questions(plan.chosen_questions[relation], stored)
+    stored.read()

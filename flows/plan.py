@@ -1,0 +1,250 @@
+"""What a study wants: which files, from what, and which of them are there.
+
+A file's key is made of the digests of its inputs as they lie in the workspace, so what a study wants downstream is
+known only once the step above is done.
+"""
+
+import functools
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from data import catalog
+from data.errors import DamagedFile, UnknownName
+from data.keys import table_digest
+from data.measures import MEASURES
+from data.records import Partition, Question, as_row, of_row
+from data.sources import dynamicqa
+from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS
+from data.workspace import Stored, Workspace
+from flows.study_file import ModelPart, Study, read_study
+from tasks.contexts.questions import choose_questions
+from tasks.measurement.work import Work
+from tasks.models.entailment import identify_entailment
+from tasks.models.language_model import identify_language_model, resolve_dtype
+
+FETCH_VERSION = 1
+BUILD_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Only these relations, models and measures; all of them where nothing is named."""
+
+    relations: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One cell of a study: a model, a relation and a family of measures."""
+
+    model: ModelPart
+    relation: str
+    family: str
+    measures: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What its Prefect task run is called."""
+        return f"{self.model.name}/{self.model.dtype} × {self.relation} × {self.family}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study in a workspace."""
+
+    study: Study
+    workspace: Workspace
+    only: Selection = field(default_factory=Selection)
+
+    @classmethod
+    def of(cls, study: str, workspace: str | None = None, only: Selection | None = None) -> "Plan":
+        """The plan of a study file; UsageError where the selection names what the study does not have."""
+        read = read_study(study)
+        root = workspace or read.workspace or f"workspaces/{read.name}"
+        plan = cls(read, Workspace(Path(root).expanduser().absolute()), only or Selection())
+        known = {*catalog.relations(), "disputable"}
+        for name in plan.only.relations:
+            _known("relation", name, known)
+        for name in plan.only.models:
+            _known("model", name, [model.name for model in read.models])
+        for name in plan.only.measures:
+            _known("measure", name, read.wanted())
+        return plan
+
+    @property
+    def whole(self) -> "Plan":
+        """The same study without a selection."""
+        return Plan(self.study, self.workspace)
+
+    def relations(self) -> list[str]:
+        """The relations whose queries and contexts the study's measures need."""
+        facts = self.study.facts
+        if facts is None or not any(measure.inputs == "contexts" for measure in self.study.wanted().values()):
+            return []
+        return [name for name in facts.relations if not self.only.relations or name in self.only.relations]
+
+    def partitions(self) -> list[Partition]:
+        """The partitions whose questions the study's measures need."""
+        questions = self.study.questions
+        if questions is None or not any(measure.inputs == "questions" for measure in self.study.wanted().values()):
+            return []
+        return list(questions.partitions)
+
+    def facts(self, relation: str) -> Stored:
+        """The file of what the source says of a relation."""
+        made_from = {
+            "step": "fetch", "version": FETCH_VERSION, "relation": relation, "source": "sample",
+            "digest": catalog.digest("facts.csv"),
+        }  # fmt: skip
+        return self.workspace.facts(relation, FACTS, made_from)
+
+    def questions_folder(self) -> Path | None:
+        """Where the published CSV files lie, or are brought to; None for the bundled sample."""
+        questions = self.study.questions
+        if questions is None or questions.source == "sample":
+            return None
+        return (
+            Path(questions.folder).expanduser() if questions.folder else self.workspace.root / "downloads" / "dynamicqa"
+        )
+
+    def fetched_questions(self, partition: Partition) -> Stored:
+        """The file of a partition's questions as the source has them; DamagedFile where the source is not there yet."""
+        folder = self.questions_folder()
+        if folder is None:
+            digest = catalog.digest("questions.csv")
+        else:
+            digest = _digest(folder / dynamicqa.FILES[partition])
+        made_from = {
+            "step": "fetch", "version": FETCH_VERSION, "partition": partition,
+            "source": "dynamicqa" if folder else "sample", "digest": digest,
+            "relations": "" if folder is None else catalog.digest("relations.yaml"),
+        }  # fmt: skip
+        return self.workspace.facts(partition, QUESTIONS, made_from)
+
+    def queries(self, relation: str) -> Stored:
+        """The file of a relation's queries; DamagedFile where its facts are not there."""
+        return self.workspace.prompts(relation, QUERIES, self._prompts_made_from(relation))
+
+    def contexts(self, relation: str) -> Stored:
+        """The file of a relation's contexts; DamagedFile where its facts are not there."""
+        return self.workspace.prompts(relation, CONTEXTS, self._prompts_made_from(relation))
+
+    def _prompts_made_from(self, relation: str) -> dict[str, Any]:
+        assert self.study.facts is not None
+        forms = catalog.relation(relation)
+        texts = [*forms.open, *forms.closed, {kind: list(texts) for kind, texts in forms.contexts.items()}]
+        return {
+            "step": "build", "version": BUILD_VERSION, "relation": relation, "seed": self.study.seed,
+            "facts": self.facts(relation).digest(), "texts": texts,
+            "invented": list(catalog.invented_entities(forms.subject_class)),
+            "real_entities": self.study.facts.real_entities, "invented_entities": self.study.facts.invented_entities,
+            "contexts": dict(self.study.contexts.per_kind()),
+        }  # fmt: skip
+
+    @functools.cached_property
+    def chosen_questions(self) -> Mapping[str, Sequence[Question]]:
+        """The questions that the study asks, by relation; DamagedFile where they are not fetched."""
+        assert self.study.questions is not None
+        by_relation: dict[str, list[Question]] = {}
+        for partition in self.partitions():
+            fetched = [of_row(Question, row) for row in self.fetched_questions(partition).read().to_pylist()]
+            chosen = choose_questions(fetched, count=self.study.questions.per_partition, seed=self.study.seed)
+            for question in chosen:
+                by_relation.setdefault(question.relation, []).append(question)
+        return by_relation
+
+    def question_relations(self) -> list[str]:
+        """The relations of the questions that the study asks; none where they are not fetched yet."""
+        if not self.partitions():
+            return []
+        try:
+            names = list(self.chosen_questions)
+        except DamagedFile:
+            return []
+        return [name for name in names if not self.only.relations or name in self.only.relations]
+
+    def questions(self, relation: str) -> Stored:
+        """The file of a relation's questions; DamagedFile where they are not fetched."""
+        made_from = {
+            "step": "build",
+            "version": BUILD_VERSION,
+            "relation": relation,
+            "rows": table_digest(QUESTIONS.of([as_row(question) for question in self.chosen_questions[relation]])),
+        }
+        return self.workspace.prompts(relation, QUESTIONS, made_from)
+
+    def items(self) -> Iterator[Item]:
+        """The cells of the study that are selected: model x relation x family."""
+        wanted = self.study.wanted()
+        if self.only.measures:
+            needed = {need for name in self.only.measures for need in MEASURES[name].needs}
+            wanted = {name: found for name, found in wanted.items() if name in {*self.only.measures, *needed}}
+        families: dict[str, list[str]] = {}
+        for name, found in wanted.items():
+            families.setdefault(found.family, []).append(name)
+        for model in self.study.models:
+            if self.only.models and model.name not in self.only.models:
+                continue
+            for family, measures in families.items():
+                asked = MEASURES[measures[0]].inputs == "contexts"
+                for relation in self.relations() if asked else self.question_relations():
+                    yield Item(model, relation, family, tuple(measures))
+
+    def work(self, item: Item) -> Work:
+        """The item with its files; DamagedFile where its prompts are not there or cannot be read."""
+        inputs = self._inputs(item)
+        digests = {name: stored.digest() for name, stored in inputs.items() if name != "answers"}
+        return Work(
+            relation=item.relation,
+            model=item.model.name,
+            dtype=item.model.dtype,
+            device=item.model.device,
+            family=item.family,
+            seed=self.study.seed,
+            inputs=inputs,
+            wanted={name: self._scores(item, name, digests) for name in item.measures},
+        )
+
+    def _inputs(self, item: Item) -> dict[str, Stored]:
+        if MEASURES[item.measures[0]].inputs == "contexts":
+            return {"queries": self.queries(item.relation), "contexts": self.contexts(item.relation)}
+        inputs = {"questions": self.questions(item.relation)}
+        if item.family == "correctness":
+            digests = {"questions": inputs["questions"].digest()}
+            inputs["answers"] = self._scores(item, "answers", digests)
+        return inputs
+
+    def _scores(self, item: Item, name: str, digests: Mapping[str, str]) -> Stored:
+        found = MEASURES[name]
+        made_from = {
+            "step": "score", **self._made_by(name), "relation": item.relation, "inputs": dict(digests),
+            "needs": {need: self._made_by(need) for need in found.needs},
+            "model": item.model.name, "revision": identify_language_model(item.model.name).revision,
+            "dtype": resolve_dtype(item.model.dtype, item.model.device), "seed": self.study.seed,
+            "prompt_form": "query as it stands" if found.inputs == "contexts" else catalog.digest("prompts.yaml"),
+        }  # fmt: skip
+        return self.workspace.scores(item.relation, f"{item.model.name}", found.table, made_from)
+
+    def _made_by(self, name: str) -> dict[str, Any]:
+        parameters = self.study.parameters(name)
+        made: dict[str, Any] = {"measure": name, "measure_version": MEASURES[name].version, "parameters": parameters}
+        if "entailment" in parameters:
+            made["entailment_revision"] = identify_entailment(parameters["entailment"])
+        return made
+
+
+def _known(kind: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise UnknownName(kind, name, known)
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise DamagedFile(f"{file} cannot be read: {error.strerror}; fetch the questions first") from None

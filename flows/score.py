@@ -1,0 +1,34 @@
+"""The flow that asks the models: one task run for each model x relation x family of measures."""
+
+import functools
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+
+from flows.attempt import outcome
+from flows.plan import Item, Plan
+from flows.progress import watcher
+from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
+from tasks.measurement.work import do
+
+
+@flow(name="score", task_runner=ONE_AT_A_TIME, persist_result=False)
+def score(
+    study: str = QUICKSTART,
+    workspace: str | None = None,
+    relations: list[str] | None = None,
+    models: list[str] | None = None,
+    measures: list[str] | None = None,
+    force: bool = False,
+    offline: bool = False,
+) -> State[Any]:
+    """Computes the scores that are missing; one relation at a time has the processor or the GPU."""
+    plan = plan_of(study, workspace, relations, models, measures)
+    with plan.workspace.conducted():
+        works = [(item.name, functools.partial(_score, plan, item, force)) for item in plan.items()]
+        return outcome("score", fan_out("score", plan, works))
+
+
+def _score(plan: Plan, item: Item, force: bool) -> None:
+    do(plan.work(item), plan.workspace, force=force, progress=functools.partial(watcher().within, item.name))

@@ -1,0 +1,30 @@
+"""What a report is told of its study beside the frames: what was asked, what was not run, when and with what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A piece of work that the study asked for and that is not there, and why."""
+
+    relation: str
+    model: str
+    measure: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class StudyCard:
+    """The study: its name, seed and question, what was not run, and how the report came about.
+
+    `versions` maps a program to its version; `sources` are lines that name a source, its licence, perhaps its address.
+    """
+
+    name: str
+    seed: int
+    asked: str
+    not_run: tuple[NotRun, ...]
+    made_at: str
+    versions: Mapping[str, str]
+    sources: tuple[str, ...]

@@ -1,0 +1,142 @@
+"""The tests on scores as a forest: Cohen's d per relation, sorted, significant marked (as [D] Figs 6, 7, 13-16)."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reports.figures.plate import Plate
+from reports.frames import ALPHA, Model, by_model, file_slug, is_null, numbers, stand_in_note
+from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
+
+TITLES = {
+    "relevance": "Does a context that mentions the entity persuade more than one that does not?",
+    "familiarity": "Are invented entities swayed more easily than real ones?",
+    "assertiveness": "Does an assertive context persuade more than a base one?",
+    "negation": "Does a negation persuade otherwise than a base context?",
+}
+SHOWN = (
+    "relation",
+    "query_type",
+    "group_a",
+    "group_b",
+    "n_a",
+    "n_b",
+    "mean_a",
+    "mean_b",
+    "effect_size",
+    "p",
+    "p_adjusted",
+    "untestable",
+)
+
+
+def effect_of_relations(axes: Axes, data: pd.DataFrame) -> Axes:
+    """Draws Cohen's d, a row per relation, from the zero line: significant ones a filled diamond, others a small tick.
+
+    `data` has relation (an ordered category), query_type, effect_size, significant; one query type, finite effects.
+    """
+    names = data["relation"].cat.categories
+    axes.axvline(0, color=INK, linewidth=1)
+    places = {name: at for at, name in enumerate(names)}
+    for (query_type, hit), rows in data.groupby(["query_type", "significant"]):
+        y = rows["relation"].map(places).to_numpy(dtype=float)
+        hue, effect = QUERY_HUES[str(query_type)], rows["effect_size"].to_numpy(dtype=float)
+        axes.plot(*strokes(0 * effect, effect, y, y), color=hue, linewidth=1.6 if hit else 0.9)
+        shape, size = ("D", 5) if hit else ("|", 7)
+        axes.plot(effect, y, shape, color=hue, markersize=size, markeredgewidth=1.4)
+    axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("effect size (Cohen's d, no unit)")
+    return axes
+
+
+def effect_plates(frames: dict[str, pd.DataFrame], comparison: str) -> list[Plate]:
+    """One plate per model, dtype and measure for a comparison: relevance, familiarity, assertiveness or negation."""
+    plates = []
+    statistics = frames["statistics"]
+    for model, rows in by_model(statistics[statistics["comparison"] == comparison]):
+        for measure in sorted(set(rows["measure"].astype(str))):
+            stand_in = stand_in_note(frames["stand_ins"], model, (measure,))
+            plate = _plate(model, comparison, measure, rows[rows["measure"] == measure], stand_in)
+            if plate is not None:
+                plates.append(plate)
+    return plates
+
+
+def drawable(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Where a test was made and gave a finite effect size."""
+    return is_null(rows["untestable"]) & np.isfinite(numbers(rows["effect_size"]))
+
+
+def significant(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Where a test was made and its p-value after Benjamini-Hochberg is under 0.05; NULL and NaN are not."""
+    adjusted = pd.Series(numbers(rows["p_adjusted"]), index=rows.index)
+    return is_null(rows["untestable"]) & (adjusted < ALPHA)
+
+
+def _plate(model: Model, comparison: str, measure: str, rows: pd.DataFrame, stand_in: str) -> Plate | None:
+    rows = rows.assign(effect_size=numbers(rows["effect_size"]), significant=significant(rows))
+    kept = rows[drawable(rows)]
+    if kept.empty:
+        return None
+    order = kept.assign(second=kept["query_type"] == "closed").sort_values(
+        ["second", "effect_size", "relation"], ascending=[True, False, True]
+    )
+    relations = list(dict.fromkeys(order["relation"]))
+    table = (
+        rows.assign(rank=rows["relation"].map({name: at for at, name in enumerate(relations)}))
+        .sort_values(["rank", "relation", "query_type"], ascending=[True, True, False])
+        .drop(columns=["rank", "significant"])
+    )
+    untestable = int((~is_null(rows["untestable"])).sum())
+    odd = len(rows) - len(kept) - untestable
+    first, second = kept["group_a"].iloc[0], kept["group_b"].iloc[0]
+    sided = "two-sided" if (kept["alternative"] == "two-sided").all() else "one-sided"
+    said = "; ".join(
+        f"{kind} {int(part['significant'].sum())} of {len(part)} significant"
+        for kind in QUERY_HUES
+        if not (part := kept[kept["query_type"] == kind]).empty
+    )
+    caption = (
+        f"Right of the zero line, the mean {measure} in nats is larger for {first} than for {second}; a diamond is "
+        f"significant ({sided} permutation test, p < {ALPHA} after Benjamini-Hochberg over relations), a tick is "
+        f"not. {model}; n = {len(kept)} tests in {len(relations)} relations ({said}), {_sizes(kept)} rows a test; "
+        f"untestable: {untestable}. Sorted by the open queries' "
+        f"d.{f' {odd} of {len(rows)} tests gave no finite effect size and are not drawn.' if odd else ''}{stand_in}"
+    )
+    alt = (
+        f"Forest plot of Cohen's d of {measure}, {first} against {second}, for {model}: {said}; d from "
+        f"{kept['effect_size'].min():.2f} to {kept['effect_size'].max():.2f}, zero line drawn."
+    )
+    return Plate(
+        f"{file_slug(comparison)}-of-{file_slug(measure)}-{model.slug}",
+        TITLES[comparison],
+        str(model),
+        caption,
+        alt,
+        table.reset_index(drop=True),
+        table[list(SHOWN)].reset_index(drop=True),
+        partial(_paint, kept, relations),
+    )
+
+
+def _sizes(kept: pd.DataFrame) -> str:
+    sizes = kept["n_a"].astype(int) + kept["n_b"].astype(int)
+    return f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+
+
+def _paint(kept: pd.DataFrame, relations: list[str]) -> Figure:
+    data = kept.assign(relation=pd.Categorical(kept["relation"], categories=relations, ordered=True))
+    types = [kind for kind in QUERY_HUES if (data["query_type"] == kind).any()]
+    figure, grid = blank(
+        1, len(types), 1.5 + (0.22 if len(relations) <= 40 else 0.16) * len(relations), share_x=True, share_y=True
+    )
+    for axes, kind in zip(grid[0], types, strict=True):
+        effect_of_relations(axes, data[data["query_type"] == kind])
+        axes.set_title(f"{kind} queries")
+    legend_above(figure, [mark("D", "significant"), mark("|", "not significant")])
+    return figure

@@ -1,0 +1,157 @@
+"""The page: one HTML file that needs nothing from outside.
+
+What it shows comes from models and from the web: all of it is escaped.
+"""
+
+import base64
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from itertools import groupby
+from numbers import Integral, Real
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup, escape
+
+from reports.card import StudyCard
+from reports.figures import LeftOut, Plate
+from reports.findings import Found
+from reports.style import PARTITION_HUES, QUERY_HUES, THEMES
+from reports.tables import Sheet
+
+GENERATOR = "Swaymeter report"
+MOST_ROWS = 120
+_NATS = {
+    "mean",
+    "low",
+    "high",
+    "median",
+    "smallest",
+    "largest",
+    "mean_a",
+    "mean_b",
+    "semantic_entropy",
+    "semantic_entropy_length_normalised",
+    "semantic_entropy_rao",
+    "coherent_persuasion",
+    "mean_coherent_persuasion",
+    "mean_semantic_entropy_with",
+    "mean_semantic_entropy_without",
+}
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^]*[^\s<>\"'`{}|\\^.,;:!?)\]]")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plate with its picture for the page, an SVG that knows both themes."""
+
+    plate: Plate
+    svg: str
+
+    @property
+    def address(self) -> Markup:
+        """The picture as a data URI: nothing in it can end an attribute in double quotes."""
+        return Markup("data:image/svg+xml,") + Markup(quote(self.svg.replace('"', "'"), safe=" /:;,.=()'+*!$[]{}"))
+
+
+def page(
+    card: StudyCard,
+    found: Sequence[Found],
+    pictures: Sequence[Picture],
+    left_out: Sequence[LeftOut],
+    sheets: Sequence[Sheet],
+    made: "Made",
+) -> str:
+    """The whole page as one self-contained HTML text."""
+    folder = resources.files("reports.page")
+    css = _themes() + (folder / "page.css").read_text(encoding="utf-8")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(cell=cell, heading=heading, linked=linked, numeric=_numeric)
+    template = environment.from_string((folder / "page.html").read_text(encoding="utf-8"))
+    groups = [(title, list(same)) for title, same in groupby(pictures, key=lambda picture: picture.plate.title)]
+    return template.render(
+        card=card,
+        found=found,
+        groups=groups,
+        left_out=left_out,
+        sheets=sheets,
+        made=made,
+        most_rows=MOST_ROWS,
+        css=Markup(css),
+        style_hash=_hash(css),
+        generator=GENERATOR,
+    )
+
+
+@dataclass(frozen=True)
+class Made:
+    """How the report was made: counts, runs, stand-ins."""
+
+    overview: dict[str, Any]
+    runs: pd.DataFrame
+    stand_ins: pd.DataFrame
+
+
+def cell(value: object, column: str = "") -> str:
+    """A value as the page shows it; a dash where there is none. The CSV has the digits that this rounds away."""
+    if value is None or value is pd.NA or value is pd.NaT:
+        return "\N{EN DASH}"
+    if isinstance(value, bool) or type(value).__name__ == "bool":
+        return "yes" if value else "no"
+    if isinstance(value, Integral):
+        return f"{int(value):,}"
+    if not isinstance(value, Real):
+        return str(value)
+    number = float(value)
+    if math.isnan(number):
+        return "\N{EN DASH}"
+    if math.isinf(number):
+        return "∞" if number > 0 else "\N{MINUS SIGN}∞"
+    if column.startswith("share_") or column == "accuracy":
+        return f"{100 * number:.1f}%"
+    return _digits(number)
+
+
+def heading(column: str) -> str:
+    """A column's name in words, with its unit."""
+    words = column.replace("_", " ").removeprefix("share ") if not column.startswith("share_") else f"% {column[6:]}"
+    return f"{words} (nats)" if column in _NATS else words
+
+
+def linked(text: str) -> Markup:
+    """The text with its web addresses as plain links, everything else escaped."""
+    made, at = Markup(), 0
+    for match in _ADDRESS.finditer(text):
+        made += escape(text[at : match.start()])
+        made += Markup('<a href="{0}" rel="noopener noreferrer">{0}</a>').format(match.group())
+        at = match.end()
+    return made + escape(text[at:])
+
+
+def _digits(number: float) -> str:
+    size = abs(number)
+    if size and size < 0.001:
+        return f"{number:.1e}"
+    return f"{number:,.0f}" if size >= 1000 else f"{number:.3f}"
+
+
+def _numeric(value: object) -> bool:
+    return value is None or value is pd.NA or isinstance(value, Real)
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _themes() -> str:
+    hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
+    light, dark = ("".join(f"--{role}:{hue};" for role, hue in THEMES[theme].items()) for theme in ("light", "dark"))
+    return f":root{{{hues}{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"

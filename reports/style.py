@@ -1,0 +1,166 @@
+"""The visual language of figures and page: hues, markers, themes, and text that is safe to draw.
+
+Open queries are blue and closed ones orange; real entities are filled and invented ones hollow; the partitions have
+three fixed hues; persuaded and stubborn differ by the marker's shape, never by colour alone. Every hue keeps a contrast
+of 3 to 1 to both papers, so that marks look the same in both themes and only ink, grid and paper change.
+"""
+
+import threading
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont
+from matplotlib.ft2font import FT2Font
+from matplotlib.lines import Line2D
+from matplotlib.style import context
+from numpy.typing import ArrayLike, NDArray
+
+FONT = "DejaVu Sans"
+INK, MUTED, GRID, PAPER = "#1d2129", "#59606e", "#d8dce4", "#fdfdfb"
+THEMES: Mapping[str, Mapping[str, str]] = {
+    "light": {"ink": INK, "muted": MUTED, "grid": GRID, "paper": PAPER},
+    "dark": {"ink": "#e8eaee", "muted": "#a4abb8", "grid": "#343a45", "paper": "#14171c"},
+}
+QUERY_HUES: Mapping[str, str] = {"open": "#2a70b9", "closed": "#e0761a"}
+PARTITION_HUES: Mapping[str, str] = {"static": "#0f8577", "temporal": "#8f55b8", "disputable": "#ac9000"}
+ANSWER_MARKERS: Mapping[str, str] = {"persuaded": "^", "stubborn": "s", "other": "o", "unmeasured": "x"}
+CONDITION_NAMES: Mapping[str, str] = {
+    "none": "no context",
+    "original": "original context",
+    "counter_memory": "counter-memory context",
+}
+WIDTH = 7.2
+NO_GLYPH = "\N{REPLACEMENT CHARACTER}"
+
+_RC = {
+    "font.family": FONT,
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.labelsize": 8.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.facecolor": "none",
+    "axes.formatter.use_mathtext": False,
+    "axes.unicode_minus": True,
+    "figure.facecolor": "none",
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "legend.labelcolor": INK,
+    "lines.linewidth": 1.2,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "swaymeter",
+    "text.color": INK,
+    "text.parse_math": False,
+    "text.usetex": False,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "ytick.major.size": 0,
+}
+_LOCK = threading.RLock()
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Holds matplotlib's settings, which are one per process, while a figure is drawn or saved."""
+    with _LOCK, context(["default", _RC]):
+        yield
+
+
+def blank(
+    rows: int,
+    columns: int,
+    height: float,
+    *,
+    share_x: bool = False,
+    share_y: str | bool = False,
+    widths: tuple[float, ...] | None = None,
+) -> tuple[Figure, list[list[Axes]]]:
+    """An empty figure of the page's width, `height` in inches, with its axes row by row."""
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    grid = figure.subplots(
+        rows,
+        columns,
+        squeeze=False,
+        sharex=share_x,
+        sharey=share_y,  # type: ignore[arg-type]
+        width_ratios=widths,
+    )
+    return figure, [list(row) for row in grid]
+
+
+def strokes(
+    x0: ArrayLike, x1: ArrayLike, y0: ArrayLike, y1: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Separate strokes (n,) as one line with gaps, x and y (3 n,): one path in the SVG, not n."""
+    ends = [np.broadcast_arrays(*map(np.asarray, pair), np.nan) for pair in ((x0, x1), (y0, y1))]
+    return np.column_stack(ends[0]).astype(float).ravel(), np.column_stack(ends[1]).astype(float).ravel()
+
+
+def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) -> Line2D:
+    """A legend's entry: a lone marker."""
+    return Line2D(
+        [],
+        [],
+        linestyle="none",
+        marker=shape,
+        color=colour,
+        label=label,
+        markersize=5.5,
+        markerfacecolor=colour if filled else "none",
+    )
+
+
+def legend_above(figure: Figure, marks: list[Line2D]) -> None:
+    """One legend above all panels."""
+    figure.legend(
+        handles=marks,
+        loc="outside upper left",
+        ncols=len(marks),
+        handletextpad=0.3,
+        columnspacing=1.6,
+    )
+
+
+def plain(text: object, longest: int = 34) -> str:
+    """Text that can be drawn: one line, no control characters, glyphs that the font has, cut in its middle."""
+    kept = "".join(
+        " " if unicodedata.category(c) in ("Zl", "Zp", "Cc") else c
+        for c in unicodedata.normalize("NFC", str(text))
+        if unicodedata.category(c) not in ("Cf", "Cs")
+    )
+    known = _glyphs()
+    kept = "".join(c if ord(c) in known else NO_GLYPH for c in " ".join(kept.split()))
+    if len(kept) <= longest:
+        return kept
+    head = longest // 2
+    return f"{kept[:head]}…{kept[len(kept) - (longest - 1 - head) :]}"
+
+
+@cache
+def _glyphs() -> frozenset[int]:
+    return frozenset(FT2Font(findfont(FONT)).get_charmap())
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of a #rrggbb colour, 0 to 1 (WCAG 2)."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,165 @@
+"""The tables: one function per table, each over every model and number format, never mixed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from reports.figures.effects import SHOWN, drawable, significant
+from reports.figures.instances import instances, partitions
+from reports.frames import by_model, is_null, numbers
+from reports.style import CONDITION_NAMES
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with its safe file name, title, how to read it, and whether the page folds it."""
+
+    name: str
+    title: str
+    caption: str
+    rows: pd.DataFrame
+    folded: bool = False
+
+    @property
+    def only_model(self) -> str:
+        """The model where all rows are of one model and number format; empty where there are several."""
+        models = list(by_model(self.rows)) if "model" in self.rows else []
+        return str(models[0][0]) if len(models) == 1 else ""
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The rows for the page, without the model's columns where `only_model` says it for all."""
+        return self.rows.drop(columns=["model", "dtype"]) if self.only_model else self.rows
+
+
+def accuracy_entropy_persuasion(frames: dict[str, pd.DataFrame]) -> Sheet:
+    """Accuracy, semantic entropy and coherent persuasion per partition and context (as [M] Table 2)."""
+    summary = frames["partition_summary"]
+    made = []
+    for model, rows in by_model(summary):
+        for partition in partitions(rows):
+            for condition, said in CONDITION_NAMES.items():
+                for row in rows[(rows["partition"] == partition) & (rows["condition"] == condition)].to_dict("records"):
+                    made.append(
+                        {
+                            "model": model.name,
+                            "dtype": model.dtype,
+                            "partition": partition,
+                            "context": said,
+                            **{
+                                name: row[name]
+                                for name in (
+                                    "questions",
+                                    "accuracy",
+                                    "semantic_entropy",
+                                    "semantic_entropy_length_normalised",
+                                    "semantic_entropy_rao",
+                                    "coherent_persuasion",
+                                )
+                            },
+                        }
+                    )
+    return Sheet(
+        "accuracy-entropy-persuasion",
+        "Accuracy, uncertainty and persuasion, with and without context",
+        "A row is a partition under a context. Accuracy is the share of greedy answers that are the expected one: "
+        "the original object, or what the context states. Entropies and coherent persuasion are means in nats; "
+        "there is no persuasion without a context.",
+        pd.DataFrame(made),
+    )
+
+
+def persuaded_and_stubborn(frames: dict[str, pd.DataFrame]) -> Sheet:
+    """Instances, and the share of persuaded and stubborn ones, per partition (as [M] Table 1)."""
+    made = []
+    for model, answers in by_model(frames["answers_of_questions"]):
+        rows = instances(answers)
+        for partition in partitions(rows):
+            for condition, said in CONDITION_NAMES.items():
+                part = rows[(rows["partition"] == partition) & (rows["condition"] == condition)]
+                if not part.empty:
+                    measured = int((part["outcome"] != "unmeasured").sum())
+                    counts = {name: int((part["outcome"] == name).sum()) for name in ("persuaded", "stubborn")}
+                    made.append(
+                        {
+                            "model": model.name,
+                            "dtype": model.dtype,
+                            "partition": partition,
+                            "context": said,
+                            "instances": len(part),
+                            "measured": measured,
+                            **counts,
+                            **{f"share_{name}": count / (measured or np.nan) for name, count in counts.items()},
+                        }
+                    )
+    return Sheet(
+        "persuaded-and-stubborn",
+        "Who is persuaded, who is stubborn",
+        "An instance is a question with a context. Persuaded: without it another answer, with it the context's. "
+        "Stubborn: the same answer with and without, and not the context's. The rest is neither; shares are of the "
+        "measured instances.",
+        pd.DataFrame(made),
+    )
+
+
+def statistics_in_short(frames: dict[str, pd.DataFrame]) -> Sheet:
+    """Relations tested, untestable and significant, and the mean effect, per comparison (as [D] Fig 5)."""
+    keys = ["comparison", "measure", "query_type", "group_a", "group_b", "alternative"]
+    made = []
+    for model, rows in by_model(frames["statistics"]):
+        rows = rows.sort_values("query_type", ascending=False)
+        for (comparison, measure, kind, first, second, sided), part in rows.groupby(keys, sort=False):
+            tested = is_null(part["untestable"])
+            hits = int(significant(part).sum())
+            effects = numbers(part.loc[drawable(part), "effect_size"])
+            made.append(
+                {
+                    "model": model.name,
+                    "dtype": model.dtype,
+                    "comparison": comparison,
+                    "query_type": kind,
+                    "asked": f"{first} {'≠' if sided == 'two-sided' else '>'} {second}",
+                    "measure": measure,
+                    "tested": int(tested.sum()),
+                    "untestable": int((~tested).sum()),
+                    "significant": hits,
+                    "share_significant": hits / int(tested.sum()) if tested.any() else np.nan,
+                    "mean_effect_size": float(effects.mean()) if len(effects) else np.nan,
+                    "finite_effects": len(effects),
+                }
+            )
+    made.sort(key=lambda row: (row["model"], row["dtype"], row["comparison"], row["measure"]))
+    return Sheet(
+        "tests-in-short",
+        "The tests in short",
+        "A row is a comparison over all relations: in how many the difference is significant (permutation test, p < "
+        "0.05 after Benjamini-Hochberg), and the mean of the signed effect sizes that are finite (Cohen's d, above "
+        "zero where the first group is larger).",
+        pd.DataFrame(made),
+    )
+
+
+def statistics_of_relations(frames: dict[str, pd.DataFrame]) -> Sheet:
+    """Every test, relation by relation."""
+    first = ["comparison", "measure", "model", "dtype"]
+    rows = frames["statistics"]
+    rows = rows.sort_values([*first, "query_type", "relation"])[[*first, *SHOWN]] if len(rows) else rows
+    return Sheet(
+        "tests-of-relations",
+        "Every test, relation by relation",
+        "Means in nats; p by permutation; p adjusted by Benjamini-Hochberg over relations within model, query type "
+        "and comparison.",
+        rows.reset_index(drop=True),
+        folded=True,
+    )
+
+
+def sheets(frames: dict[str, pd.DataFrame]) -> list[Sheet]:
+    """Every table in the page's order, empty ones too."""
+    return [
+        accuracy_entropy_persuasion(frames),
+        persuaded_and_stubborn(frames),
+        statistics_in_short(frames),
+        statistics_of_relations(frames),
+    ]

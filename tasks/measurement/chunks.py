@@ -1,0 +1,117 @@
+"""Scores are computed in chunks: each is a file of its own until all are there, so a kill costs at most one of them."""
+
+import importlib.metadata
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from data.errors import DamagedFile
+from data.workspace import Stored, Workspace, read_metadata
+
+log = logging.getLogger(__name__)
+
+Chunk = TypeVar("Chunk")
+Thing = TypeVar("Thing")
+
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The rows of each measure of a family, by the measure's name."""
+
+Progress = Callable[[int, int], None]
+"""Called with the chunks that are done and the chunks that there are."""
+
+
+class CountsForwardPasses(Protocol):
+    """Whatever counts the calls of its model."""
+
+    forward_passes: int
+
+
+def no_progress(done: int, total: int) -> None:
+    """Shows nothing."""
+
+
+def missing(wanted: Mapping[str, Stored]) -> dict[str, Stored]:
+    """The files that are still to be made; a damaged one is named in the log and made again."""
+    found = {}
+    for name, whole in wanted.items():
+        if not whole.exists():
+            found[name] = whole
+            continue
+        try:
+            whole.read()
+        except DamagedFile as error:
+            log.warning("%s: it is computed again", error)
+            found[name] = whole
+    return found
+
+
+def compute_in_chunks(
+    workspace: Workspace,
+    wanted: Mapping[str, Stored],
+    chunks: Sequence[Chunk],
+    compute: Callable[[Chunk], Rows],
+    *,
+    prompts: Callable[[Chunk], int],
+    counter: CountsForwardPasses,
+    about: Mapping[str, Any],
+    progress: Progress = no_progress,
+) -> None:
+    """Makes the wanted files of a family, chunk by chunk; chunks whose parts are all there are not computed again.
+
+    `compute` gives the rows of every measure of a chunk, `prompts` how many prompts that takes; `about` is what is
+    the same for every row of the family and is kept beside the scores.
+    """
+    files = missing(wanted)
+    for number, chunk in enumerate(chunks if files else ()):
+        progress(number, len(chunks))
+        parts = {name: workspace.part(whole, number) for name, whole in files.items()}
+        if all(part.is_done() for part in parts.values()):
+            continue
+        started, passes_before, clock = _now(), counter.forward_passes, time.perf_counter()
+        rows = compute(chunk)
+        spent = {
+            "started_at": started,
+            "finished_at": _now(),
+            "seconds": time.perf_counter() - clock,
+            "forward_passes": counter.forward_passes - passes_before,
+            "prompts": prompts(chunk),
+        }
+        for name, part in parts.items():
+            part.write(part.table.of(rows[name]), {**about, **spent})
+    for whole in files.values():
+        _join(workspace, whole, len(chunks), about)
+    for whole in wanted.values():
+        for leftover in whole.path.parent.glob(f"{whole.path.stem}.part-*.parquet"):
+            leftover.unlink()
+    progress(len(chunks), len(chunks))
+
+
+def _join(workspace: Workspace, whole: Stored, count: int, about: Mapping[str, Any]) -> None:
+    parts = [workspace.part(whole, number) for number in range(count)]
+    spent = [read_metadata(part.path)["about"] for part in parts]
+    total = {
+        "started_at": min(one["started_at"] for one in spent),
+        "finished_at": max(one["finished_at"] for one in spent),
+        "seconds": sum(one["seconds"] for one in spent),
+        "forward_passes": sum(one["forward_passes"] for one in spent),
+        "prompts": sum(one["prompts"] for one in spent),
+    }
+    whole.write(pa.concat_tables([part.read() for part in parts]), {**about, **total})
+
+
+def cut(things: Sequence[Thing], size: int) -> list[Sequence[Thing]]:
+    """The things in chunks of `size`, the last one perhaps smaller."""
+    return [things[start : start + size] for start in range(0, len(things), size)]
+
+
+def versions() -> dict[str, str]:
+    """The versions that scores are computed with."""
+    return {f"{name}_version": importlib.metadata.version(name) for name in ("swaymeter", "torch", "transformers")}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,74 @@
+"""The family of persuasion: every context of a relation before every query of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from data.workspace import Stored, Workspace
+from tasks.measurement.chunks import Progress, Rows, compute_in_chunks, cut, versions
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.persuasion import persuasion
+
+ENGINE = "plain"
+QUERIES_A_CHUNK = 8
+
+Row = Mapping[str, Any]
+
+
+def measure_persuasion(
+    model: LanguageModel,
+    workspace: Workspace,
+    wanted: Mapping[str, Stored],
+    inputs: Mapping[str, Sequence[Row]],
+    *,
+    dataset_version: str,
+    progress: Progress,
+) -> None:
+    """Makes the wanted files of persuasion and susceptibility of a relation, scores in nats."""
+    contexts = inputs["contexts"]
+    origin = {
+        "model": model.name,
+        "model_revision": model.revision,
+        "dtype": model.dtype,
+        "device": model.device,
+        "engine": ENGINE,
+        "dataset_version": dataset_version,
+        "stand_in": None,
+    }
+
+    def rows(queries: Sequence[Row]) -> Rows:
+        scored = persuasion(model, [context["text"] for context in contexts], [query["text"] for query in queries])
+        return {
+            "persuasion": [
+                {
+                    "relation": query["relation"],
+                    "query_id": query["query_id"],
+                    "context_id": context["context_id"],
+                    "relevant": query["entity"] in (context["entity"], context["object"]),
+                    "persuasion": float(score),
+                    **origin,
+                }
+                for query, scores in zip(queries, scored.scores, strict=True)
+                for context, score in zip(contexts, scores, strict=True)
+            ],
+            "susceptibility": [
+                {
+                    "relation": query["relation"],
+                    "query_id": query["query_id"],
+                    "contexts": len(contexts),
+                    "susceptibility": float(score),
+                    **origin,
+                }
+                for query, score in zip(queries, scored.susceptibility, strict=True)
+            ],
+        }
+
+    compute_in_chunks(
+        workspace,
+        wanted,
+        cut(inputs["queries"], QUERIES_A_CHUNK),
+        rows,
+        prompts=lambda queries: len(queries) * len(contexts),
+        counter=model,
+        about={"device": model.device, "engine": ENGINE, **versions()},
+        progress=progress,
+    )

@@ -1,0 +1,99 @@
+"""Sentence embeddings: the mean of a BERT's last hidden states over a text's tokens, divided by its length.
+
+As the files of sentence-transformers/all-MiniLM-L6-v2 say it: mean pooling over the attention mask, then unit norm;
+a text is cut after max_seq_length tokens (256 there).
+"""
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from data.errors import ModelError
+from tasks.models.identity import identify_model
+from tasks.models.loading import chosen_device, context_window, pretrained, weights_options
+
+_loaded: dict[tuple[str, str, str], "Embedder"] = {}
+_loading = threading.Lock()
+
+
+@dataclass(eq=False)
+class Embedder:
+    """Texts become unit vectors. longest: tokens that are read of a text, its special ones included."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    name: str
+    revision: str
+    device: str
+    longest: int
+    # Truncation and padding are settings of the tokenizer itself: two threads must not change them at once.
+    _tokenizing: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def embed(self, texts: Sequence[str], *, batch_size: int = 64) -> NDArray[np.float32]:
+        """One row per text: (n, d), each of length 1; raises ModelError if one is not finite."""
+        vectors = np.zeros((len(texts), int(self.model.config.hidden_size)), dtype=np.float32)
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        for start in range(0, len(order), batch_size):
+            places = order[start : start + batch_size]
+            vectors[places] = self._embed([texts[place] for place in places])
+        if not np.isfinite(vectors).all():
+            raise ModelError(f"model {self.name!r} gave an embedding that is not finite")
+        return vectors
+
+    @torch.inference_mode()
+    def _embed(self, texts: list[str]) -> NDArray[np.float32]:
+        with self._tokenizing:
+            batch = self.tokenizer(texts, padding=True, truncation=True, max_length=self.longest, return_tensors="pt")
+        batch = batch.to(self.device)
+        hidden = self.model(**batch).last_hidden_state.float()
+        mask = batch["attention_mask"].unsqueeze(-1).float()
+        mean = (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)
+        unit: NDArray[np.float32] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
+        return unit
+
+
+def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Embedder:
+    """The embedder of that name (alias, folder or hub id) in float32, loaded when it is first asked for.
+
+    Raises UsageError and UnknownName for what cannot be asked, ModelError for what cannot be found or loaded, or for a
+    model whose own files ask for another pooling than the mean.
+    """
+    device = chosen_device(device)
+    identity = identify_model(name, "embedder")
+    key = (identity.name, identity.revision, device)
+    with _loading:
+        if key in _loaded:
+            return _loaded[key]
+        folder = Path(identity.location).parent if identity.kind == "embedded" else None
+        model = pretrained(identity, AutoModel.from_pretrained, folder=folder, **weights_options("float32", device))
+        tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+        files = folder or Path(identity.location)
+        _check_pooling(name, files)
+        longest = min(_longest(files), context_window(model.config) or 512)
+        _loaded[key] = Embedder(model.eval(), tokenizer, identity.name, identity.revision, device, longest)
+        return _loaded[key]
+
+
+def _check_pooling(name: str, folder: Path) -> None:
+    pooling = _settings(folder / "1_Pooling" / "config.json")
+    if pooling.get("pooling_mode_mean_tokens", True) is not True:
+        raise ModelError(f"model {name!r} does not pool by the mean; only mean pooling is known here")
+
+
+def _longest(folder: Path) -> int:
+    length = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
+    return length if isinstance(length, int) else 512
+
+
+def _settings(file: Path) -> dict[str, object]:
+    if not file.is_file():
+        return {}
+    settings = json.loads(file.read_text(encoding="utf-8"))
+    return settings if isinstance(settings, dict) else {}

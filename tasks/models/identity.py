@@ -1,0 +1,120 @@
+"""Which model a name stands for, and in which revision, without loading its weights.
+
+A name is an alias of the catalog, a folder, or an id on the hub. The revision is what a score's key needs to know:
+    embedded   the SHA-256 of the file inside an installed package
+    folder     the SHA-256 over the names and contents of the folder's configuration, tokenizer and weights
+    hub        the commit
+"""
+
+import hashlib
+import logging
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from data.catalog import CatalogModel, models
+from data.errors import ModelError, UnknownName, UsageError
+from tasks.models.embedded import embedded_file, sha256_of
+
+ModelKind = Literal["language_model", "embedder", "entailment"]
+
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+_FOLDER_FILES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
+_WAY_OUT = "pass the folder of a downloaded model instead, or use the embedded smollm2-135m-instruct"
+_WAYS_OUT: dict[ModelKind, str] = {
+    "language_model": _WAY_OUT,
+    "embedder": "pass the folder of a downloaded model instead, or use the embedded all-minilm-l6-v2",
+    "entailment": "pass the folder of a downloaded model instead, or use the stand-in all-minilm-l6-v2",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """What a model's name stands for.
+
+    name: as it was asked for; revision: see above; kind: where the model was found; location: the embedded file, the
+    folder, or the id on the hub.
+    """
+
+    name: str
+    revision: str
+    kind: Literal["embedded", "folder", "hub"]
+    location: str
+
+
+def identify_language_model(name: str) -> ModelIdentity:
+    """The identity of the language model of that name (alias of the catalog, folder, or hub id).
+
+    Raises UnknownName for a name that cannot be any of these, ModelError when what it stands for cannot be found.
+    """
+    return identify_model(name, "language_model")
+
+
+def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
+    """The identity of the model of that name, used for that purpose; raises UsageError for an alias of another."""
+    entry = models().get(name)
+    if entry is not None:
+        return _identify_alias(entry, purpose)
+    if os.path.isdir(os.path.expanduser(name)):
+        return _identify_folder(name)
+    if name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise ModelError(f"model {name!r}: there is no such folder")
+    if not _HUB_ID.fullmatch(name):
+        raise UnknownName(purpose.replace("_", " "), name, _aliases(purpose))
+    return ModelIdentity(name, _commit(name, purpose), "hub", name)
+
+
+def catalog_kind(name: str) -> str | None:
+    """What the catalog's alias of that name is for; None when it is no alias."""
+    entry = models().get(name)
+    return None if entry is None else entry.kind
+
+
+def _aliases(purpose: ModelKind) -> list[str]:
+    return [alias for alias, entry in models().items() if entry.kind == purpose]
+
+
+def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
+    if entry.kind != purpose:
+        wanted = ", ".join(_aliases(purpose))
+        raise UsageError(f"{entry.alias!r} is no {purpose.replace('_', ' ')} but of kind {entry.kind}; known: {wanted}")
+    if entry.hub is not None:
+        return ModelIdentity(entry.alias, _commit(entry.hub, purpose), "hub", entry.hub)
+    file, digest = embedded_file(entry)
+    return ModelIdentity(entry.alias, digest, "embedded", str(file))
+
+
+def _identify_folder(name: str) -> ModelIdentity:
+    folder = Path(name).expanduser().resolve()
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"model {name!r}: the folder has no config.json, so it is no model of transformers")
+    files = sorted(file for file in folder.iterdir() if file.suffix in _FOLDER_FILES and file.is_file())
+    if not any(file.suffix == ".safetensors" for file in files):
+        raise ModelError(
+            f"model {name!r}: the folder has no weights in safetensors; pickled weights (.bin, .pt) are not loaded: "
+            "save the model again with save_pretrained"
+        )
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.name}\0{sha256_of(file)}\n".encode())
+    return ModelIdentity(name, digest.hexdigest(), "folder", str(folder))
+
+
+@lru_cache
+def _commit(hub_id: str, purpose: ModelKind) -> str:
+    """The commit that the hub's default branch stands at; where the hub does not answer, that of the local copy."""
+    from transformers.utils.hub import hf_api
+
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    try:
+        resolved = hf_api().resolve_revision(hub_id)
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(
+            f"model {hub_id!r}: not found in this machine's cache, and the hub did not give it ({reason}); "
+            f"{_WAYS_OUT[purpose]}"
+        ) from None
+    return str(resolved.resolved)

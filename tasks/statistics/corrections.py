@@ -1,0 +1,29 @@
+"""Benjamini-Hochberg: p-values of a family of tests, adjusted for how many there are.
+
+    p_adjusted of the k-th smallest of m = min over j >= k of p_(j) m / j, at most 1
+
+Calling those significant whose adjusted p is at most alpha keeps the expected share of false ones among them at alpha
+or below, for tests that are independent or positively dependent. It is not a bound on the chance of one false
+discovery (Bonferroni, Holm), and says nothing of tests outside the family.
+
+Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate.
+"""
+
+from collections.abc import Sequence
+
+from scipy import stats
+
+
+def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
+    """The adjusted p-values (m,) of one family in the same order.
+
+    None stands for a test that could not be done: it stays None and does not count towards m. Raises ValueError for a
+    p-value outside 0 to 1.
+    """
+    done = [p for p in p_values if p is not None]
+    if not all(0 <= p <= 1 for p in done):
+        raise ValueError(f"p-values lie between 0 and 1, not {min(done)} to {max(done)}")
+    if not done:
+        return [None] * len(p_values)
+    adjusted = iter(stats.false_discovery_control(done, method="bh").tolist())
+    return [None if p is None else float(next(adjusted)) for p in p_values]

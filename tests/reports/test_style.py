@@ -1,0 +1,79 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from reports.style import ANSWER_MARKERS, NO_GLYPH, PARTITION_HUES, QUERY_HUES, THEMES, drawing, luminance, plain
+
+# Machado, Oliveira and Fernandes 2009, full deficiency, on linear RGB.
+DEFICIENCIES = {
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+HUES = [*QUERY_HUES.values(), *PARTITION_HUES.values()]
+
+
+def _lab(colour: str, matrix: list[list[float]]) -> np.ndarray:
+    channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    xyz = np.array(
+        [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    )
+    white = xyz @ np.clip(np.array(matrix) @ linear, 0, 1) / np.array([0.95047, 1, 1.08883])
+    f = np.where(white > 0.008856, np.cbrt(white), 7.787 * white + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def _contrast(one: str, other: str) -> float:
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("hue", HUES)
+def test_every_hue_stands_out_from_both_papers(hue: str, theme: str) -> None:
+    assert _contrast(hue, THEMES[theme]["paper"]) >= 3
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("role", ["ink", "muted"])
+def test_text_can_be_read_in_both_themes(role: str, theme: str) -> None:
+    assert _contrast(THEMES[theme][role], THEMES[theme]["paper"]) >= 4.5
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+@pytest.mark.parametrize("palette", [QUERY_HUES, PARTITION_HUES], ids=["queries", "partitions"])
+def test_hues_stay_apart_for_colour_blind_eyes(palette: dict[str, str], deficiency: str) -> None:
+    seen = [_lab(hue, DEFICIENCIES[deficiency]) for hue in palette.values()]
+    assert min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)) > 20
+
+
+def test_open_and_closed_differ_in_grey() -> None:
+    assert abs(luminance(QUERY_HUES["open"]) - luminance(QUERY_HUES["closed"])) > 0.08
+
+
+def test_every_outcome_has_a_shape_of_its_own() -> None:
+    assert len(set(ANSWER_MARKERS.values())) == len(ANSWER_MARKERS)
+
+
+def test_direction_and_control_characters_are_not_drawn() -> None:
+    assert plain("a\u202eb\x00c\nd\u2028e") == "ab c d e"
+
+
+def test_a_character_without_glyph_is_drawn_as_a_replacement() -> None:
+    assert plain("東京 Tokyo") == f"{NO_GLYPH * 2} Tokyo"
+
+
+def test_a_long_name_keeps_its_head_and_tail() -> None:
+    assert plain("a" * 50 + "z" * 50, longest=9) == "aaaa…zzzz"
+    assert len(plain("a" * 500)) == 34
+
+
+def test_dollars_are_dollars_and_not_formulas() -> None:
+    with drawing():
+        figure = Figure()
+        text = figure.text(0, 0, r"$\frac{1}$ {x} $")
+        figure.draw_without_rendering()
+        assert not text.get_parse_math()

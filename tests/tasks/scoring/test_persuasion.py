@@ -1,0 +1,99 @@
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from data.errors import ScoreError, UsageError
+from tasks.models import LanguageModel
+from tasks.scoring.persuasion import persuasion, persuasion_scores
+from tests.tasks.models.tiny import tiny_language_model
+
+CONTEXTS = ["Oslo is big.\n", "Lima is small.\n", "Norway's capital is Rome.\n", "Nothing.\n"]
+QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is"]
+
+
+def _entropy(probabilities: np.ndarray) -> float:
+    kept = probabilities[probabilities > 0]
+    return float(-(kept * np.log(kept)).sum())
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_scores_agree_with_the_published_code(place: int, smollm2: LanguageModel, oracle_persuasion: Any) -> None:
+    relation = oracle_persuasion["relations"][place]
+    cases = relation["cases"][:: 4 if place else 2]
+    found = persuasion(smollm2, relation["contexts"], [case["query"] for case in cases])
+    np.testing.assert_allclose(found.scores, [case["persuasion"] for case in cases], atol=1e-4, rtol=0)
+    np.testing.assert_allclose(found.susceptibility, [case["susceptibility"] for case in cases], atol=1e-4, rtol=0)
+
+
+def test_two_opposed_contexts_by_hand() -> None:
+    # p = (3/4, 1/4) and (1/4, 3/4) mix to (1/2, 1/2): KL = 3/4 log 3/2 + 1/4 log 1/2 for both.
+    log_probs = torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log()
+    by_hand = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)
+    np.testing.assert_allclose(persuasion_scores(log_probs, np.array([0.5, 0.5])), [by_hand, by_hand], atol=1e-7)
+
+
+def test_disjoint_contexts_reach_the_bound_and_zero_log_zero_is_zero() -> None:
+    log_probs = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).log()
+    weights = np.array([0.25, 0.75])
+    np.testing.assert_allclose(persuasion_scores(log_probs, weights), -np.log(weights), atol=1e-12)
+
+
+def test_scores_keep_their_bounds(tiny: LanguageModel) -> None:
+    contexts = [*CONTEXTS, CONTEXTS[0]]
+    found = persuasion(tiny, contexts, QUERIES)
+    weights = np.array([0.4, 0.2, 0.2, 0.2, 0.4])
+    assert (found.scores >= 0).all()
+    assert (found.scores <= -np.log(weights) + 1e-12).all()
+    assert (found.susceptibility <= _entropy(np.array([0.4, 0.2, 0.2, 0.2]))).all()
+
+
+def test_susceptibility_is_the_mean_of_persuasion_and_the_mutual_information() -> None:
+    generator = torch.Generator().manual_seed(5)
+    log_probs = torch.log_softmax(torch.randn(4, 5000, generator=generator, dtype=torch.float64), dim=1)
+    weights = np.array([0.1, 0.2, 0.3, 0.4])
+    p = log_probs.exp().numpy()
+    information = _entropy(weights @ p) - float(weights @ [_entropy(row) for row in p])
+    assert weights @ persuasion_scores(log_probs, weights) == pytest.approx(information, abs=1e-10)
+
+
+def test_duplicate_context_counts_twice(tiny: LanguageModel) -> None:
+    found = persuasion(tiny, [CONTEXTS[0], CONTEXTS[0], CONTEXTS[1]], QUERIES[:1])
+    once = persuasion(tiny, CONTEXTS[:2], QUERIES[:1])
+    assert found.scores[0, 0] == found.scores[0, 1]
+    assert found.scores[0, 0] < once.scores[0, 0]
+    assert found.susceptibility[0] == pytest.approx(found.scores[0].mean())
+
+
+def test_equal_prompts_are_read_once() -> None:
+    model = tiny_language_model()
+    persuasion(model, ["a", "b", "a"], ["c"], batch_size=1)
+    assert model.forward_passes == 2
+
+
+def test_single_context_persuades_of_nothing(tiny: LanguageModel) -> None:
+    found = persuasion(tiny, ["Oslo.\n"] * 3, QUERIES)
+    assert (found.scores == 0).all()
+    assert (found.susceptibility == 0).all()
+
+
+def test_order_and_batch_size_change_nothing(tiny: LanguageModel) -> None:
+    found = persuasion(tiny, CONTEXTS, QUERIES)
+    turned = persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], batch_size=1)
+    np.testing.assert_allclose(found.scores, turned.scores[::-1, ::-1], atol=1e-5)
+
+
+def test_nothing_to_score_is_refused(tiny: LanguageModel) -> None:
+    with pytest.raises(UsageError, match="contexts"):
+        persuasion(tiny, [], QUERIES)
+    with pytest.raises(UsageError, match="queries"):
+        persuasion(tiny, CONTEXTS, [])
+
+
+def test_nan_is_raised_with_its_query_and_context() -> None:
+    model = tiny_language_model()
+    with torch.no_grad():
+        model.model.lm_head.weight[7] = float("nan")
+    with pytest.raises(ScoreError, match=r"'the query' after the context 'the context"):
+        persuasion(model, ["the context\n"], ["the query"])

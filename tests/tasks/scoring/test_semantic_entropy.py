@@ -1,0 +1,101 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data.errors import InputError, ScoreError, UnknownName
+from tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy
+
+COLUMNS = {
+    "sum": "semantic_entropy",
+    "length_normalised": "semantic_entropy_length_normalised",
+    "rao": "semantic_entropy_rao",
+    "assignment": "cluster_assignment_entropy",
+}
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_groups_and_entropies_agree_with_the_reference(place: int, oracle_answers: Any) -> None:
+    case = oracle_answers["semantic_entropy"][place]
+    entails = np.array(case["entails"])
+    groups = group_answers(entails & entails.T)
+    assert groups == case["groups"]
+    for kind in KINDS:
+        assert semantic_entropy(case["token_log_probs"], groups, kind=kind) == pytest.approx(
+            case[COLUMNS[kind]], abs=1e-6
+        )
+
+
+def test_answer_joins_the_first_group_that_accepts_it_wholly() -> None:
+    equivalent = np.eye(4, dtype=bool)
+    for first, second in ((0, 1), (1, 2), (1, 3), (2, 3)):  # 0 ~ 1 ~ 2, but not 0 ~ 2
+        equivalent[first, second] = equivalent[second, first] = True
+    assert group_answers(equivalent) == [[0, 1], [2, 3]]
+
+
+def test_matrix_that_is_no_equivalence_is_refused() -> None:
+    with pytest.raises(InputError, match="square"):
+        group_answers(np.ones((2, 3), dtype=bool))
+    with pytest.raises(InputError, match="symmetric, but answers 0 and 1"):
+        group_answers(np.array([[True, True], [False, True]]))
+    with pytest.raises(InputError, match="itself"):
+        group_answers(np.array([[True, False], [False, False]]))
+    with pytest.raises(InputError, match="true or false"):
+        group_answers(np.eye(2))
+
+
+def test_no_answers_have_no_groups() -> None:
+    assert group_answers(np.zeros((0, 0), dtype=bool)) == []
+
+
+def test_entropies_by_hand() -> None:
+    # p = 1/2, 1/4, 1/8; the first two say the same: -(log 3/4 + log 1/8) / 2
+    log_probs = [[np.log(0.5)], [np.log(0.5), np.log(0.5)], [np.log(0.125)]]
+    groups = [[0, 1], [2]]
+    assert semantic_entropy(log_probs, groups) == pytest.approx(-(np.log(0.75) + np.log(0.125)) / 2)
+    # by length: 1/2, 1/2, 1/8; groups 1 and 1/8, renormalised 8/9 and 1/9
+    assert semantic_entropy(log_probs, groups, kind="length_normalised") == pytest.approx(-np.log(0.125) / 2)
+    rao = -(8 / 9) * np.log(8 / 9) - (1 / 9) * np.log(1 / 9)
+    assert semantic_entropy(log_probs, groups, kind="rao") == pytest.approx(rao)
+    sizes = -(2 / 3) * np.log(2 / 3) - (1 / 3) * np.log(1 / 3)
+    assert semantic_entropy(log_probs, groups, kind="assignment") == pytest.approx(sizes)
+
+
+def test_certain_equal_answers_reach_the_lower_bound() -> None:
+    certain = [[0.0]] * 10
+    together = [list(range(10))]
+    assert semantic_entropy(certain, together) == pytest.approx(-np.log(10))
+    assert semantic_entropy(certain, together, kind="rao") == 0
+    assert semantic_entropy(certain, together, kind="assignment") == 0
+
+
+def test_answers_all_apart_reach_the_upper_bound() -> None:
+    apart = [[place] for place in range(10)]
+    for kind in ("rao", "assignment"):
+        assert semantic_entropy([[-2.0]] * 10, apart, kind=kind) == pytest.approx(np.log(10))
+
+
+def test_improbable_answers_stay_finite() -> None:
+    long = [[-100.0] * 20, [-120.0] * 20]
+    assert semantic_entropy(long, [[0], [1]]) == pytest.approx(2200)
+    assert semantic_entropy(long, [[0], [1]], kind="rao") == pytest.approx(0, abs=1e-6)
+
+
+def test_unknown_kind_names_the_known() -> None:
+    with pytest.raises(UnknownName, match="length_normalised"):
+        semantic_entropy([[-1.0]], [[0]], kind="length_normalized")
+
+
+@pytest.mark.parametrize("groups", [[[0]], [[0, 1], [1]], [[0], [1], []], [[0, 1, 2]]])
+def test_groups_that_do_not_hold_each_answer_once_are_refused(groups: list[list[int]]) -> None:
+    with pytest.raises(InputError, match="once"):
+        semantic_entropy([[-1.0], [-2.0]], groups)
+
+
+def test_answers_without_a_probability_are_refused() -> None:
+    with pytest.raises(InputError, match="answer 1 has no token"):
+        semantic_entropy([[-1.0], []], [[0, 1]])
+    with pytest.raises(ScoreError, match="answer 1"):
+        semantic_entropy([[-1.0], [float("nan")]], [[0, 1]])
+    with pytest.raises(InputError, match="0 answers"):
+        semantic_entropy([], [])

@@ -1,0 +1,157 @@
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from data.errors import ScoreError
+from data.tables import STATISTICS
+from tasks.statistics.comparisons import compare
+from tasks.statistics.corrections import benjamini_hochberg
+
+KINDS = ("base", "assertive", "negation")
+
+
+def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Made-up scores: half of the entities invented, three contexts of each kind, one of them relevant."""
+    rng = np.random.default_rng(seed)
+    susceptibility: list[dict[str, Any]] = []
+    persuasion: list[dict[str, Any]] = []
+    for relation in range(relations):
+        for query_type in ("open", "closed"):
+            for entity in range(entities):
+                query = {
+                    "model": "m", "dtype": "float32", "relation": f"r{relation}", "query_type": query_type, "form": 1,
+                    "entity": f"e{entity}", "invented": entity % 2 == 0, "query_id": f"{relation}{query_type}{entity}",
+                }  # fmt: skip
+                susceptibility.append({**query, "contexts": 9, "susceptibility": rng.random()})
+                for kind in KINDS:
+                    for relevant, contexts in ((True, 1), (False, 2)):
+                        scored = {"kind": kind, "relevant": relevant, "contexts": contexts, "persuasion": rng.random()}
+                        persuasion.append({**query, **scored})
+    types = {"invented": "boolean", "contexts": "Int64"}
+    return pd.DataFrame(susceptibility).astype(types), pd.DataFrame(persuasion).astype({**types, "relevant": "boolean"})
+
+
+def one(rows: list[dict[str, Any]], comparison: str) -> dict[str, Any]:
+    found = [row for row in rows if row["comparison"] == comparison]
+    assert len(found) == 1
+    return found[0]
+
+
+def query(query_id: str, *, invented: bool = False) -> dict[str, Any]:
+    return {"model": "m", "dtype": "float32", "relation": "capital", "query_type": "open", "form": 1,
+            "entity": query_id, "invented": invented, "query_id": query_id}  # fmt: skip
+
+
+def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
+    persuasion = [
+        {**query("q1"), "kind": "base", "relevant": True, "contexts": 1, "persuasion": 4.0},
+        {**query("q1"), "kind": "base", "relevant": False, "contexts": 3, "persuasion": 0.0},
+        {**query("q1"), "kind": "assertive", "relevant": True, "contexts": 3, "persuasion": 8.0},
+        {**query("q2"), "kind": "base", "relevant": True, "contexts": 2, "persuasion": 1.0},
+        {**query("q2"), "kind": "base", "relevant": False, "contexts": 2, "persuasion": 3.0},
+        {**query("q2"), "kind": "assertive", "relevant": False, "contexts": 1, "persuasion": 6.0},
+    ]
+    susceptibility = [
+        {**query(name, invented=invented), "contexts": 7, "susceptibility": value}
+        for name, invented, value in (("q1", False, 1.0), ("q2", False, 2.0), ("q3", True, 3.0), ("q4", True, 4.0))
+    ]
+    return pd.DataFrame(susceptibility), pd.DataFrame(persuasion)
+
+
+def test_relevance_by_hand_weighs_each_context_once() -> None:
+    # q1 relevant: (1*4 + 3*8) / 4 = 7, irrelevant 0; q2 relevant 1, irrelevant (2*3 + 1*6) / 3 = 4.
+    row = one(compare(*by_hand(), seed=0), "relevance")
+    assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == ("relevant", "irrelevant", 2, 2)
+    assert (row["mean_a"], row["mean_b"]) == (4, 2)
+    # Sums of squares 18 and 8 over 2 degrees of freedom: s = sqrt(13).
+    assert row["effect_size"] == pytest.approx(2 / np.sqrt(13))
+    # Of the six ways to deal 7, 1, 0, 4 those of at least the observed sum 8 are 7+1 and 7+4.
+    assert row["p"] == pytest.approx(2 / 6)
+    assert (row["measure"], row["alternative"], row["untestable"]) == ("persuasion", "greater", None)
+
+
+def test_assertiveness_by_hand_takes_all_contexts_of_a_kind() -> None:
+    # Assertive 8 and 6; base (4 + 3*0) / 4 = 1 and (2*1 + 2*3) / 4 = 2.
+    row = one(compare(*by_hand(), seed=0), "assertiveness")
+    assert (row["group_a"], row["mean_a"], row["group_b"], row["mean_b"]) == ("assertive", 7, "base", 1.5)
+    assert row["p"] == pytest.approx(1 / 6)
+
+
+def test_familiarity_by_hand_expects_invented_entities_to_be_swayed_more() -> None:
+    row = one(compare(*by_hand(), seed=0), "familiarity")
+    assert (row["group_a"], row["mean_a"], row["group_b"], row["mean_b"]) == ("invented", 3.5, "real", 1.5)
+    assert (row["measure"], row["p"]) == ("susceptibility", pytest.approx(1 / 6))
+
+
+def test_an_empty_group_is_untestable_and_keeps_its_row() -> None:
+    row = one(compare(*by_hand(), seed=0), "negation")
+    assert row["untestable"] == "a group is empty"
+    assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == (0, 2, None, 1.5)
+    assert [row[name] for name in ("statistic", "p", "p_adjusted", "effect_size")] == [None] * 4
+    assert row["alternative"] == "two-sided"
+
+
+def test_one_row_a_comparison_relation_and_query_type_that_the_table_accepts() -> None:
+    rows = compare(*frames(), seed=3, permutations=99)
+    assert len(rows) == 4 * 3 * 2
+    assert STATISTICS.of(rows).num_rows == len(rows)
+
+
+def test_shuffled_rows_give_the_same_tests() -> None:
+    susceptibility, persuasion = frames()
+    expected = compare(susceptibility, persuasion, seed=3, permutations=99)
+    for shuffle in range(3):
+        shuffled = (frame.sample(frac=1, random_state=shuffle) for frame in (susceptibility, persuasion))
+        assert compare(*shuffled, seed=3, permutations=99) == expected
+
+
+def test_a_relation_is_tested_the_same_whichever_others_there_are() -> None:
+    susceptibility, persuasion = frames()
+    without = [frame[frame["relation"] != "r0"] for frame in (susceptibility, persuasion)]
+    alone, together = (
+        {
+            (row["comparison"], row["relation"], row["query_type"]): row["p"]
+            for row in compare(*some, seed=3, permutations=99)
+        }
+        for some in (without, (susceptibility, persuasion))
+    )
+    assert alone == {test: p for test, p in together.items() if test[1] != "r0"}
+
+
+def test_another_seed_draws_other_permutations() -> None:
+    p_values = [[row["p"] for row in compare(*frames(entities=20), seed=seed, permutations=99)] for seed in (1, 2)]
+    assert p_values[0] != p_values[1]
+
+
+def test_relations_of_equal_scores_draw_permutations_of_their_own() -> None:
+    one_relation = frames(relations=1, entities=20)
+    copies = [pd.concat([frame.assign(relation=f"r{n}") for n in range(4)]) for frame in one_relation]
+    rows = [row for row in compare(*copies, seed=3, permutations=99) if row["comparison"] == "negation"]
+    for query_type in ("open", "closed"):
+        assert len({row["statistic"] for row in rows if row["query_type"] == query_type}) == 1
+        assert len({row["p"] for row in rows if row["query_type"] == query_type}) > 1
+
+
+def test_p_is_adjusted_over_the_relations_of_a_comparison_and_query_type() -> None:
+    rows = compare(*frames(), seed=3, permutations=99)
+    for comparison in ("relevance", "familiarity", "assertiveness", "negation"):
+        for query_type in ("open", "closed"):
+            family = [row for row in rows if (row["comparison"], row["query_type"]) == (comparison, query_type)]
+            assert len(family) == 3
+            assert [row["p_adjusted"] for row in family] == benjamini_hochberg([row["p"] for row in family])
+
+
+def test_no_scores_no_tests() -> None:
+    susceptibility, persuasion = frames()
+    assert compare(susceptibility[:0], persuasion[:0], seed=0) == []
+    rows = compare(susceptibility, persuasion[:0], seed=0, permutations=9)
+    assert {row["comparison"] for row in rows} == {"familiarity"}
+
+
+def test_a_missing_score_is_refused() -> None:
+    susceptibility, persuasion = frames()
+    persuasion.loc[3, "persuasion"] = float("nan")
+    with pytest.raises(ScoreError, match="persuasion"):
+        compare(susceptibility, persuasion, seed=0)

@@ -1,0 +1,233 @@
+"""The compose file's commands work, as plain processes on a real PostgreSQL: no container engine is needed."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PASSWORD = "p@ss/word"  # signs that would break a connection URL
+POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+
+needs_compose = pytest.mark.skipif(not shutil.which("docker-compose"), reason="docker-compose is not installed")
+needs_postgres = pytest.mark.skipif(not POSTGRES, reason="PostgreSQL's server is not installed")
+
+
+def compose_config(**environment: str) -> subprocess.CompletedProcess[str]:
+    command = ["docker-compose", "-f", "docker/compose.yaml", "--profile", "gpu", "config"]
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("SWAYMETER_")}
+    return subprocess.run(command, cwd=ROOT, env=plain | environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, Any]:
+    """The services as docker-compose understands them."""
+    done = compose_config(SWAYMETER_DATABASE_PASSWORD=PASSWORD)
+    assert done.returncode == 0, done.stderr
+    services: dict[str, Any] = yaml.safe_load(done.stdout)["services"]
+    return services
+
+
+@needs_compose
+def test_no_password_is_in_the_file_and_none_is_made_up() -> None:
+    done = compose_config()
+    assert done.returncode != 0
+    assert "SWAYMETER_DATABASE_PASSWORD" in done.stderr
+
+
+@needs_compose
+def test_only_this_machine_reaches_the_services(services: dict[str, Any]) -> None:
+    ports = [port for service in services.values() for port in service.get("ports", [])]
+    assert ports
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+@needs_compose
+def test_workers_share_the_workspaces_and_one_has_a_gpu(services: dict[str, Any]) -> None:
+    cpu, gpu = services["worker-cpu"], services["worker-gpu"]
+    assert cpu["volumes"] == gpu["volumes"] == ["workspaces:/app/workspaces:rw"]
+    (device,) = gpu["deploy"]["resources"]["reservations"]["devices"]
+    assert device["driver"] == "nvidia"
+    assert gpu["profiles"] == ["gpu"]
+
+
+def test_image_copies_what_exists_and_runs_as_a_user_of_its_own() -> None:
+    lines = [line.split() for line in (ROOT / "docker/Dockerfile").read_text().splitlines() if line[:1].isupper()]
+    copied = [name for line in lines if line[0] == "COPY" for name in line[1:-1]]
+    assert copied
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    assert ["USER", "swaymeter"] in lines
+    kept = (ROOT / "docker/Dockerfile.dockerignore").read_text().splitlines()
+    assert [name for name in copied if f"!{name}" not in kept] == []
+
+
+@needs_compose
+@needs_postgres
+def test_server_deployments_and_workers_start_on_postgresql(services: dict[str, Any], tmp_path: Path) -> None:
+    port, database_port = free_port(), free_port()
+    here = Services(services, tmp_path, {":4200": f":{port}", "5432": str(database_port)}, str(port))
+    with ExitStack() as stack:
+        stack.enter_context(postgresql(services["database"]["environment"], database_port))
+        server = stack.enter_context(here.running("server"))
+        wait_until(lambda: here.healthy("server"), server)
+        api = stack.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{port}/api", trust_env=False))
+
+        deploy = stack.enter_context(here.running("deploy"))
+        assert deploy.wait(80) == 0, here.said("deploy")
+        deployments = {row["name"]: row for row in api.post("/deployments/filter", json={}).json()}
+        assert sorted(deployments) == ["gpu", "report", "study"]
+        assert [row["schedule"]["cron"] for row in deployments["study"]["schedules"]] == ["0 3 * * 1"]
+        for row in deployments.values():  # no machine's folder, but the variable that each worker fills in
+            assert row["pull_steps"] == [
+                {"prefect.deployments.steps.set_working_directory": {"directory": "{{ $SWAYMETER_HOME }}"}}
+            ]
+        (automation,) = api.post("/automations/filter", json={}).json()
+        assert automation["actions"][0]["deployment_id"] == deployments["report"]["id"]
+
+        workers = [stack.enter_context(here.running(name)) for name in ("worker-cpu", "worker-gpu")]
+        wait_until(lambda: online(api) == 2, *workers)
+        wait_until(lambda: scheduled(api, deployments["study"]["id"]) > 0, server)
+    assert "Traceback" not in here.said("server")
+
+
+def online(api: httpx.Client) -> int:
+    """How many workers of the pool have said that they are there."""
+    return len(api.post("/work_pools/swaymeter/workers/filter", json={}).json())
+
+
+def scheduled(api: httpx.Client, deployment: str) -> int:
+    """How many runs the server's scheduler has planned."""
+    return int(api.post("/flow_runs/count", json={"deployments": {"id": {"any_": [deployment]}}}).json())
+
+
+class Services:
+    """Runs services of the compose file as processes here: names of hosts become 127.0.0.1, ports become free ones."""
+
+    def __init__(self, services: dict[str, Any], folder: Path, replace: dict[str, str], port: str) -> None:
+        self.services = services
+        self.folder = folder
+        self.replace = {"server:": "127.0.0.1:", "0.0.0.0": "127.0.0.1", **replace}
+        self.port = port
+
+    @contextmanager
+    def running(self, name: str) -> Iterator[subprocess.Popen[bytes]]:
+        """The service's command with the service's environment; what it says goes into a file."""
+        with (self.folder / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [self.here(part) for part in self.services[name]["command"]],
+                cwd=ROOT,
+                env=self.environment(name),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+            try:
+                yield process
+            finally:
+                process.terminate()
+                try:
+                    process.wait(15)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+    def healthy(self, name: str) -> bool:
+        """What the service's own health check says."""
+        _, *command = self.services[name]["healthcheck"]["test"]
+        command = [self.here(part) for part in command]
+        return subprocess.run(command, env=self.environment(name), capture_output=True, check=False).returncode == 0
+
+    def said(self, name: str) -> str:
+        """What the service has written so far."""
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    def here(self, text: str) -> str:
+        for old, new in self.replace.items():
+            text = text.replace(old, new)
+        return self.port if text == "4200" else text
+
+    def environment(self, name: str) -> dict[str, str]:
+        foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
+        plain = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
+        given = {key: self.here(value) for key, value in self.services[name]["environment"].items()}
+        if "PREFECT_SERVER_DATABASE_HOST" in given:
+            given["PREFECT_SERVER_DATABASE_HOST"] = "127.0.0.1"
+        return (
+            plain
+            | {
+                "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+                "PREFECT_HOME": str(self.folder / "prefect"),
+                "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+                "DO_NOT_TRACK": "1",
+                "SWAYMETER_HOME": "/app",
+                "NO_PROXY": "127.0.0.1",
+            }
+            | given
+        )
+
+
+@contextmanager
+def postgresql(environment: dict[str, str], port: int) -> Iterator[None]:
+    """A PostgreSQL as the database service sets it up; it refuses to be root, so root lends it the user postgres."""
+    tools = POSTGRES[-1].parent
+    owner = pwd.getpwnam("postgres") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+    folder = Path(tempfile.mkdtemp(prefix="swaymeter-postgres-"))
+
+    def run(tool: str, *arguments: str) -> None:
+        user = owner.pw_name if os.geteuid() == 0 else None
+        command = [str(tools / tool), *arguments]
+        subprocess.run(command, user=user, cwd=folder, env={"HOME": str(folder)}, capture_output=True, check=True)
+
+    try:
+        (folder / "password").write_text(environment["POSTGRES_PASSWORD"])
+        for path in (folder, folder / "password"):
+            os.chown(path, owner.pw_uid, owner.pw_gid)
+        data, user = str(folder / "data"), environment["POSTGRES_USER"]
+        secret = ["--auth=scram-sha-256", f"--pwfile={folder / 'password'}"]
+        run("initdb", "--pgdata", data, "--username", user, "--no-sync", *secret)
+        options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
+        run("pg_ctl", "--pgdata", data, "--options", options, "--log", str(folder / "log"), "--wait", "start")
+        try:
+            create_database(environment, port)
+            yield
+        finally:
+            run("pg_ctl", "--pgdata", data, "--mode", "immediate", "--wait", "stop")
+    finally:
+        shutil.rmtree(folder)
+
+
+def create_database(environment: dict[str, str], port: int) -> None:
+    """Create the database, as the image of PostgreSQL does."""
+    subprocess.run(
+        [str(POSTGRES[-1].parent / "createdb"), "-h", "127.0.0.1", "-p", str(port), environment["POSTGRES_DB"]],
+        env={"PGUSER": environment["POSTGRES_USER"], "PGPASSWORD": environment["POSTGRES_PASSWORD"]},
+        capture_output=True,
+        check=True,
+    )
+
+
+def wait_until(happened: Callable[[], bool], *processes: subprocess.Popen[bytes], seconds: float = 60) -> None:
+    """Wait for something that the processes do; fail at once when one of them has ended."""
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert [process.poll() for process in processes] == [None] * len(processes), "a service ended early"
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain"
+        time.sleep(0.5)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
