@@ -1,11 +1,10 @@
 """The registry of measures: name, version, unit, columns, and what each needs.
 
 A family is the set of measures that one pass over a relation yields together; it is what a Prefect task run computes.
-Study files, `status`, the database and the page read this registry; `tasks.measurement` says how each family is computed.
+Study files, `status`, the database and the page read this registry; `tasks.measurement` says how a family is computed.
 """
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,7 +29,7 @@ class AnswersParameters(BaseModel):
     top_p: float = Field(default=1.0, gt=0, le=1)
     top_k: int = Field(default=0, ge=0)
     entailment: str = "microsoft/deberta-large-mnli"
-    threshold: float | None = Field(default=None, gt=-1, le=1)
+    threshold: float = Field(default=0.8, gt=-1, le=1)
 
 
 class AccuracyParameters(BaseModel):
@@ -223,11 +222,3 @@ def measure(name: str) -> Measure:
     if name not in MEASURES:
         raise UnknownName("measure", name, MEASURES)
     return MEASURES[name]
-
-
-@dataclass(frozen=True)
-class MeasurePlan:
-    """A measure as a study asks for it: with its parameters, and those of the measures it needs."""
-
-    measure: Measure
-    parameters: dict[str, Any] = field(default_factory=dict)

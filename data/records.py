@@ -62,7 +62,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A complete query about an entity; `answer` is the entity's object, or a drawn one where the entity is invented."""
+    """A complete query about an entity; `answer` is the entity's object, a drawn one where the entity is invented."""
 
     query_id: str
     relation: RelationName

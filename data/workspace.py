@@ -2,7 +2,7 @@
 
     facts/<relation>-<key>.parquet                     what a source says of a relation
     prompts/<relation>/<table>-<key>.parquet           queries and contexts, or questions, written from the facts
-    scores/<relation>/<model>/<measure>-<key>.parquet  scores; unfinished ones in parts, <measure>-<key>.part-<n>.parquet
+    scores/<relation>/<model>/<measure>-<key>.parquet  scores; unfinished in parts, <measure>-<key>.part-<n>.parquet
     statistics/<table>-<key>.parquet                   tests on the scores
     failures/<work>.json                               why something is not there: to be read, nothing depends on it
     study.duckdb, report/                              views, made again from the files at any time
@@ -87,6 +87,7 @@ class Stored:
             "digest": table_digest(rows),
             "made_from": dict(self.made_from),
             "about": dict(about or {}),
+            "rows": rows.num_rows,
         }
         write_parquet(self.path, rows, metadata)
 

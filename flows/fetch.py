@@ -48,7 +48,11 @@ def _fetch_facts(plan: Plan, relation: str, force: bool) -> None:
 def _fetch_questions(plan: Plan, partition: Partition, force: bool, offline: bool) -> None:
     assert plan.study.questions is not None
     folder = plan.questions_folder()
-    if folder is not None and plan.study.questions.folder is None and not (folder / dynamicqa.FILES[partition]).exists():
+    if (
+        folder is not None
+        and plan.study.questions.folder is None
+        and not (folder / dynamicqa.FILES[partition]).exists()
+    ):
         if offline:
             raise InputError("offline, and the published DynamicQA is not here; name its `folder` under `questions`")
         dynamicqa.download(folder, partition)

@@ -22,8 +22,7 @@ from data.workspace import Stored, Workspace
 from flows.study_file import ModelPart, Study, read_study
 from tasks.contexts.questions import choose_questions
 from tasks.measurement.work import Work
-from tasks.models.entailment import identify_entailment
-from tasks.models.language_model import identify_language_model, resolve_dtype
+from tasks.models import identify_entailment, identify_language_model
 
 FETCH_VERSION = 1
 BUILD_VERSION = 1
@@ -225,7 +224,7 @@ class Plan:
             "step": "score", **self._made_by(name), "relation": item.relation, "inputs": dict(digests),
             "needs": {need: self._made_by(need) for need in found.needs},
             "model": item.model.name, "revision": identify_language_model(item.model.name).revision,
-            "dtype": resolve_dtype(item.model.dtype, item.model.device), "seed": self.study.seed,
+            "dtype": _dtype(item.model), "seed": self.study.seed,
             "prompt_form": "query as it stands" if found.inputs == "contexts" else catalog.digest("prompts.yaml"),
         }  # fmt: skip
         return self.workspace.scores(item.relation, f"{item.model.name}", found.table, made_from)
@@ -241,6 +240,14 @@ class Plan:
 def _known(kind: str, name: str, known: Collection[str]) -> None:
     if name not in known:
         raise UnknownName(kind, name, known)
+
+
+def _dtype(model: ModelPart) -> str:
+    if model.dtype != "auto":
+        return model.dtype
+    from tasks.models.language_model import resolve_dtype  # torch knows which device there is, and takes seconds to say
+
+    return resolve_dtype(model.dtype, model.device)
 
 
 def _digest(file: Path) -> str:

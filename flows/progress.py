@@ -2,6 +2,8 @@
 
 from typing import Protocol
 
+from tasks.measurement.chunks import Spent
+
 
 class Watcher(Protocol):
     """Something that shows how far the work is."""
@@ -12,6 +14,9 @@ class Watcher(Protocol):
     def within(self, name: str, done: int, total: int) -> None:
         """So many chunks of a piece of work are done."""
 
+    def spent(self, name: str, spent: Spent) -> None:
+        """So much was spent on a piece of work."""
+
     def finished(self, name: str, failed: str | None) -> None:
         """A piece of work is done, or failed for a reason."""
 
@@ -21,6 +26,9 @@ class _Nobody:
         pass
 
     def within(self, name: str, done: int, total: int) -> None:
+        pass
+
+    def spent(self, name: str, spent: Spent) -> None:
         pass
 
     def finished(self, name: str, failed: str | None) -> None:

@@ -1,6 +1,7 @@
 """The flow that asks the models: one task run for each model x relation x family of measures."""
 
 import functools
+import logging
 from typing import Any
 
 from prefect import flow
@@ -10,7 +11,9 @@ from flows.attempt import outcome
 from flows.plan import Item, Plan
 from flows.progress import watcher
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
-from tasks.measurement.work import do
+
+
+log = logging.getLogger(__name__)
 
 
 @flow(name="score", task_runner=ONE_AT_A_TIME, persist_result=False)
@@ -31,4 +34,9 @@ def score(
 
 
 def _score(plan: Plan, item: Item, force: bool) -> None:
-    do(plan.work(item), plan.workspace, force=force, progress=functools.partial(watcher().within, item.name))
+    from tasks.measurement.measure import do  # brings torch, which takes seconds; nothing else here needs it
+
+    work = plan.work(item)
+    spent = do(work, plan.workspace, force=force, progress=functools.partial(watcher().within, item.name))
+    watcher().spent(item.name, spent)
+    log.info("%s: %d prompts, %d forward passes, %.1f s", item.name, spent.prompts, spent.forward_passes, spent.seconds)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from prefect import task
+from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.task_runners import ThreadPoolTaskRunner
 
@@ -11,9 +12,10 @@ from flows.attempt import attempt, may_pass
 from flows.caching import ASK_THE_WORKSPACE
 from flows.plan import Plan, Selection
 from flows.progress import watcher
+from flows.status import cells
 
 QUICKSTART = "flows/studies/quickstart.yaml"
-ONE_AT_A_TIME: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=1)
+ONE_AT_A_TIME: Any = ThreadPoolTaskRunner(max_workers=1)
 
 
 def plan_of(
@@ -33,15 +35,14 @@ def _attempt_and_tell(name: str, plan: Plan, work: Callable[[], None]) -> State[
     return state
 
 
-attempted = task(
-    _attempt_and_tell,
+attempted: Any = task(
     name="attempt",
     task_run_name="{name}",
     retries=1,
     retry_delay_seconds=2,
     retry_condition_fn=may_pass,
     **ASK_THE_WORKSPACE,
-)
+)(_attempt_and_tell)
 
 
 def fan_out(stage: str, plan: Plan, works: Iterable[tuple[str, Callable[[], None]]]) -> list[State[Any]]:
@@ -53,3 +54,13 @@ def fan_out(stage: str, plan: Plan, works: Iterable[tuple[str, Callable[[], None
     for future in futures:
         future.wait()
     return [future.state for future in futures]
+
+
+def list_failures(plan: Plan) -> None:
+    """An artifact of the flow run that lists every relation that failed, with its reason."""
+    failed = [
+        {"relation": cell.relation, "model": cell.model, "measure": cell.measure, "reason": cell.reason}
+        for cell in cells(plan)
+        if cell.state == "failed"
+    ]
+    create_table_artifact(key="failed-relations", table=failed, description="What failed in this study, and why.")

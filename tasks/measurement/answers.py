@@ -1,4 +1,4 @@
-"""The family of answers: sampled answers without and with a context, their groups, entropies and coherent persuasion."""
+"""The family of answers: sampled answers without and with a context, their groups, entropy, coherent persuasion."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from data.records import CONDITIONS, Condition
 from data.workspace import Stored, Workspace
-from tasks.measurement.chunks import Progress, Rows, compute_in_chunks, cut, versions
+from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut, versions
 from tasks.models.entailment import Entailment, load_entailment
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import answer_prompt
@@ -46,7 +46,7 @@ def measure_answers(
     dataset_version: str,
     seed: int,
     progress: Progress,
-) -> None:
+) -> Spent:
     """Makes the wanted files of answers, semantic entropy and coherent persuasion of a relation."""
     parameters = wanted["answers"].made_from["parameters"]
     entailment = load_entailment(parameters["entailment"], threshold=parameters["threshold"])
@@ -73,7 +73,7 @@ def measure_answers(
             ],
         }
 
-    compute_in_chunks(
+    return compute_in_chunks(
         workspace,
         wanted,
         cut(inputs["questions"], QUESTIONS_A_CHUNK),

@@ -4,6 +4,7 @@ import importlib.metadata
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
@@ -22,6 +23,15 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 
 Progress = Callable[[int, int], None]
 """Called with the chunks that are done and the chunks that there are."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a piece of work took: prompts scored or answered, calls of the model, and time in seconds."""
+
+    prompts: int = 0
+    forward_passes: int = 0
+    seconds: float = 0.0
 
 
 class CountsForwardPasses(Protocol):
@@ -59,13 +69,14 @@ def compute_in_chunks(
     counter: CountsForwardPasses,
     about: Mapping[str, Any],
     progress: Progress = no_progress,
-) -> None:
+) -> Spent:
     """Makes the wanted files of a family, chunk by chunk; chunks whose parts are all there are not computed again.
 
     `compute` gives the rows of every measure of a chunk, `prompts` how many prompts that takes; `about` is what is
-    the same for every row of the family and is kept beside the scores.
+    the same for every row of the family and is kept beside the scores. Gives what was spent in this call.
     """
     files = missing(wanted)
+    spent_here = Spent()
     for number, chunk in enumerate(chunks if files else ()):
         progress(number, len(chunks))
         parts = {name: workspace.part(whole, number) for name, whole in files.items()}
@@ -73,7 +84,7 @@ def compute_in_chunks(
             continue
         started, passes_before, clock = _now(), counter.forward_passes, time.perf_counter()
         rows = compute(chunk)
-        spent = {
+        spent: dict[str, Any] = {
             "started_at": started,
             "finished_at": _now(),
             "seconds": time.perf_counter() - clock,
@@ -82,12 +93,18 @@ def compute_in_chunks(
         }
         for name, part in parts.items():
             part.write(part.table.of(rows[name]), {**about, **spent})
+        spent_here = Spent(
+            spent_here.prompts + spent["prompts"],
+            spent_here.forward_passes + spent["forward_passes"],
+            spent_here.seconds + spent["seconds"],
+        )
     for whole in files.values():
         _join(workspace, whole, len(chunks), about)
     for whole in wanted.values():
         for leftover in whole.path.parent.glob(f"{whole.path.stem}.part-*.parquet"):
             leftover.unlink()
     progress(len(chunks), len(chunks))
+    return spent_here
 
 
 def _join(workspace: Workspace, whole: Stored, count: int, about: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data.workspace import Stored, Workspace
-from tasks.measurement.chunks import Progress, Rows, compute_in_chunks, versions
+from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, versions
 from tasks.scoring.accuracy import is_accurate
 from tasks.scoring.persuaded import compare_answers
 
@@ -24,7 +24,7 @@ def measure_correctness(
     *,
     dataset_version: str,
     progress: Progress,
-) -> None:
+) -> Spent:
     """Makes the wanted files of accuracy, persuaded and stubborn of a relation."""
     questions = {row["question_id"]: row for row in inputs["questions"]}
     greedy = [row for row in inputs["answers"] if row["sample"] is None]
@@ -69,7 +69,7 @@ def measure_correctness(
                 )
         return made
 
-    compute_in_chunks(
+    return compute_in_chunks(
         workspace,
         wanted,
         [greedy],

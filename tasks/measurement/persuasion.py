@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data.workspace import Stored, Workspace
-from tasks.measurement.chunks import Progress, Rows, compute_in_chunks, cut, versions
+from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut, versions
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.persuasion import persuasion
 
@@ -22,7 +22,7 @@ def measure_persuasion(
     *,
     dataset_version: str,
     progress: Progress,
-) -> None:
+) -> Spent:
     """Makes the wanted files of persuasion and susceptibility of a relation, scores in nats."""
     contexts = inputs["contexts"]
     origin = {
@@ -62,7 +62,7 @@ def measure_persuasion(
             ],
         }
 
-    compute_in_chunks(
+    return compute_in_chunks(
         workspace,
         wanted,
         cut(inputs["queries"], QUERIES_A_CHUNK),

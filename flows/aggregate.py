@@ -1,0 +1,112 @@
+"""The flow that loads what is done into the database and tests it."""
+
+import functools
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+
+from data.errors import DamagedFile, SwaymeterError
+from data.keys import content_key
+from data.measures import MEASURES
+from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS, RUNS, STATISTICS, Table
+from data.warehouse import Warehouse, content_of, rebuilt
+from data.workspace import Stored, Workspace, read_metadata
+from flows.attempt import outcome
+from flows.plan import Plan
+from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
+from tasks.statistics.comparisons import compare
+
+STATISTICS_VERSION = 1
+
+
+@flow(name="aggregate", task_runner=ONE_AT_A_TIME, persist_result=False)
+def aggregate(
+    study: str = QUICKSTART,
+    workspace: str | None = None,
+    relations: list[str] | None = None,
+    models: list[str] | None = None,
+    measures: list[str] | None = None,
+    force: bool = False,
+    offline: bool = False,
+) -> State[Any]:
+    """Makes the database from everything of the study that is done, whatever is selected."""
+    plan = plan_of(study, workspace, relations, models, measures).whole
+    with plan.workspace.conducted():
+        works = [("aggregate × database", functools.partial(_aggregate, plan, force))]
+        return outcome("aggregate", fan_out("aggregate", plan, works))
+
+
+def _aggregate(plan: Plan, force: bool) -> None:
+    readable, damaged = _sorted_out(_wanted(plan))
+    content = content_key({"files": sorted(stored.key for stored in readable), "statistics": STATISTICS_VERSION})
+    if force or content_of(plan.workspace.database) != content:
+        with rebuilt(plan.workspace.database, content) as warehouse:
+            _load(warehouse, plan, readable, force)
+    if damaged:
+        raise DamagedFile("; ".join(damaged))
+
+
+def _load(warehouse: Warehouse, plan: Plan, readable: Iterable[Stored], force: bool) -> None:
+    files: dict[Table, list[Path]] = {}
+    keys: dict[str, list[str]] = {}
+    for stored in readable:
+        files.setdefault(stored.table, []).append(stored.path)
+        keys.setdefault(stored.table.name, []).append(stored.key)
+    for table, paths in files.items():
+        warehouse.load(table, sorted(paths))
+    scores = [path for table, paths in files.items() if table.name in MEASURES for path in paths]
+    warehouse.load_rows(RUNS, [_run(path, plan.workspace) for path in sorted(scores)])
+    compared = {name: sorted(keys.get(name, [])) for name in ("susceptibility", "persuasion")}
+    tests = plan.workspace.statistics(
+        STATISTICS, {"step": "aggregate", "version": STATISTICS_VERSION, "seed": plan.study.seed, "scores": compared}
+    )
+    if force or not tests.is_done():
+        frames = (warehouse.frame("susceptibility_of_queries"), warehouse.frame("persuasion_by_kind"))
+        tests.write(STATISTICS.of(compare(*frames, seed=plan.study.seed)))
+    warehouse.load(STATISTICS, [tests.path])
+
+
+def _wanted(plan: Plan) -> Iterable[Stored]:
+    """Every file of the study whose own inputs are there; one that several measures rest on comes once."""
+    wanted: dict[Path, Stored] = {}
+    for relation in plan.relations():
+        wanted[plan.facts(relation).path] = plan.facts(relation)
+    for item in plan.items():
+        try:
+            work = plan.work(item)
+        except SwaymeterError:
+            continue  # said by the step above, and by `status`
+        for stored in (*work.inputs.values(), *work.wanted.values()):
+            wanted[stored.path] = stored
+    known = {table.name for table in (FACTS, QUERIES, CONTEXTS, QUESTIONS)} | set(MEASURES)
+    return [stored for stored in wanted.values() if stored.table.name in known and stored.exists()]
+
+
+def _sorted_out(wanted: Iterable[Stored]) -> tuple[list[Stored], list[str]]:
+    readable, damaged = [], []
+    for stored in wanted:
+        try:
+            stored.read()
+            readable.append(stored)
+        except DamagedFile as error:
+            damaged.append(str(error))
+    return readable, damaged
+
+
+def _run(path: Path, workspace: Workspace) -> dict[str, Any]:
+    metadata = read_metadata(path)
+    made_from, about = metadata["made_from"], metadata["about"]
+    kept = (
+        "started_at", "finished_at", "seconds", "forward_passes", "prompts",
+        "swaymeter_version", "torch_version", "transformers_version",
+    )  # fmt: skip
+    return {
+        **{name: made_from[name] for name in ("relation", "model", "measure", "measure_version", "dtype", "seed")},
+        **{name: about[name] for name in kept},
+        "key": metadata["key"],
+        "file": str(path.relative_to(workspace.root)),
+        "rows": metadata["rows"],
+    }

@@ -1,0 +1,184 @@
+"""The command line: `swaymeter run STUDY.yaml` and its parts."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from data.errors import SwaymeterError, WorkFailed
+from flows.orchestrator import orchestrator, quiet
+from flows.plan import Plan, Selection
+
+quiet()  # before anything imports Prefect
+
+app = typer.Typer(
+    help="How far a context sways a language model away from what it already believes, fact by fact.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    epilog="Example: [bold]swaymeter run quickstart[/bold], then [bold]swaymeter status quickstart[/bold]",
+)
+out = Console()
+err = Console(stderr=True)
+
+StudyFile = Annotated[str, typer.Argument(metavar="STUDY", help="A study's YAML file, or the name of a bundled one.")]
+Folder = Annotated[str | None, typer.Option("--workspace", help="The folder of the study's files.")]
+Relations = Annotated[list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")]
+Models = Annotated[list[str] | None, typer.Option("--model", help="Only this model; may be repeated.")]
+Measures = Annotated[list[str] | None, typer.Option("--measure", help="Only this measure; may be repeated.")]
+Force = Annotated[bool, typer.Option("--force", help="Do it again, also what is done.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Use no network: no hub, no downloads.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+Traceback = Annotated[bool, typer.Option("--traceback", help="On an error, show where in the code it arose.")]
+
+
+def main() -> None:
+    """The entry point of the command `swaymeter`."""
+    if "--offline" in sys.argv:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    try:
+        app(standalone_mode=True)
+    except SwaymeterError as error:
+        if "--traceback" in sys.argv:
+            raise
+        err.print(f"[red]error[/red]  {escape(str(error))}", soft_wrap=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        err.print("stopped; what was computed is kept, run the same command again to go on")
+        sys.exit(130)
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        out.print(f"swaymeter {version('swaymeter')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version and end.")
+    ] = False,
+) -> None:
+    pass
+
+
+def _stage(name: str, doc: str) -> Callable[..., None]:
+    def command(
+        study: StudyFile,
+        workspace: Folder = None,
+        relation: Relations = None,
+        model: Models = None,
+        measure: Measures = None,
+        force: Force = False,
+        offline: Offline = False,
+        dry_run: DryRun = False,
+        traceback: Traceback = False,
+    ) -> None:
+        only = Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ()))
+        plan = Plan.of(study, workspace, only)
+        if dry_run:
+            _say_what_would_be_done(plan)
+            return
+        _conduct(name, plan, study, force, offline, traceback)
+
+    command.__doc__ = f"{doc}\n\nExample: [bold]swaymeter {name} quickstart --relation capital[/bold]"
+    return command
+
+
+COMMANDS = {
+    "run": "Fetch, build, score, aggregate and report; again = only what is missing, failed or changed.",
+    "fetch": "Bring facts and questions from their sources.",
+    "build": "Write queries, contexts and questions from what was fetched.",
+    "score": "Ask the models and compute the measures.",
+    "aggregate": "Load what is done into the database and test it.",
+    "report": "Draw the page, its figures and tables.",
+}
+for _name, _doc in COMMANDS.items():
+    app.command(_name)(_stage(_name, _doc))
+
+
+@app.command()
+def status(
+    study: StudyFile,
+    workspace: Folder = None,
+    relation: Relations = None,
+    model: Models = None,
+    measure: Measures = None,
+) -> None:
+    """Say what is done, failed (and why) or missing: model x relation x measure.
+
+    Example: [bold]swaymeter status quickstart --measure persuasion[/bold]
+    """
+    from flows.status import cells
+    from flows.terminal import status_table
+
+    plan = Plan.of(study, workspace, Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ())))
+    listed = list(cells(plan))
+    out.print(status_table(listed))
+    counts = {state: sum(cell.state == state for cell in listed) for state in ("done", "failed", "missing")}
+    out.print(
+        ", ".join(f"{count} {state}" for state, count in counts.items()), f"in {plan.workspace.root}", soft_wrap=True
+    )
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is installed and what works: models, GPU, Prefect's API, DuckDB.
+
+    Example: [bold]swaymeter doctor[/bold]
+    """
+    from flows.doctor import checks
+
+    broken = 0
+    for check in checks():
+        broken += not check.works
+        mark = "[green]works [/green]" if check.works else "[red]broken[/red]"
+        out.print(f"{mark}  {check.name:<16} {escape(check.seen)}", soft_wrap=True)
+    if broken:
+        raise typer.Exit(1)
+
+
+def _conduct(name: str, plan: Plan, study: str, force: bool, offline: bool, traceback: bool) -> None:
+    from flows.terminal import TerminalWatcher, log_to, summary
+
+    started = time.monotonic()
+    watcher = TerminalWatcher(out)
+    log_to(out, verbose=traceback)
+    with plan.workspace.conducted(), orchestrator(meanwhile=_import_flows):
+        flows = _import_flows()
+        flows.watch(watcher)
+        with watcher.progress:
+            only = [list(names) or None for names in (plan.only.relations, plan.only.models, plan.only.measures)]
+            state = flows.FLOWS[name](study, str(plan.workspace.root), *only, force, offline, return_state=True)
+    summary(out, plan.whole, watcher, time.monotonic() - started)
+    if state.is_completed():
+        return
+    if not watcher.failures:
+        problem = state.result(raise_on_failure=False)
+        raise problem if isinstance(problem, SwaymeterError) else WorkFailed(state.message or f"{name} failed")
+    raise typer.Exit(WorkFailed.exit_code)
+
+
+def _import_flows() -> Any:
+    from flows import conduct  # Prefect takes seconds to import, and the API to start: both at once
+
+    return conduct
+
+
+def _say_what_would_be_done(plan: Plan) -> None:
+    from flows.dry_run import estimate
+
+    for line in estimate(plan):
+        out.print(escape(line), soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

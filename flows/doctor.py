@@ -1,0 +1,80 @@
+"""What is installed and what works: packages, embedded models, GPU, Prefect's API, DuckDB."""
+
+import importlib.metadata
+import platform
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from data.warehouse import content_of, rebuilt
+from flows.orchestrator import orchestrator
+from flows.study_file import STUDIES
+from tasks.models import identify_entailment, identify_language_model, load_embedder, load_language_model
+
+PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")
+EMBEDDED_MODEL = "smollm2-135m-instruct"
+EMBEDDED_EMBEDDER = "all-minilm-l6-v2"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: whether it works, and what was seen or how to mend it."""
+
+    name: str
+    works: bool
+    seen: str
+
+
+def checks() -> Iterator[Check]:
+    """Everything that a study may need, one after another; a broken thing does not stop the next."""
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PROGRAMS)
+    yield Check("packages", True, f"Python {platform.python_version()}, {versions}")
+    yield Check("bundled studies", True, ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml"))))
+    yield _try("processors", _processors)
+    yield _try("language model", _language_model)
+    yield _try("embedder", _embedder)
+    yield _try("entailment", _entailment)
+    yield _try("DuckDB", _duckdb)
+    yield _try("Prefect API", _prefect)
+
+
+def _try(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, look())
+    except Exception as error:  # whatever is broken is what the doctor is asked for
+        return Check(name, False, f"{type(error).__name__}: {error}")
+
+
+def _processors() -> str:
+    import torch
+
+    gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    return f"{torch.get_num_threads()} processor threads; GPU: {', '.join(gpus) or 'none'}"
+
+
+def _language_model() -> str:
+    model = load_language_model(EMBEDDED_MODEL, dtype="float32", device="cpu")
+    return f"{model.name} loads, revision {identify_language_model(EMBEDDED_MODEL).revision[:12]}"
+
+
+def _embedder() -> str:
+    shape = load_embedder(EMBEDDED_EMBEDDER).embed(["Oslo"]).shape
+    return f"{EMBEDDED_EMBEDDER} loads, {shape[1]} dimensions"
+
+
+def _entailment() -> str:
+    return f"stand-in {EMBEDDED_EMBEDDER}, revision {identify_entailment(EMBEDDED_EMBEDDER)[:12]}"
+
+
+def _duckdb() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "doctor.duckdb"
+        with rebuilt(path, "doctor"):
+            pass
+        return "a database can be written and read" if content_of(path) == "doctor" else "a database cannot be read"
+
+
+def _prefect() -> str:
+    with orchestrator() as url:
+        return f"answers at {url}"

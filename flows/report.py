@@ -1,0 +1,84 @@
+"""The flow that draws the report from the database."""
+
+import functools
+import importlib.metadata
+import platform
+from datetime import UTC, datetime
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+
+from data.keys import content_key
+from data.measures import MEASURES
+from data.warehouse import content_of, opened
+from flows.attempt import outcome
+from flows.plan import Plan
+from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
+from flows.status import cells
+from reports.frames import COLUMNS
+from reports.report import NotRun, StudyCard, write_report
+
+REPORT_VERSION = 1
+PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
+
+
+@flow(name="report", task_runner=ONE_AT_A_TIME, persist_result=False)
+def report(
+    study: str = QUICKSTART,
+    workspace: str | None = None,
+    relations: list[str] | None = None,
+    models: list[str] | None = None,
+    measures: list[str] | None = None,
+    force: bool = False,
+    offline: bool = False,
+) -> State[Any]:
+    """Draws the page, its figures and tables; nothing is drawn again where nothing changed."""
+    plan = plan_of(study, workspace, relations, models, measures).whole
+    with plan.workspace.conducted():
+        return outcome("report", fan_out("report", plan, [("report × page", functools.partial(_report, plan, force))]))
+
+
+def _report(plan: Plan, force: bool) -> None:
+    not_run = tuple(
+        NotRun(cell.relation, cell.model, cell.measure, cell.reason or "not computed yet")
+        for cell in cells(plan)
+        if cell.state != "done"
+    )
+    key = content_key(
+        {
+            "version": REPORT_VERSION,
+            "database": content_of(plan.workspace.database),
+            "study": plan.study.model_dump(mode="json"),
+            "not_run": [[one.relation, one.model, one.measure, one.reason] for one in not_run],
+        }
+    )
+    drawn = plan.workspace.report / "made-from.txt"
+    if not force and drawn.exists() and drawn.read_text().strip() == key:
+        return
+    with opened(plan.workspace.database) as warehouse:
+        frames = {name: warehouse.frame(name) for name in COLUMNS}
+    card = StudyCard(
+        name=plan.study.name,
+        seed=plan.study.seed,
+        asked=plan.study.asks.strip(),
+        not_run=not_run,
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions={name: importlib.metadata.version(name) for name in PROGRAMS} | {"python": platform.python_version()},
+        sources=_sources(plan),
+    )
+    write_report(frames, plan.workspace.report, card)
+    drawn.write_text(f"{key}\n")
+
+
+def _sources(plan: Plan) -> tuple[str, ...]:
+    """Where the facts and questions come from, under which terms, and where each measure is from."""
+    stored = [plan.facts(relation) for relation in plan.relations()]
+    stored += [plan.questions(relation) for relation in plan.question_relations()]
+    named = {f"{row['source']} ({row['licence']})" for one in stored if one.exists() for row in one.read().to_pylist()}
+    unit = {name: found.unit or "no unit" for name, found in MEASURES.items()}
+    measured = [
+        f"{name}, version {found.version} ({unit[name]}): {found.meaning}"
+        for name, found in plan.study.wanted().items()
+    ]
+    return (*sorted(named), *measured)
