@@ -1,5 +1,6 @@
 """The command line: `swaymeter run STUDY.yaml` and its parts."""
 
+import logging
 import os
 import sys
 import time
@@ -40,19 +41,34 @@ Traceback = Annotated[bool, typer.Option("--traceback", help="On an error, show 
 
 
 def main() -> None:
-    """The entry point of the command `swaymeter`."""
+    """The entry point of the command `swaymeter`.
+
+    Prefect's threads live on while the interpreter ends, and DuckDB's binding then prints pages about objects they
+    hold; all is written and sent by now, so the process ends at once.
+    """
+    code = _exit_code()
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _exit_code() -> int:
     if "--offline" in sys.argv:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
         app(standalone_mode=True)
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except SwaymeterError as error:
         if "--traceback" in sys.argv:
-            raise
+            err.print_exception()
         err.print(f"[red]error[/red]  {escape(str(error))}", soft_wrap=True)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except KeyboardInterrupt:
         err.print("stopped; what was computed is kept, run the same command again to go on")
-        sys.exit(130)
+        return 130
+    return 0
 
 
 def _say_version(asked: bool) -> None:

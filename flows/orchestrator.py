@@ -93,7 +93,10 @@ def orchestrator(meanwhile: Callable[[], object] | None = None) -> Iterator[str]
         _check(settings.api.url)
         if meanwhile:
             meanwhile()
-        yield settings.api.url
+        try:
+            yield settings.api.url
+        finally:
+            _send_what_is_left()
         return
     with _temporary_api(meanwhile) as url, _environment(_pointing_to(url)):
         try:
@@ -301,7 +304,7 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def _send_what_is_left() -> None:
-    # Logs and events go out in batches; the API is about to stop, and Prefect would complain at exit.
+    # Logs and events go out in batches; the API or this process is about to stop, and Prefect would complain.
     from prefect.events.worker import EventsWorker
     from prefect.logging.handlers import APILogWorker
 

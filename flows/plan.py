@@ -112,12 +112,9 @@ class Plan:
         )
 
     def fetched_questions(self, partition: Partition) -> Stored:
-        """The file of a partition's questions as the source has them; DamagedFile where the source is not there yet."""
+        """The file of a partition's questions as the source has them; DamagedFile where they are not there yet."""
         folder = self.questions_folder()
-        if folder is None:
-            digest = catalog.digest("questions.csv")
-        else:
-            digest = _digest(folder / dynamicqa.FILES[partition])
+        digest = catalog.digest("questions.csv") if folder is None else _digest(folder / dynamicqa.FILES[partition])
         made_from = {
             "step": "fetch", "version": FETCH_VERSION, "partition": partition,
             "source": "dynamicqa" if folder else "sample", "digest": digest,

@@ -10,7 +10,6 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 
 from data.keys import content_key
-from data.measures import MEASURES
 from data.warehouse import content_of, opened
 from flows.attempt import outcome
 from flows.plan import Plan
@@ -72,13 +71,8 @@ def _report(plan: Plan, force: bool) -> None:
 
 
 def _sources(plan: Plan) -> tuple[str, ...]:
-    """Where the facts and questions come from, under which terms, and where each measure is from."""
+    """Where the facts and questions come from, and under which terms."""
     stored = [plan.facts(relation) for relation in plan.relations()]
     stored += [plan.questions(relation) for relation in plan.question_relations()]
     named = {f"{row['source']} ({row['licence']})" for one in stored if one.exists() for row in one.read().to_pylist()}
-    unit = {name: found.unit or "no unit" for name, found in MEASURES.items()}
-    measured = [
-        f"{name}, version {found.version} ({unit[name]}): {found.meaning}"
-        for name, found in plan.study.wanted().items()
-    ]
-    return (*sorted(named), *measured)
+    return tuple(sorted(named))

@@ -12,7 +12,6 @@ from flows.plan import Item, Plan
 from flows.progress import watcher
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
 
-
 log = logging.getLogger(__name__)
 
 
