@@ -29,7 +29,7 @@ class AnswersParameters(BaseModel):
     top_p: float = Field(default=1.0, gt=0, le=1)
     top_k: int = Field(default=0, ge=0)
     entailment: str = "microsoft/deberta-large-mnli"
-    threshold: float = Field(default=0.8, gt=-1, le=1)
+    threshold: float = Field(default=0.8, gt=0, le=1)
 
 
 class AccuracyParameters(BaseModel):

@@ -25,7 +25,7 @@ class WikidataId(str):
     __slots__ = ()
 
     def __new__(cls, value: str) -> "WikidataId":
-        if not re.fullmatch(r"[QP][1-9]\d*", value):
+        if not re.fullmatch(r"[QP][1-9][0-9]*", value):
             raise InputError(f"{value!r} is no Wikidata id: expected Q or P and a number, such as Q20")
         return super().__new__(cls, value)
 

@@ -4,7 +4,7 @@
     prompts/<relation>/<table>-<key>.parquet           queries and contexts, or questions, written from the facts
     scores/<relation>/<model>/<measure>-<key>.parquet  scores; unfinished in parts, <measure>-<key>.part-<n>.parquet
     statistics/<table>-<key>.parquet                   tests on the scores
-    failures/<work>.json                               why something is not there: to be read, nothing depends on it
+    failures/<work>-<key>.json                         why something is not there: to be read, nothing depends on it
     study.duckdb, report/                              views, made again from the files at any time
 
 Every file is written whole or not at all: a temporary name in the same folder, fsync, rename. It carries in its Parquet
@@ -17,7 +17,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,13 +69,19 @@ class Stored:
     def read(self) -> pa.Table:
         """The file's rows; DamagedFile where it is cut short, altered, or not what its name says."""
         found, metadata = read_parquet(self.path)
-        if metadata["key"] != self.key:
+        if metadata.get("key") != self.key:
             raise DamagedFile(f"{self.path} was made from something else than its name says; remove it and run again")
-        return found.select(self.table.schema.names).cast(self.table.schema)
+        try:
+            return found.select(self.table.schema.names).cast(self.table.schema)
+        except (KeyError, pa.ArrowException) as error:
+            raise DamagedFile(f"{self.path} cannot be read ({_first_line(error)}); remove it and run again") from None
 
     def digest(self) -> str:
         """The digest of the rows, as written with them."""
-        return str(read_metadata(self.path)["digest"])
+        try:
+            return str(read_metadata(self.path)["digest"])
+        except KeyError:
+            raise DamagedFile(f"{self.path} lacks the digest of its rows; remove it and run again") from None
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> None:
         """Writes the rows whole or not at all; `about` is kept beside them and is not part of the key."""
@@ -112,7 +118,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
         return dict(json.loads(metadata[b"swaymeter"]))
     except FileNotFoundError:
         raise DamagedFile(f"{path} is not there; run the step that makes it") from None
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise DamagedFile(f"{path} cannot be read ({_first_line(error)}); remove it and run again") from None
 
 
@@ -142,7 +148,8 @@ def written_whole(path: Path) -> Iterator[Path]:
             f"{path} cannot be written: {error.strerror or error}; choose another --workspace"
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # what could not be made cannot be removed either
+            temporary.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -238,12 +245,12 @@ class Workspace:
 
     def failure(self, work: str) -> Path:
         """The file that says why a piece of work is not done."""
-        return self.root / "failures" / f"{slug(work)}.json"
+        return self.root / "failures" / f"{slug(work)}-{content_key({'work': work})[:KEY_IN_NAME]}.json"
 
     def note_failure(self, work: str, reason: str, detail: str = "") -> None:
         """Notes why a piece of work failed, for `status`."""
         with written_whole(self.failure(work)) as temporary:
-            temporary.write_text(json.dumps({"work": work, "reason": reason, "detail": detail}, ensure_ascii=False))
+            temporary.write_text(json.dumps({"work": work, "reason": reason, "detail": detail}), encoding="utf-8")
 
     def forget_failure(self, work: str) -> None:
         """Forgets a failure that has been mended."""
@@ -252,6 +259,6 @@ class Workspace:
     def failure_reason(self, work: str) -> str | None:
         """Why a piece of work failed the last time; None where nothing is noted."""
         try:
-            return str(json.loads(self.failure(work).read_text())["reason"])
-        except (OSError, ValueError, KeyError):
+            return str(json.loads(self.failure(work).read_text(encoding="utf-8"))["reason"])
+        except (OSError, ValueError, KeyError, TypeError):
             return None

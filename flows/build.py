@@ -39,7 +39,8 @@ def _build_prompts(plan: Plan, relation: str, force: bool) -> None:
     """Prompts that are there and cannot be read are evidence: they are named, not written over (unless forced)."""
     assert plan.study.facts is not None
     queries, contexts = plan.queries(relation), plan.contexts(relation)
-    if force or not (queries.exists() and contexts.exists()):
+    there = [stored.read() for stored in (queries, contexts) if stored.exists() and not force]
+    if len(there) < 2:
         build_prompts(
             plan.facts(relation),
             queries,
@@ -50,8 +51,6 @@ def _build_prompts(plan: Plan, relation: str, force: bool) -> None:
             per_kind=plan.study.contexts.per_kind(),
             seed=plan.study.seed,
         )
-    queries.read()
-    contexts.read()
 
 
 def _build_questions(plan: Plan, relation: str, force: bool) -> None:

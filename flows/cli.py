@@ -101,7 +101,7 @@ def _stage(name: str, doc: str) -> Callable[..., None]:
         only = Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ()))
         plan = Plan.of(study, workspace, only)
         if dry_run:
-            _say_what_would_be_done(plan)
+            _say_what_would_be_done(plan, force)
             return
         _conduct(name, plan, study, force, offline, traceback)
 
@@ -189,10 +189,10 @@ def _import_flows() -> Any:
     return conduct
 
 
-def _say_what_would_be_done(plan: Plan) -> None:
+def _say_what_would_be_done(plan: Plan, force: bool) -> None:
     from flows.dry_run import estimate
 
-    for line in estimate(plan):
+    for line in estimate(plan, force=force):
         out.print(escape(line), soft_wrap=True)
 
 

@@ -10,11 +10,14 @@ from flows.plan import Item, Plan
 from flows.status import cells
 
 
-def estimate(plan: Plan) -> Iterator[str]:
-    """Lines that say what is not done yet, and an estimate of the time where the workspace holds earlier runs."""
+def estimate(plan: Plan, *, force: bool = False) -> Iterator[str]:
+    """Lines that say what is not done yet, and an estimate of the time where the workspace holds earlier runs.
+
+    With `force`, what is done counts as not done.
+    """
     undone: dict[str, set[str]] = {}
     for cell in cells(plan):
-        if cell.state != "done":
+        if force or cell.state != "done":
             undone.setdefault(cell.model, set()).add(f"{cell.relation} × {cell.measure}")
     if not undone:
         yield "everything is done: nothing would be computed"
@@ -22,7 +25,7 @@ def estimate(plan: Plan) -> Iterator[str]:
     rates = _seconds_a_prompt(plan)
     prompts, seconds, unknown = 0, 0.0, False
     for item in plan.items():
-        count = _missing_prompts(plan, item)
+        count = _missing_prompts(plan, item, force)
         prompts += count
         rate = rates.get((item.model.name, item.model.dtype, item.family))
         unknown = unknown or (count > 0 and rate is None)
@@ -31,20 +34,20 @@ def estimate(plan: Plan) -> Iterator[str]:
         yield f"{model}: {len(works)} scores of relations to compute"
         for work in sorted(works):
             yield f"  {work}"
-    if not list(plan.items()):
+    if plan.partitions() and not plan.question_relations() and not plan.only.relations:
         yield "the questions are not fetched yet, so their prompts cannot be counted"
     yield f"{prompts} prompts; estimated time: " + (
         "unknown, nothing of the kind was measured in this workspace yet" if unknown else f"{seconds:.0f} s"
     )
 
 
-def _missing_prompts(plan: Plan, item: Item) -> int:
+def _missing_prompts(plan: Plan, item: Item, force: bool) -> int:
     """Prompts of an item that is not done; counted from the study where its prompts are not written yet."""
     if item.family == "correctness":
         return 0
     try:
         work = plan.work(item)
-        if all(stored.is_done() for stored in work.wanted.values()):
+        if not force and all(stored.is_done() for stored in work.wanted.values()):
             return 0
     except DamagedFile:
         pass

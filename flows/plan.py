@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from data import catalog
-from data.errors import DamagedFile, UnknownName
+from data.errors import DamagedFile, UnknownName, UsageError
 from data.keys import table_digest
 from data.measures import MEASURES
 from data.records import Partition, Question, as_row, of_row
@@ -65,9 +65,15 @@ class Plan:
         """The plan of a study file; UsageError where the selection names what the study does not have."""
         read = read_study(study)
         root = workspace or read.workspace or f"workspaces/{read.name}"
-        plan = cls(read, Workspace(Path(root).expanduser().absolute()), only or Selection())
+        try:
+            folder = Path(root).expanduser().absolute()
+        except RuntimeError:
+            raise UsageError(f"the workspace {root} names a home folder that there is not") from None
+        plan = cls(read, Workspace(folder), only or Selection())
         known = {*catalog.relations(), "disputable"}
         for name in plan.only.relations:
+            if name not in known:  # published questions have relations that the catalog lacks
+                known.update(plan.whole.question_relations())
             _known("relation", name, known)
         for name in plan.only.models:
             _known("model", name, [model.name for model in read.models])

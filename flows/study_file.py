@@ -61,7 +61,7 @@ class ContextsPart(_Part):
 
 
 class QuestionsPart(_Part):
-    """Which DynamicQA-style questions: the bundled sample, or a folder with the published CSV files."""
+    """Which DynamicQA-style questions: the bundled sample, or the published CSV files, in a folder or downloaded."""
 
     source: Literal["sample", "dynamicqa"] = "sample"
     folder: str | None = None
@@ -70,10 +70,12 @@ class QuestionsPart(_Part):
 
     @model_validator(mode="after")
     def _folder(self) -> "QuestionsPart":
-        if self.source == "dynamicqa" and not self.folder:
-            raise ValueError("source dynamicqa needs `folder`: where Static_final.csv and the others lie")
         if self.source == "sample" and self.folder:
             raise ValueError("`folder` is for source dynamicqa")
+        if not self.partitions:
+            raise ValueError("no partition is named; leave `partitions` out for all of them")
+        if len(set(self.partitions)) < len(self.partitions):
+            raise ValueError("a partition is named twice")
         return self
 
 
@@ -90,7 +92,7 @@ class Study(_Part):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
     asks: str = ""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=2**63)  # the database keeps it as BIGINT
     workspace: str | None = None
     facts: FactsPart | None = None
     contexts: ContextsPart = ContextsPart()
@@ -101,7 +103,7 @@ class Study(_Part):
     @field_validator("measures", mode="before")
     @classmethod
     def _known(cls, measures: Any) -> Any:
-        if isinstance(measures, list):
+        if isinstance(measures, list) and all(isinstance(name, str) for name in measures):
             measures = dict.fromkeys(measures)
         if not isinstance(measures, dict):
             raise ValueError("expected measures with their parameters, such as `persuasion: {}`")
@@ -111,7 +113,7 @@ class Study(_Part):
             try:
                 known[found.name] = found.parameters.model_validate(parameters or {}).model_dump()
             except ValidationError as error:
-                raise ValueError(f"{name}: {_what_is_wrong(error)}") from None
+                raise ValueError(f"{name}: {_what_is_wrong(error, set(found.parameters.model_fields))}") from None
         return known
 
     @model_validator(mode="after")
@@ -138,14 +140,14 @@ class Study(_Part):
 def read_study(path: str | Path) -> Study:
     """The study of a YAML file, or of a bundled one by its name; StudyFileError names the file and the key."""
     file = Path(path)
-    if not file.exists() and (STUDIES / f"{path}.yaml").exists():
-        file = STUDIES / f"{path}.yaml"
     try:
+        if not file.exists() and (STUDIES / f"{path}.yaml").exists():
+            file = STUDIES / f"{path}.yaml"
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
         bundled = ", ".join(sorted(found.stem for found in STUDIES.glob("*.yaml")))
         raise StudyFileError(f"{file} cannot be read: {error.strerror}; bundled studies: {bundled}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise StudyFileError(f"{file} is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise StudyFileError(f"{file} holds no study: expected keys such as name, facts, models, measures")

@@ -93,7 +93,7 @@ def _question(row: Mapping[str, str | None], partition: Partition, where: str) -
     edits = _number(text["num_edits"], where, "num_edits")
     return Question(
         question_id=identity(SOURCE, partition, text.get("", ""), text["id"]),
-        relation=_relation(text, partition),
+        relation=_relation(text, partition, where),
         partition=partition,
         subject=text["subj"],
         subject_id=_id(text.get("subj_id")),
@@ -127,18 +127,22 @@ def _answers(listed: str, answer: str, where: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((answer, *map(str, forms))))
 
 
-def _relation(text: Mapping[str, str], partition: Partition) -> RelationName:
+def _relation(text: Mapping[str, str], partition: Partition, where: str) -> RelationName:
     if partition == "disputable":
         return RelationName("disputable")
     for known in catalog.relations().values():
         if known.wikidata == text["prop_id"]:
             return RelationName(known.name)
     words = re.findall(r"[A-Za-z0-9]+", text["prop"])
-    return RelationName("".join(word.lower() if first == 0 else word.capitalize() for first, word in enumerate(words)))
+    name = "".join(word.lower() if first == 0 else word.capitalize() for first, word in enumerate(words))
+    try:
+        return RelationName(name)
+    except InputError:
+        raise InputError(f"{where}: prop makes no relation name: {text['prop'][:60]!r}") from None
 
 
 def _id(value: str | None) -> WikidataId | None:
-    return WikidataId(value) if value and re.fullmatch(r"[QP][1-9]\d*", value) else None
+    return WikidataId(value) if value and re.fullmatch(r"[QP][1-9][0-9]*", value) else None
 
 
 def _number(value: str, where: str, column: str) -> float | None:

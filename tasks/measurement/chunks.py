@@ -59,6 +59,13 @@ def missing(wanted: Mapping[str, Stored]) -> dict[str, Stored]:
     return found
 
 
+def forget(wanted: Mapping[str, Stored]) -> None:
+    """Removes the files and their parts, so that all of them are computed again."""
+    for whole in wanted.values():
+        whole.remove()
+    _remove_parts(wanted)
+
+
 def compute_in_chunks(
     workspace: Workspace,
     wanted: Mapping[str, Stored],
@@ -100,11 +107,15 @@ def compute_in_chunks(
         )
     for whole in files.values():
         _join(workspace, whole, len(chunks), about)
+    _remove_parts(wanted)
+    progress(len(chunks), len(chunks))
+    return spent_here
+
+
+def _remove_parts(wanted: Mapping[str, Stored]) -> None:
     for whole in wanted.values():
         for leftover in whole.path.parent.glob(f"{whole.path.stem}.part-*.parquet"):
             leftover.unlink()
-    progress(len(chunks), len(chunks))
-    return spent_here
 
 
 def _join(workspace: Workspace, whole: Stored, count: int, about: Mapping[str, Any]) -> None:

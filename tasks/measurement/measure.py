@@ -2,7 +2,7 @@
 
 from data.workspace import Workspace
 from tasks.measurement.answers import measure_answers
-from tasks.measurement.chunks import Progress, Spent, missing, no_progress
+from tasks.measurement.chunks import Progress, Spent, forget, no_progress
 from tasks.measurement.correctness import measure_correctness
 from tasks.measurement.persuasion import measure_persuasion
 from tasks.measurement.work import Work
@@ -16,15 +16,16 @@ def do(work: Work, workspace: Workspace, *, force: bool = False, progress: Progr
     score is not a number.
     """
     inputs = {name: stored.read().to_pylist() for name, stored in work.inputs.items()}
-    if force:
-        for whole in work.wanted.values():
-            whole.remove()
-    if not missing(work.wanted):
+    if not force and all(whole.is_done() for whole in work.wanted.values()):
         return Spent()
     version = next(iter(work.inputs.values())).digest()[:12]
     if work.family == "correctness":
+        if force:
+            forget(work.wanted)
         return measure_correctness(workspace, work.wanted, inputs, dataset_version=version, progress=progress)
     model = load_language_model(work.model, dtype=work.dtype, device=work.device)
+    if force:  # only now: where the model cannot be loaded, what was done is kept
+        forget(work.wanted)
     if work.family == "persuasion":
         return measure_persuasion(model, workspace, work.wanted, inputs, dataset_version=version, progress=progress)
     return measure_answers(

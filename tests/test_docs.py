@@ -1,0 +1,92 @@
+"""The documentation is current: the database's page, the decisions, the changelog, and every link between files."""
+
+import re
+import tomllib
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from data.warehouse import describe
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+DECISIONS = sorted((DOCS / "decisions").glob("[0-9]*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+HEADINGS = ["Context", "Decision", "Why", "What it costs"]
+
+WAREHOUSE_HEAD = """\
+# The database
+
+`study.duckdb` in a study's workspace: every table, column and named question. It is a view of the workspace's files
+and can be made again from them at any time. This page is made from the code, by `python -m tests.test_docs`.
+
+"""
+
+
+def written(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def test_the_page_of_the_database_is_current() -> None:
+    current = written(DOCS / "warehouse.md") == WAREHOUSE_HEAD + describe()
+    assert current, "docs/warehouse.md is not what the code says; write it anew: python -m tests.test_docs"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", written(page)):
+        if link.startswith(("https://", "http://")):
+            continue
+        path, _, anchor = unquote(link).partition("#")
+        target = (page.parent / path) if path else page
+        assert target.exists(), f"{page.name} links to {link}"
+        assert not anchor or anchor in anchors(target), f"{page.name} links to {link}"
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", written(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_files_of_the_code_that_a_page_names_exist(page: Path) -> None:
+    named = re.findall(r"`((?:data|tasks|reports|flows|tests|docs|docker)/[\w./-]+)`", written(page))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_decisions_are_numbered_without_a_gap() -> None:
+    assert [page.name[:5] for page in DECISIONS] == [f"{number:04d}-" for number in range(1, len(DECISIONS) + 1)]
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=name_of)
+def test_a_decision_has_its_number_and_four_headings_each_with_text(page: Path) -> None:
+    title, *sections = re.split(r"^## ", written(page), flags=re.MULTILINE)
+    assert re.fullmatch(rf"# {page.name[:4]} \S.*", title.strip())
+    assert [section.partition("\n")[0] for section in sections] == HEADINGS
+    assert all(section.partition("\n")[2].strip() for section in sections)
+
+
+def test_the_list_of_decisions_has_every_page_under_its_title() -> None:
+    listed = re.findall(
+        r"^\| \[(\d{4})\]\((\S+)\) \| (.*) \|$", written(DOCS / "decisions" / "README.md"), re.MULTILINE
+    )
+    titles = [written(page).partition("\n")[0] for page in DECISIONS]
+    assert [(file, f"# {number} {title}") for number, file, title in listed] == [
+        (page.name, title) for page, title in zip(DECISIONS, titles, strict=True)
+    ]
+
+
+def test_the_changelog_has_the_version_of_the_package() -> None:
+    version = tomllib.loads(written(ROOT / "pyproject.toml"))["project"]["version"]
+    newest = re.search(r"^## \[(\d+\.\d+\.\d+)\]", written(ROOT / "CHANGELOG.md"), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == version
+
+
+if __name__ == "__main__":
+    (DOCS / "warehouse.md").write_text(WAREHOUSE_HEAD + describe(), encoding="utf-8")

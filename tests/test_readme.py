@@ -1,0 +1,128 @@
+"""The README is true: its study can be read, its SQL runs, its commands and its files exist."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import typer.main
+
+from data.catalog import facts, invented_entities, relation
+from data.sql.schema import questions
+from data.warehouse import rebuilt
+from flows.cli import app
+from flows.study_file import Study, read_study
+from tests.data.sql.small_study import load, row, small_study, table
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SQL = re.findall(r"^```sql\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+COMMANDS = [shlex.split(line.strip(), comments=True) for line in re.findall(r"^    \S.*$", README, re.MULTILINE)]
+SWAYMETER = [command[1:] for command in COMMANDS if command[0].endswith("swaymeter")]
+MAKE = [command[1] for command in COMMANDS if command[0] == "make"]
+
+
+def words_of(command: Any) -> set[str]:
+    return {"--help", *(word for parameter in command.params for word in parameter.opts)}
+
+
+@pytest.fixture
+def cli() -> Any:
+    return typer.main.get_command(app)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    study = small_study()
+    persuaded, asked = table("persuaded"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
+    study["persuaded"].append(row(persuaded, **asked, condition="counter_memory", persuaded=False, stubborn=True))
+    path = tmp_path / "workspaces" / "quickstart" / "study.duckdb"
+    with rebuilt(path) as warehouse:
+        load(warehouse, study)
+    return path
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    (block,) = re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    file = tmp_path / "capitals.yaml"
+    file.write_text(block, encoding="utf-8")
+    return read_study(file)
+
+
+def test_the_study_can_be_read(study: Study) -> None:
+    assert study.name == "capitals"
+    assert set(study.wanted()) == {"persuasion", "susceptibility"}
+
+
+def test_the_study_asks_for_no_more_than_the_catalog_has(study: Study) -> None:
+    assert study.facts is not None
+    for name in study.facts.relations:
+        assert len(facts(name)) >= study.facts.real_entities
+        assert len(invented_entities(relation(name).subject_class)) >= study.facts.invented_entities
+
+
+def test_there_is_a_question_in_sql_for_every_example() -> None:
+    assert len(SQL) == len([name for name in questions() if name.startswith("example_")]) == 5
+
+
+@pytest.mark.parametrize("sql", SQL)
+def test_sql_runs_and_answers(sql: str, database: Path) -> None:
+    with duckdb.connect(database, read_only=True) as connection:
+        assert connection.sql(sql).fetchall()
+
+
+def test_sql_about_susceptibility_gives_the_means_that_one_works_out_by_hand(database: Path) -> None:
+    with duckdb.connect(database, read_only=True) as connection:
+        assert connection.sql(SQL[0]).fetchall() == [("m", "capital", "open", 3.5)]
+        assert connection.sql(SQL[2]).fetchall() == [("m", "open", False, 2.0), ("m", "open", True, 5.0)]
+
+
+def test_the_command_that_puts_sql_to_the_database_prints_the_answer(database: Path) -> None:
+    (command,) = [command for command in COMMANDS if command[0].endswith("python")]
+    code = command[command.index("-c") + 1]
+    top = database.parents[2]
+    asked = subprocess.run(
+        [sys.executable, "-c", code], input=SQL[0], cwd=top, capture_output=True, text=True, check=True
+    )
+    assert "capital" in asked.stdout
+
+
+def test_there_are_commands_to_test() -> None:
+    assert len(SWAYMETER) >= 4
+    assert {"study", "test"} <= set(MAKE)
+
+
+@pytest.mark.parametrize("command", SWAYMETER, ids=" ".join)
+def test_commands_and_their_options_exist(command: list[str], cli: Any) -> None:
+    name, *rest = command
+    options = {word for word in rest if word.startswith("--")}
+    if name.startswith("--"):
+        assert {name, *options} <= words_of(cli)
+    else:
+        assert options <= words_of(cli.commands[name])
+
+
+def test_options_named_in_the_text_exist(cli: Any) -> None:
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
+    assert named <= words_of(cli) | words_of(cli.commands["run"])
+
+
+@pytest.mark.parametrize("target", MAKE)
+def test_make_has_the_target(target: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE)
+
+
+def test_every_floor_of_the_house_has_its_row() -> None:
+    for floor in ("data", "tasks", "reports", "flows", "tests", "docs"):
+        assert f"[{floor}/]({floor}/)" in README
+
+
+def test_it_fits_on_a_page_and_its_picture_is_small() -> None:
+    assert len(README.splitlines()) <= 180
+    assert all(image.stat().st_size < 300_000 for image in (ROOT / "docs" / "images").iterdir())
