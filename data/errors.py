@@ -6,6 +6,7 @@ SwaymeterError                exit 1  everything below; the message says what, w
 |   +-- UnknownName           exit 2  a relation, model or measure that does not exist; suggests the nearest
 +-- InputError                exit 1  data that breaks its own rules: a catalog file, a CSV, a source
 +-- DamagedFile               exit 1  a file of the workspace that cannot be read, or is not what its name says
+|   +-- MissingFile           exit 1  one that is not there yet
 +-- WorkspaceError            exit 1  a workspace that cannot be written
 |   +-- WorkspaceBusy         exit 1  another run conducts this workspace
 +-- ModelError                exit 1  a model that cannot be found, loaded or used
@@ -49,6 +50,10 @@ class InputError(SwaymeterError):
 
 class DamagedFile(SwaymeterError):
     """A file of the workspace that cannot be read, or is not what its name says."""
+
+
+class MissingFile(DamagedFile):
+    """A file of the workspace that is not there yet."""
 
 
 class WorkspaceError(SwaymeterError):

@@ -61,7 +61,9 @@ PROVENANCE = (
     Column("dtype", "VARCHAR", "the number format that the model computed in"),
     Column("device", "VARCHAR", "where the model ran: cpu, cuda"),
     Column("engine", "VARCHAR", "which way the score was computed"),
-    Column("dataset_version", "VARCHAR", "the digest of the facts or questions that were asked about"),
+    Column(
+        "dataset_version", "VARCHAR", "the digest of the queries and contexts, or of the questions, that were asked"
+    ),
     Column("stand_in", "VARCHAR", "what stood in for what; NULL where nothing did", nullable=True),
 )
 

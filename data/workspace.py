@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from data.errors import DamagedFile, WorkspaceBusy, WorkspaceError
+from data.errors import DamagedFile, MissingFile, WorkspaceBusy, WorkspaceError
 from data.keys import content_key, table_digest
 from data.tables import Table
 
@@ -66,8 +66,15 @@ class Stored:
             return False
         return True
 
+    def read_as_written(self) -> pa.Table:
+        """The file's rows, held against the digest that was written with them; DamagedFile where they differ."""
+        rows = self.read()
+        if table_digest(rows) != self.digest():
+            raise DamagedFile(f"{self.path} holds other rows than were written; remove it and run again")
+        return rows
+
     def read(self) -> pa.Table:
-        """The file's rows; DamagedFile where it is cut short, altered, or not what its name says."""
+        """The file's rows; DamagedFile where it is cut short, a byte of it changed, or not what its name says."""
         found, metadata = read_parquet(self.path)
         if metadata.get("key") != self.key:
             raise DamagedFile(f"{self.path} was made from something else than its name says; remove it and run again")
@@ -117,16 +124,18 @@ def read_metadata(path: Path) -> dict[str, Any]:
         metadata = pq.read_schema(path).metadata or {}
         return dict(json.loads(metadata[b"swaymeter"]))
     except FileNotFoundError:
-        raise DamagedFile(f"{path} is not there; run the step that makes it") from None
+        raise MissingFile(f"{path} is not there; run the step that makes it") from None
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise DamagedFile(f"{path} cannot be read ({_first_line(error)}); remove it and run again") from None
 
 
 def read_parquet(path: Path) -> tuple[pa.Table, dict[str, Any]]:
-    """A file's rows and what it says of itself; DamagedFile where rows and digest do not fit."""
+    """A file's rows and what it says of itself; DamagedFile where it is cut short or a byte of it changed."""
     metadata = read_metadata(path)
     try:
-        rows = pq.read_table(path, page_checksum_verification=True, partitioning=None)
+        # Opened once: a file that takes this one's place meanwhile is not read into it.
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            rows = file.read()
     except (OSError, pa.ArrowException) as error:
         raise DamagedFile(f"{path} cannot be read ({_first_line(error)}); remove it and run again") from None
     return rows.replace_schema_metadata(None), metadata
@@ -187,6 +196,10 @@ class Workspace:
     def prompts(self, relation: str, table: Table, made_from: Mapping[str, Any]) -> Stored:
         """The file of a relation's queries, contexts or questions."""
         return self._stored(("prompts", slug(relation)), slug(table.name), table, made_from)
+
+    def scores_folder(self, relation: str, model: str) -> Path:
+        """Where the scores of a relation under a model lie."""
+        return self.root / "scores" / slug(relation) / slug(model)
 
     def scores(self, relation: str, model: str, table: Table, made_from: Mapping[str, Any]) -> Stored:
         """The file of a measure's scores of a relation under a model."""

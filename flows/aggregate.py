@@ -8,7 +8,7 @@ from typing import Any
 from prefect import flow
 from prefect.client.schemas.objects import State
 
-from data.errors import DamagedFile, SwaymeterError
+from data.errors import DamagedFile, ModelError, SwaymeterError
 from data.keys import content_key
 from data.measures import MEASURES
 from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS, RUNS, STATISTICS, Table
@@ -22,7 +22,7 @@ from tasks.statistics.comparisons import compare
 STATISTICS_VERSION = 1
 
 
-@flow(name="aggregate", task_runner=ONE_AT_A_TIME, persist_result=False)
+@flow(name="aggregate", flow_run_name="{study}", task_runner=ONE_AT_A_TIME, persist_result=False)
 def aggregate(
     study: str = QUICKSTART,
     workspace: str | None = None,
@@ -33,7 +33,7 @@ def aggregate(
     offline: bool = False,
 ) -> State[Any]:
     """Makes the database from everything of the study that is done, whatever is selected."""
-    plan = plan_of(study, workspace, relations, models, measures).whole
+    plan = plan_of(study, workspace, relations, models, measures, offline).whole
     with plan.workspace.conducted():
         works = [("aggregate × database", functools.partial(_aggregate, plan, force))]
         return outcome("aggregate", fan_out("aggregate", plan, works))
@@ -41,7 +41,8 @@ def aggregate(
 
 def _aggregate(plan: Plan, force: bool) -> None:
     readable, damaged = _sorted_out(_wanted(plan))
-    content = content_key({"files": sorted(stored.key for stored in readable), "statistics": STATISTICS_VERSION})
+    files = sorted([stored.key, stored.digest(), str(read_metadata(stored.path)["about"])] for stored in readable)
+    content = content_key({"files": files, "statistics": STATISTICS_VERSION})
     if force or content_of(plan.workspace.database) != content:
         with rebuilt(plan.workspace.database, content) as warehouse:
             _load(warehouse, plan, readable, force)
@@ -51,15 +52,15 @@ def _aggregate(plan: Plan, force: bool) -> None:
 
 def _load(warehouse: Warehouse, plan: Plan, readable: Iterable[Stored], force: bool) -> None:
     files: dict[Table, list[Path]] = {}
-    keys: dict[str, list[str]] = {}
+    digests: dict[str, list[str]] = {}
     for stored in readable:
         files.setdefault(stored.table, []).append(stored.path)
-        keys.setdefault(stored.table.name, []).append(stored.key)
+        digests.setdefault(stored.table.name, []).append(stored.digest())
     for table, paths in files.items():
         warehouse.load(table, sorted(paths))
     scores = [path for table, paths in files.items() if table.name in MEASURES for path in paths]
     warehouse.load_rows(RUNS, [_run(path, plan.workspace) for path in sorted(scores)])
-    compared = {name: sorted(keys.get(name, [])) for name in ("susceptibility", "persuasion")}
+    compared = {name: sorted(digests.get(name, [])) for name in ("susceptibility", "persuasion")}
     tests = plan.workspace.statistics(
         STATISTICS, {"step": "aggregate", "version": STATISTICS_VERSION, "seed": plan.study.seed, "scores": compared}
     )
@@ -77,6 +78,9 @@ def _wanted(plan: Plan) -> Iterable[Stored]:
     for item in plan.items():
         try:
             work = plan.work(item)
+        except ModelError:
+            if plan.workspace.scores_folder(item.relation, item.model.name).exists():
+                raise  # its finished scores cannot be found: better the database as it was than one without them
         except SwaymeterError:
             continue  # said by the step above, and by `status`
         for stored in (*work.inputs.values(), *work.wanted.values()):

@@ -3,6 +3,7 @@
 import logging
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from prefect.artifacts import create_table_artifact
@@ -25,15 +26,20 @@ def attempt(name: str, workspace: Workspace, work: Callable[[], None]) -> State[
     try:
         work()
     except SwaymeterError as error:
-        workspace.note_failure(name, str(error))
+        _note(workspace, name, str(error))
         return Failed(message=f"{name}: {error}")
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        workspace.note_failure(name, reason, detail=traceback.format_exc())
+        _note(workspace, name, reason, detail=traceback.format_exc())
         log.debug("%s", name, exc_info=True)
         return Failed(name=MAY_PASS, message=f"{name}: {reason}")
     workspace.forget_failure(name)
     return Completed(message=name)
+
+
+def _note(workspace: Workspace, name: str, reason: str, detail: str = "") -> None:
+    with suppress(SwaymeterError):  # a full disk must not hide the reason that is being noted
+        workspace.note_failure(name, reason, detail)
 
 
 def may_pass(task: object, task_run: object, state: State[Any]) -> bool:

@@ -6,13 +6,14 @@ from typing import Any
 from prefect import flow
 from prefect.client.schemas.objects import State
 
+from data.errors import SwaymeterError
 from flows.attempt import outcome
 from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
 from tasks.contexts.build import build_prompts, build_questions
 
 
-@flow(name="build", task_runner=ONE_AT_A_TIME, persist_result=False)
+@flow(name="build", flow_run_name="{study}", task_runner=ONE_AT_A_TIME, persist_result=False)
 def build(
     study: str = QUICKSTART,
     workspace: str | None = None,
@@ -23,7 +24,7 @@ def build(
     offline: bool = False,
 ) -> State[Any]:
     """Writes the prompts of the study."""
-    plan = plan_of(study, workspace, relations, models, measures)
+    plan = plan_of(study, workspace, relations, models, measures, offline)
     with plan.workspace.conducted():
         works = [
             (f"build × {relation}", functools.partial(_build_prompts, plan, relation, force))
@@ -32,6 +33,10 @@ def build(
             (f"build × {relation} questions", functools.partial(_build_questions, plan, relation, force))
             for relation in plan.question_relations()
         ]
+        works += [
+            (f"build × {partition} questions", functools.partial(_refuse, error))
+            for partition, error in plan.refused_partitions.items()
+        ]
         return outcome("build", fan_out("build", plan, works))
 
 
@@ -39,7 +44,7 @@ def _build_prompts(plan: Plan, relation: str, force: bool) -> None:
     """Prompts that are there and cannot be read are evidence: they are named, not written over (unless forced)."""
     assert plan.study.facts is not None
     queries, contexts = plan.queries(relation), plan.contexts(relation)
-    there = [stored.read() for stored in (queries, contexts) if stored.exists() and not force]
+    there = [stored.read_as_written() for stored in (queries, contexts) if stored.exists() and not force]
     if len(there) < 2:
         build_prompts(
             plan.facts(relation),
@@ -53,8 +58,12 @@ def _build_prompts(plan: Plan, relation: str, force: bool) -> None:
         )
 
 
+def _refuse(error: SwaymeterError) -> None:
+    raise error
+
+
 def _build_questions(plan: Plan, relation: str, force: bool) -> None:
     stored = plan.questions(relation)
     if force or not stored.exists():
         build_questions(plan.chosen_questions[relation], stored)
-    stored.read()
+    stored.read_as_written()

@@ -28,6 +28,8 @@ app = typer.Typer(
 )
 out = Console()
 err = Console(stderr=True)
+STOPPED = 130
+GO_ON = "stopped; what was computed is kept, run the same command again to go on"
 
 StudyFile = Annotated[str, typer.Argument(metavar="STUDY", help="A study's YAML file, or the name of a bundled one.")]
 Folder = Annotated[str | None, typer.Option("--workspace", help="The folder of the study's files.")]
@@ -59,6 +61,8 @@ def _exit_code() -> int:
     try:
         app(standalone_mode=True)
     except SystemExit as ended:
+        if ended.code == STOPPED:  # Typer makes this of Ctrl-C, without a word
+            err.print(GO_ON)
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except SwaymeterError as error:
         if "--traceback" in sys.argv:
@@ -66,8 +70,8 @@ def _exit_code() -> int:
         err.print(f"[red]error[/red]  {escape(str(error))}", soft_wrap=True)
         return error.exit_code
     except KeyboardInterrupt:
-        err.print("stopped; what was computed is kept, run the same command again to go on")
-        return 130
+        err.print(GO_ON)
+        return STOPPED
     return 0
 
 
@@ -100,6 +104,8 @@ def _stage(name: str, doc: str) -> Callable[..., None]:
     ) -> None:
         only = Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ()))
         plan = Plan.of(study, workspace, only)
+        if name in ("run", "score"):
+            plan.check_models()
         if dry_run:
             _say_what_would_be_done(plan, force)
             return
@@ -141,7 +147,9 @@ def status(
     out.print(status_table(listed))
     counts = {state: sum(cell.state == state for cell in listed) for state in ("done", "failed", "missing")}
     out.print(
-        ", ".join(f"{count} {state}" for state, count in counts.items()), f"in {plan.workspace.root}", soft_wrap=True
+        ", ".join(f"{count} {state}" for state, count in counts.items()),
+        f"in {escape(str(plan.workspace.root))}",
+        soft_wrap=True,
     )
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from data.errors import DamagedFile
+from data.errors import DamagedFile, SwaymeterError
 from data.measures import MEASURES
 from data.records import CONDITIONS
 from data.workspace import read_metadata
-from flows.plan import Item, Plan
+from flows.plan import Item, Plan, resolved_dtype
 from flows.status import cells
 
 
@@ -27,7 +27,7 @@ def estimate(plan: Plan, *, force: bool = False) -> Iterator[str]:
     for item in plan.items():
         count = _missing_prompts(plan, item, force)
         prompts += count
-        rate = rates.get((item.model.name, item.model.dtype, item.family))
+        rate = rates.get((item.model.name, resolved_dtype(item.model), item.family))
         unknown = unknown or (count > 0 and rate is None)
         seconds += count * (rate or 0.0)
     for model, works in undone.items():
@@ -49,7 +49,7 @@ def _missing_prompts(plan: Plan, item: Item, force: bool) -> int:
         work = plan.work(item)
         if not force and all(stored.is_done() for stored in work.wanted.values()):
             return 0
-    except DamagedFile:
+    except SwaymeterError:
         pass
     if MEASURES[item.measures[0]].inputs == "questions":
         return len(plan.chosen_questions[item.relation]) * len(CONDITIONS)

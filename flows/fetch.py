@@ -15,7 +15,7 @@ from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
 
 
-@flow(name="fetch", task_runner=ONE_AT_A_TIME, persist_result=False)
+@flow(name="fetch", flow_run_name="{study}", task_runner=ONE_AT_A_TIME, persist_result=False)
 def fetch(
     study: str = QUICKSTART,
     workspace: str | None = None,
@@ -26,7 +26,7 @@ def fetch(
     offline: bool = False,
 ) -> State[Any]:
     """Fetches what the study asks about: facts by relation, questions by partition."""
-    plan = plan_of(study, workspace, relations, models, measures)
+    plan = plan_of(study, workspace, relations, models, measures, offline)
     with plan.workspace.conducted():
         works = [
             (f"fetch × {relation}", functools.partial(_fetch_facts, plan, relation, force))
@@ -42,7 +42,7 @@ def _fetch_facts(plan: Plan, relation: str, force: bool) -> None:
     stored = plan.facts(relation)
     if force or not stored.exists():
         fetch_facts(relation, stored)
-    stored.read()
+    stored.read_as_written()
 
 
 def _fetch_questions(plan: Plan, partition: Partition, force: bool, offline: bool) -> None:
@@ -59,4 +59,4 @@ def _fetch_questions(plan: Plan, partition: Partition, force: bool, offline: boo
     stored = plan.fetched_questions(partition)
     if force or not stored.exists():
         fetch_questions(partition, folder, stored)
-    stored.read()
+    stored.read_as_written()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from data import catalog
-from data.errors import DamagedFile, UnknownName, UsageError
+from data.errors import MissingFile, SwaymeterError, UnknownName, UsageError
 from data.keys import table_digest
 from data.measures import MEASURES
 from data.records import Partition, Question, as_row, of_row
@@ -70,16 +70,25 @@ class Plan:
         except RuntimeError:
             raise UsageError(f"the workspace {root} names a home folder that there is not") from None
         plan = cls(read, Workspace(folder), only or Selection())
-        known = {*catalog.relations(), "disputable"}
-        for name in plan.only.relations:
-            if name not in known:  # published questions have relations that the catalog lacks
-                known.update(plan.whole.question_relations())
-            _known("relation", name, known)
+        if plan.only.relations:
+            known = {*plan.whole.relations(), *plan.whole.question_relations()}
+            if plan.refused_partitions:  # which relations those questions are about is not known yet
+                known |= {*catalog.relations(), "disputable"}
+            for name in plan.only.relations:
+                _known("relation", name, known)
         for name in plan.only.models:
             _known("model", name, [model.name for model in read.models])
         for name in plan.only.measures:
             _known("measure", name, read.wanted())
         return plan
+
+    def check_models(self) -> None:
+        """Refuses a model that no catalog, folder or hub can have: UnknownName or ModelError. The hub is not asked."""
+        for model in self.study.models:
+            entry = catalog.models().get(model.name)
+            at_the_hub = entry.hub is not None if entry else model.name.count("/") == 1
+            if not at_the_hub or Path(model.name).expanduser().is_dir():
+                identify_language_model(model.name)
 
     @property
     def whole(self) -> "Plan":
@@ -149,26 +158,37 @@ class Plan:
         }  # fmt: skip
 
     @functools.cached_property
-    def chosen_questions(self) -> Mapping[str, Sequence[Question]]:
-        """The questions that the study asks, by relation; DamagedFile where they are not fetched."""
+    def _chosen(self) -> tuple[dict[str, list[Question]], dict[Partition, SwaymeterError]]:
         assert self.study.questions is not None
         by_relation: dict[str, list[Question]] = {}
+        refused: dict[Partition, SwaymeterError] = {}
         for partition in self.partitions():
-            fetched = [of_row(Question, row) for row in self.fetched_questions(partition).read().to_pylist()]
-            chosen = choose_questions(fetched, count=self.study.questions.per_partition, seed=self.study.seed)
+            try:
+                rows = self.fetched_questions(partition).read_as_written().to_pylist()
+                fetched = [of_row(Question, row) for row in rows]
+                chosen = choose_questions(fetched, count=self.study.questions.per_partition, seed=self.study.seed)
+            except SwaymeterError as error:
+                refused[partition] = error
+                continue
             for question in chosen:
                 by_relation.setdefault(question.relation, []).append(question)
-        return by_relation
+        return by_relation, refused
+
+    @property
+    def chosen_questions(self) -> Mapping[str, Sequence[Question]]:
+        """The questions that the study asks, by relation, of the partitions that can be read."""
+        return self._chosen[0]
+
+    @property
+    def refused_partitions(self) -> Mapping[Partition, SwaymeterError]:
+        """The partitions whose questions cannot be asked, and why: not fetched, damaged, or too few."""
+        return self._chosen[1] if self.partitions() else {}
 
     def question_relations(self) -> list[str]:
         """The relations of the questions that the study asks; none where they are not fetched yet."""
         if not self.partitions():
             return []
-        try:
-            names = list(self.chosen_questions)
-        except DamagedFile:
-            return []
-        return [name for name in names if not self.only.relations or name in self.only.relations]
+        return [name for name in self.chosen_questions if not self.only.relations or name in self.only.relations]
 
     def questions(self, relation: str) -> Stored:
         """The file of a relation's questions; DamagedFile where they are not fetched."""
@@ -227,7 +247,7 @@ class Plan:
             "step": "score", **self._made_by(name), "relation": item.relation, "inputs": dict(digests),
             "needs": {need: self._made_by(need) for need in found.needs},
             "model": item.model.name, "revision": identify_language_model(item.model.name).revision,
-            "dtype": _dtype(item.model), "seed": self.study.seed,
+            "dtype": resolved_dtype(item.model), "seed": self.study.seed,
             "prompt_form": "query as it stands" if found.inputs == "contexts" else catalog.digest("prompts.yaml"),
         }  # fmt: skip
         return self.workspace.scores(item.relation, f"{item.model.name}", found.table, made_from)
@@ -245,7 +265,8 @@ def _known(kind: str, name: str, known: Collection[str]) -> None:
         raise UnknownName(kind, name, known)
 
 
-def _dtype(model: ModelPart) -> str:
+def resolved_dtype(model: ModelPart) -> str:
+    """The number format that a model computes in; auto is resolved by the device."""
     if model.dtype != "auto":
         return model.dtype
     from tasks.models.language_model import resolve_dtype  # torch knows which device there is, and takes seconds to say
@@ -257,4 +278,4 @@ def _digest(file: Path) -> str:
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:
-        raise DamagedFile(f"{file} cannot be read: {error.strerror}; fetch the questions first") from None
+        raise MissingFile(f"{file} cannot be read: {error.strerror}; fetch the questions first") from None

@@ -22,7 +22,7 @@ REPORT_VERSION = 1
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
 
 
-@flow(name="report", task_runner=ONE_AT_A_TIME, persist_result=False)
+@flow(name="report", flow_run_name="{study}", task_runner=ONE_AT_A_TIME, persist_result=False)
 def report(
     study: str = QUICKSTART,
     workspace: str | None = None,
@@ -33,7 +33,7 @@ def report(
     offline: bool = False,
 ) -> State[Any]:
     """Draws the page, its figures and tables; nothing is drawn again where nothing changed."""
-    plan = plan_of(study, workspace, relations, models, measures).whole
+    plan = plan_of(study, workspace, relations, models, measures, offline).whole
     with plan.workspace.conducted():
         return outcome("report", fan_out("report", plan, [("report × page", functools.partial(_report, plan, force))]))
 
@@ -53,7 +53,8 @@ def _report(plan: Plan, force: bool) -> None:
         }
     )
     drawn = plan.workspace.report / "made-from.txt"
-    if not force and drawn.exists() and drawn.read_text().strip() == key:
+    page = plan.workspace.report / "index.html"
+    if not force and page.exists() and drawn.exists() and drawn.read_text().strip() == key:
         return
     with opened(plan.workspace.database) as warehouse:
         frames = {name: warehouse.frame(name) for name in COLUMNS}

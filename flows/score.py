@@ -15,7 +15,7 @@ from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
 log = logging.getLogger(__name__)
 
 
-@flow(name="score", task_runner=ONE_AT_A_TIME, persist_result=False)
+@flow(name="score", flow_run_name="{study}", task_runner=ONE_AT_A_TIME, persist_result=False)
 def score(
     study: str = QUICKSTART,
     workspace: str | None = None,
@@ -26,7 +26,7 @@ def score(
     offline: bool = False,
 ) -> State[Any]:
     """Computes the scores that are missing; one relation at a time has the processor or the GPU."""
-    plan = plan_of(study, workspace, relations, models, measures)
+    plan = plan_of(study, workspace, relations, models, measures, offline)
     with plan.workspace.conducted():
         works = [(item.name, functools.partial(_score, plan, item, force)) for item in plan.items()]
         return outcome("score", fan_out("score", plan, works))

@@ -1,5 +1,6 @@
 """What the five flows have in common: a plan from their parameters, and work fanned out to tasks."""
 
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -24,8 +25,11 @@ def plan_of(
     relations: list[str] | None,
     models: list[str] | None,
     measures: list[str] | None,
+    offline: bool = False,
 ) -> Plan:
-    """The plan that a flow's parameters stand for."""
+    """The plan that a flow's parameters stand for; offline, the hub is not asked from here on."""
+    if offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"
     return Plan.of(study, workspace, Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ())))
 
 

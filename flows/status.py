@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from data.errors import DamagedFile, SwaymeterError
+from data.errors import DamagedFile, MissingFile, SwaymeterError
+from data.measures import MEASURES
 from flows.plan import Item, Plan
 
 State = Literal["done", "failed", "missing"]
@@ -25,11 +26,10 @@ def cells(plan: Plan) -> Iterator[Cell]:
     """Every measure that the plan wants, with how it stands; what is not even fetched is one line a partition."""
     for relation in plan.relations():
         yield from _not_fetched(plan, f"fetch × {relation}", relation)
-    if plan.partitions() and not plan.question_relations() and not plan.only.relations:
-        for partition in plan.partitions():
-            reason = plan.workspace.failure_reason(f"fetch × {partition} questions")
-            state: State = "failed" if reason else "missing"
-            yield Cell("every model", f"{partition} questions", "every measure", state, reason or "not fetched yet")
+    for partition, error in plan.refused_partitions.items():
+        noted = plan.workspace.failure_reason(f"fetch × {partition} questions")
+        state: State = "missing" if isinstance(error, MissingFile) and not noted else "failed"
+        yield Cell("every model", f"{partition} questions", "every measure", state, noted or str(error))
     for item in plan.items():
         yield from _cells_of(plan, item)
 
@@ -42,7 +42,11 @@ def _not_fetched(plan: Plan, work: str, relation: str) -> Iterator[Cell]:
 
 def _cells_of(plan: Plan, item: Item) -> Iterator[Cell]:
     model = f"{item.model.name}/{item.model.dtype}"
-    built = f"build × {item.relation}" if item.family == "persuasion" else f"build × {item.relation} questions"
+    built = (
+        f"build × {item.relation}"
+        if MEASURES[item.measures[0]].inputs == "contexts"
+        else f"build × {item.relation} questions"
+    )
     noted = plan.workspace.failure_reason(built) or plan.workspace.failure_reason(item.name)
     try:
         work = plan.work(item)
@@ -52,7 +56,7 @@ def _cells_of(plan: Plan, item: Item) -> Iterator[Cell]:
         stands = {name: stored.is_done() for name, stored in work.wanted.items()}
         damaged = {name for name, stored in work.wanted.items() if stored.exists() and not stands[name]}
     except DamagedFile as error:
-        there_is_nothing = "is not there" in str(error) and not noted
+        there_is_nothing = isinstance(error, MissingFile) and not noted
         for name in item.measures:
             state: State = "missing" if there_is_nothing else "failed"
             yield Cell(model, item.relation, name, state, noted or str(error))

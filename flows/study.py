@@ -27,7 +27,7 @@ def study(
     offline: bool = False,
 ) -> State[Any]:
     """Conducts a study: what fails in one relation stops nothing else, and the run then ends Failed."""
-    plan = plan_of(study, workspace, relations, models, measures)
+    plan = plan_of(study, workspace, relations, models, measures, offline)
     with plan.workspace.conducted():
         states = [
             stage(study, workspace, relations, models, measures, force, offline, return_state=True) for stage in STAGES

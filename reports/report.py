@@ -119,7 +119,7 @@ def _refuse_other_folders(folder: Path) -> None:
     if not folder.exists():
         return
     index = folder / "index.html"
-    ours = index.is_file() and GENERATOR.encode() in index.read_bytes()
+    ours = (folder / "made-from.txt").is_file() or (index.is_file() and GENERATOR.encode() in index.read_bytes())
     if not folder.is_dir() or (any(folder.iterdir()) and not ours):
         raise WorkspaceError(f"{folder} is there and is no report of ours; move it away or choose another --workspace")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from data.records import CONDITIONS, Condition
+from data.records import CONDITIONS, Condition, Question, of_row
 from data.workspace import Stored, Workspace
 from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut, versions
 from tasks.models.entailment import Entailment, load_entailment
@@ -18,11 +18,6 @@ from tasks.scoring.semantic_entropy import group_answers, semantic_entropy
 
 ENGINE = "plain"
 QUESTIONS_A_CHUNK = 2
-CONTEXT_OF: Mapping[Condition, str | None] = {
-    "none": None,
-    "original": "original_context",
-    "counter_memory": "counter_memory_context",
-}
 
 Row = Mapping[str, Any]
 
@@ -49,7 +44,7 @@ def measure_answers(
 ) -> Spent:
     """Makes the wanted files of answers, semantic entropy and coherent persuasion of a relation."""
     parameters = wanted["answers"].made_from["parameters"]
-    entailment = load_entailment(parameters["entailment"], threshold=parameters["threshold"])
+    entailment = load_entailment(parameters["entailment"], threshold=parameters["threshold"], device=model.device)
     origin = {
         "model": model.name,
         "model_revision": model.revision,
@@ -89,7 +84,7 @@ def _ask(
     model: LanguageModel, entailment: Entailment, questions: Sequence[Row], parameters: Mapping[str, Any], seed: int
 ) -> list[_Asked]:
     cases = [(question, condition) for question in questions for condition in CONDITIONS]
-    contexts = [question[column] if (column := CONTEXT_OF[condition]) else None for question, condition in cases]
+    contexts = [of_row(Question, question).context(condition) for question, condition in cases]
     answered = sample_answers(
         model,
         [answer_prompt(model, case[0]["question"], context) for case, context in zip(cases, contexts, strict=True)],

@@ -15,7 +15,7 @@ from data.workspace import Stored, Workspace, read_metadata
 
 log = logging.getLogger(__name__)
 
-Chunk = TypeVar("Chunk")
+Chunk = TypeVar("Chunk", bound=Sequence[Any])
 Thing = TypeVar("Thing")
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -84,10 +84,13 @@ def compute_in_chunks(
     """
     files = missing(wanted)
     spent_here = Spent()
+    start = 0
     for number, chunk in enumerate(chunks if files else ()):
         progress(number, len(chunks))
         parts = {name: workspace.part(whole, number) for name, whole in files.items()}
-        if all(part.is_done() for part in parts.values()):
+        bounds = [start, start + len(chunk)]
+        start += len(chunk)
+        if all(_holds(part, bounds) for part in parts.values()):
             continue
         started, passes_before, clock = _now(), counter.forward_passes, time.perf_counter()
         rows = compute(chunk)
@@ -97,6 +100,7 @@ def compute_in_chunks(
             "seconds": time.perf_counter() - clock,
             "forward_passes": counter.forward_passes - passes_before,
             "prompts": prompts(chunk),
+            "chunk": bounds,
         }
         for name, part in parts.items():
             part.write(part.table.of(rows[name]), {**about, **spent})
@@ -116,6 +120,11 @@ def _remove_parts(wanted: Mapping[str, Stored]) -> None:
     for whole in wanted.values():
         for leftover in whole.path.parent.glob(f"{whole.path.stem}.part-*.parquet"):
             leftover.unlink()
+
+
+def _holds(part: Stored, bounds: list[int]) -> bool:
+    """Whether a part is done and of these rows: an older run may have cut the work in other places."""
+    return part.is_done() and read_metadata(part.path)["about"].get("chunk") == bounds
 
 
 def _join(workspace: Workspace, whole: Stored, count: int, about: Mapping[str, Any]) -> None:

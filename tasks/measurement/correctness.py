@@ -6,6 +6,7 @@ A disputable question without a context has no expected answer, so it has no acc
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from data.records import Question, of_row
 from data.workspace import Stored, Workspace
 from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, versions
 from tasks.scoring.accuracy import is_accurate
@@ -38,8 +39,7 @@ def measure_correctness(
         made: dict[str, list[dict[str, Any]]] = {"accuracy": [], "persuaded": []}
         for answer in answers:
             question = questions[answer["question_id"]]
-            counter = answer["condition"] == "counter_memory"
-            expected = [question["replacement"]] if counter else question["answers"]
+            expected = of_row(Question, question).context_answer(answer["condition"])
             where = {name: answer[name] for name in ("relation", "question_id", "condition")}
             origin = {name: answer[name] for name in kept} | {
                 "engine": ENGINE,
@@ -51,22 +51,22 @@ def measure_correctness(
                 made["accuracy"].append(
                     {
                         **where,
-                        "expected": expected[0],
+                        "expected": expected,
                         "answer": answer["text"],
-                        "accurate": is_accurate(answer["text"], expected, threshold=threshold),
+                        "accurate": is_accurate(answer["text"], [expected], threshold=threshold),
                         **origin,
                     }
                 )
             if "persuaded" in wanted and answer["condition"] != "none":
                 threshold = wanted["persuaded"].made_from["parameters"]["rouge_threshold"]
                 y1, y2 = without[answer["question_id"]], answer["text"]
-                compared = compare_answers(y1, y2, expected[0], threshold=threshold)
+                compared = compare_answers(y1, y2, expected, threshold=threshold)
                 made["persuaded"].append(
                     {
                         **where,
                         "answer_without": y1,
                         "answer_with": y2,
-                        "context_answer": expected[0],
+                        "context_answer": expected,
                         "persuaded": compared.persuaded,
                         "stubborn": compared.stubborn,
                         "context_correct": compared.context_correct,

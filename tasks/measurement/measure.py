@@ -1,5 +1,7 @@
 """Doing a piece of work: the prompts are read, the model is asked, the score files are written."""
 
+from data.errors import MissingFile
+from data.keys import content_key
 from data.workspace import Workspace
 from tasks.measurement.answers import measure_answers
 from tasks.measurement.chunks import Progress, Spent, forget, no_progress
@@ -15,10 +17,14 @@ def do(work: Work, workspace: Workspace, *, force: bool = False, progress: Progr
     Raises DamagedFile where an input cannot be read, ModelError where the model cannot be used, ScoreError where a
     score is not a number.
     """
-    inputs = {name: stored.read().to_pylist() for name, stored in work.inputs.items()}
+    answers = work.inputs.get("answers")
+    if answers is not None and not answers.exists():
+        raise MissingFile(f"the answers that {work.family} needs are not there; score them first")
+    prompts = {name: stored.read_as_written().to_pylist() for name, stored in work.inputs.items() if name != "answers"}
+    inputs = prompts | {name: stored.read().to_pylist() for name, stored in work.inputs.items() if name == "answers"}
     if not force and all(whole.is_done() for whole in work.wanted.values()):
         return Spent()
-    version = next(iter(work.inputs.values())).digest()[:12]
+    version = content_key({name: work.inputs[name].digest() for name in prompts})[:12]
     if work.family == "correctness":
         if force:
             forget(work.wanted)

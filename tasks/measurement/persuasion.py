@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from data.records import Context, Query, is_relevant, of_row
 from data.workspace import Stored, Workspace
 from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut, versions
 from tasks.models.language_model import LanguageModel
@@ -43,7 +44,7 @@ def measure_persuasion(
                     "relation": query["relation"],
                     "query_id": query["query_id"],
                     "context_id": context["context_id"],
-                    "relevant": query["entity"] in (context["entity"], context["object"]),
+                    "relevant": is_relevant(of_row(Context, context), of_row(Query, query)),
                     "persuasion": float(score),
                     **origin,
                 }

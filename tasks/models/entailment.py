@@ -6,6 +6,7 @@ cosine similarity of sentence embeddings over a threshold may stand in for it; t
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -61,6 +62,11 @@ def load_entailment(
         from tasks.models.embedder import load_embedder
 
         return EmbeddingStandIn(load_embedder(name, device=device), threshold)
+    return _loaded(name, identify_model(name, "entailment").revision, chosen_device(device))
+
+
+@lru_cache
+def _loaded(name: str, revision: str, device: str) -> "EntailmentModel":
     return EntailmentModel(name, device=device)
 
 

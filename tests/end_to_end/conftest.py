@@ -1,0 +1,21 @@
+"""The tiny study, run once for all the tests of a session."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.tiny_study import Run, TinyStudy, elsewhere, finished_study
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[TinyStudy, Run]:
+    """A study after a run that nothing disturbed, and what that run said; not to be changed."""
+    study, run = finished_study(tmp_path_factory.getbasetemp())
+    assert run.code == 0, run.said
+    return study, run
+
+
+@pytest.fixture
+def study(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> TinyStudy:
+    """A finished study in a workspace of the test's own."""
+    return elsewhere(undisturbed[0], tmp_path / "workspace")

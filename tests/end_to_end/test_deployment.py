@@ -1,0 +1,121 @@
+"""A study as a deployment on a Prefect server: a worker runs it, and Retry computes what failed, and nothing else."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.end_to_end.tiny_study import RELATIONS, ROOT, TinyStudy, cut_short
+
+SECONDS = 90
+ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+
+class Deployed:
+    """The deployments of prefect.yaml on a server, with a worker for them."""
+
+    def __init__(self, url: str, environment: dict[str, str]) -> None:
+        self.environment = environment | {"PREFECT_API_URL": url, "NO_PROXY": "127.0.0.1", "DO_NOT_TRACK": "1"}
+        self.api = httpx.Client(base_url=url, trust_env=False)
+
+    def prefect(self, *arguments: str) -> None:
+        """A command of Prefect that has to succeed."""
+        command = [sys.executable, "-m", "prefect", "--no-prompt", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    @contextmanager
+    def worker(self, log: Path) -> Iterator[None]:
+        """A process worker; what it says goes into a file."""
+        command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "swaymeter", "--type", "process"]
+        often = {"PREFECT_WORKER_QUERY_SECONDS": "1", "SWAYMETER_HOME": str(ROOT)}
+        with (
+            log.open("wb") as said,
+            subprocess.Popen(command, cwd=ROOT, env=self.environment | often, stdout=said, stderr=said) as process,
+        ):
+            try:
+                yield
+            finally:
+                process.terminate()
+
+    def start(self, study: TinyStudy) -> str:
+        """A run of the deployment study/study with the tiny study's parameters; gives its id."""
+        deployment = self.api.get("/deployments/name/study/study").json()["id"]
+        parameters = {"study": str(study.file), "workspace": str(study.workspace)}
+        created = self.api.post(f"/deployments/{deployment}/create_flow_run", json={"parameters": parameters})
+        return str(created.raise_for_status().json()["id"])
+
+    def retry(self, run: str) -> None:
+        """What the button Retry of Prefect's page does."""
+        state = {"type": "SCHEDULED", "name": "AwaitingRetry", "message": "Retry from the UI"}
+        answered = self.api.post(f"/flow_runs/{run}/set_state", json={"state": state, "force": False})
+        assert answered.raise_for_status().json()["status"] == "ACCEPT"
+
+    def ended(self, run: str, run_count: int = 1) -> dict[str, Any]:
+        """The flow run once it has ended for the `run_count`th time."""
+        deadline = time.monotonic() + SECONDS
+        while True:
+            found: dict[str, Any] = self.api.get(f"/flow_runs/{run}").json()
+            if found["state_type"] in ENDED and found["run_count"] >= run_count:
+                return found
+            assert time.monotonic() < deadline, f"{found['state_name']} after {SECONDS} s"
+            time.sleep(0.3)
+
+    def task_runs(self, run: str) -> dict[str, str]:
+        """The states of the task runs of a study's stages, by their names."""
+        in_study = {"flow_runs": {"parent_flow_run_id": {"any_": [run]}}}
+        stages = [row["id"] for row in self.api.post("/flow_runs/filter", json=in_study).json()]
+        found = self.api.post("/task_runs/filter", json={"flow_runs": {"id": {"any_": stages}}}).json()
+        return {row["name"]: row["state_name"] for row in found}
+
+    def failed_relations(self, run: str) -> str:
+        """The artifact that lists the relations that failed in a run."""
+        asked = {"artifacts": {"key": {"any_": ["failed-relations"]}, "flow_run_id": {"any_": [run]}}}
+        (artifact,) = self.api.post("/artifacts/filter", json=asked).json()
+        return str(artifact["data"])
+
+
+@pytest.fixture
+def deployed(study: TinyStudy, tmp_path: Path) -> Iterator[Deployed]:
+    """A server with the deployments as docs/operations.md sets them up, and a worker."""
+    with study.server() as url:
+        here = Deployed(url, study.environment)
+        with here.api:
+            here.prefect("work-pool", "create", "swaymeter", "--type", "process")
+            here.prefect("deploy", "--all")
+            with here.worker(tmp_path / "worker.log"):
+                yield here
+
+
+def test_a_deployment_completes_fails_and_completes_on_retry(deployed: Deployed, study: TinyStudy) -> None:
+    for relation in RELATIONS:
+        study.forget_scores(relation)
+
+    completed = deployed.start(study)
+    assert deployed.ended(completed)["state_name"] == "Completed"
+    task_runs = deployed.task_runs(completed)
+    model = f"{study.file.parent / 'tiny-model'}/float32"
+    assert {f"{model} × {relation} × persuasion" for relation in RELATIONS} < task_runs.keys()
+    assert f"{model} × disputable × answers" in task_runs
+    assert set(task_runs.values()) == {"Completed"}
+
+    study.forget_scores("capital")
+    prompts = study.one_file("prompts/capital/queries-*.parquet")
+    whole = cut_short(prompts)
+    others = study.written()
+    run = deployed.start(study)
+    assert deployed.ended(run)["state_name"] == "Failed"
+    assert str(prompts) in deployed.failed_relations(run)
+
+    prompts.write_bytes(whole)
+    deployed.retry(run)
+    assert deployed.ended(run, run_count=2)["state_name"] == "Completed"
+    new = {path: when for path, when in study.written().items() if others.get(path) != when}
+    assert {path.parts[1] for path in new} == {"capital"}
+    assert study.stored_passes("capital") > 0

@@ -1,0 +1,51 @@
+"""What is damaged is named, stops nothing else, and is all that is computed once it is mended."""
+
+import httpx
+
+from tests.end_to_end.tiny_study import TinyStudy, cut_short
+
+
+def test_damaged_prompts_fail_their_relation_alone_and_mended_are_all_that_is_computed(study: TinyStudy) -> None:
+    passes = {relation: study.stored_passes(relation) for relation in ("capital", "birthPlace")}
+    for relation in passes:
+        study.forget_scores(relation)
+    prompts = study.one_file("prompts/capital/queries-*.parquet")
+    whole = cut_short(prompts)
+
+    failed = study.run("run")
+    assert failed.code == 1, failed.said
+    assert failed.forward_passes == passes["birthPlace"]
+    assert "Traceback" not in failed.said
+    assert f"capital × persuasion: {prompts} cannot be read" in failed.said
+
+    with study.server() as url, httpx.Client(base_url=url, trust_env=False) as api:
+        (artifact,) = api.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["failed-relations"]}}}).json()
+        assert "capital" in artifact["data"]
+        assert str(prompts) in artifact["data"]
+        assert "birthPlace" not in artifact["data"]
+        run = api.get(f"/flow_runs/{artifact['flow_run_id']}").json()
+        assert (run["state_name"], run["parameters"]["workspace"]) == ("Failed", str(study.workspace))
+
+    named = [line for line in study.run("status").said.splitlines() if "│ failed │" in line]
+    assert [line.split("│")[2].strip() for line in named] == ["capital", "capital"]
+    assert all(f"{prompts} cannot be read" in line for line in named)
+
+    prompts.write_bytes(whole)
+    mended = study.run("run")
+    assert (mended.code, mended.forward_passes) == (0, passes["capital"]), mended.said
+    assert "0 failed, 0 missing" in study.run("status").said
+
+
+def test_a_score_file_cut_short_is_named_by_aggregate_and_computed_again_by_run(study: TinyStudy) -> None:
+    passes, scores = study.stored_passes("director"), study.scores()
+    damaged = study.one_file("scores/director/*/persuasion-*.parquet")
+    cut_short(damaged)
+
+    aggregated = study.run("aggregate")
+    assert aggregated.code == 1
+    assert f"{damaged} cannot be read" in aggregated.said
+    assert "Traceback" not in aggregated.said
+
+    again = study.run("run")
+    assert (again.code, again.forward_passes) == (0, passes), again.said
+    assert study.scores() == scores

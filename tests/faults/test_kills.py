@@ -1,0 +1,80 @@
+"""A kill costs at most the chunk that was being computed, leaves no process, and the next run goes on from there."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import psutil
+import pytest
+
+from tests.end_to_end.tiny_study import Run, TinyStudy, elsewhere
+
+KILLED_AT = str(Path(__file__).with_name("killed_at.py"))
+SECONDS_TO_DIE = 5
+
+
+@pytest.fixture
+def fresh(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinyStudy]:
+    """The study in an empty workspace; whatever a failed test leaves running is ended."""
+    study = elsewhere(undisturbed[0], tmp_path / "workspace", with_files=False)
+    yield study
+    for process in study.processes():
+        process.kill()
+
+
+def kill(study: TinyStudy, moment: str, nth: int) -> int:
+    """Runs the study and kills it at that moment, sees that nothing survives; gives the forward passes it began."""
+    passes = study.workspace.parent / "passes"
+    died = study.run("run", by=(KILLED_AT, moment, str(nth), str(passes)))
+    assert died.code == -signal.SIGKILL, died.said
+    _, alive = psutil.wait_procs(study.processes(), timeout=SECONDS_TO_DIE)
+    assert alive == []
+    return passes.stat().st_size
+
+
+def test_a_study_killed_at_three_moments_ends_as_one_that_nothing_disturbed(
+    undisturbed: tuple[TinyStudy, Run], fresh: TinyStudy
+) -> None:
+    finished, run = undisturbed
+    total, relation = run.forward_passes, finished.stored_passes("capital")
+    first_chunk = relation * 2 // 3  # 8 of the relation's 12 queries
+    assert finished.stored_passes() == total
+
+    # in the middle of a forward pass of the second chunk: the first one is kept, nothing is half-written
+    begun = kill(fresh, "layer", 2 * first_chunk + 1)
+    assert begun == first_chunk + 1
+    assert fresh.stored_passes() == first_chunk
+
+    # between the temporary file and its rename: this run went on with the second chunk and then with the next relation,
+    # of whose first chunk persuasion has its name and susceptibility has not
+    begun = kill(fresh, "rename", 4)
+    assert begun == (relation - first_chunk) + first_chunk
+    assert [path.name.split("-")[0] for path in fresh.temporary_files()] == [".susceptibility"]
+    assert (kept := fresh.stored_passes()) == relation
+
+    # while the database is loaded: by then this run has computed what was missing, and nothing else
+    assert kill(fresh, "load", 4) == total - kept
+    assert fresh.temporary_files() != []
+    assert not (fresh.workspace / "study.duckdb").exists()
+
+    # left alone
+    last = fresh.run("run")
+    assert (last.code, last.forward_passes) == (0, 0), last.said
+    assert fresh.processes() == []
+    assert fresh.temporary_files() == []
+    assert fresh.scores() == finished.scores()
+    assert runs(fresh) == runs(finished)
+    assert {name for name, *_ in runs(fresh)} >= {"persuasion", "susceptibility", "answers", "persuaded"}
+
+    # and again
+    before = fresh.written()
+    again = fresh.run("run")
+    assert (again.code, again.forward_passes) == (0, 0), again.said
+    assert fresh.written() == before
+
+
+def runs(study: TinyStudy) -> list[tuple[str, str, int, int]]:
+    """What the database says of the runs: measure, relation, forward passes, rows."""
+    with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as connection:
+        return connection.execute("SELECT measure, relation, forward_passes, rows FROM runs ORDER BY ALL").fetchall()

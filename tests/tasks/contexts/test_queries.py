@@ -1,0 +1,46 @@
+from data import catalog
+from data.records import RelationName, WikidataId
+from tasks.contexts.entities import Entity
+from tasks.contexts.queries import write_queries
+
+CAPITAL = RelationName("capital")
+NORWAY = Entity("Norway", False, "Oslo", WikidataId("Q20"))
+OSTREMIA = Entity("Ostremia", True, "Lima")
+QUERIES = write_queries(CAPITAL, [NORWAY, OSTREMIA])
+
+
+def test_every_entity_is_asked_about_in_two_open_and_two_closed_forms() -> None:
+    forms = [(query.entity, query.query_type, query.form) for query in QUERIES]
+    each = [("open", 1), ("open", 2), ("closed", 1), ("closed", 2)]
+    assert forms == [(name, *form) for name in ("Norway", "Ostremia") for form in each]
+
+
+def test_a_query_is_its_form_filled() -> None:
+    open_1, open_2, closed_1, closed_2 = (query.text for query in QUERIES[:4])
+    forms = catalog.relation("capital")
+    assert (open_1, open_2) == tuple(form.replace("{entity}", "Norway") for form in forms.open)
+    assert (closed_1, closed_2) == tuple(
+        form.replace("{entity}", "Norway").replace("{answer}", "Oslo") for form in forms.closed
+    )
+
+
+def test_open_queries_do_not_give_the_answer_away_and_closed_ones_name_it() -> None:
+    for query in QUERIES:
+        assert (query.answer in query.text) == (query.query_type == "closed")
+
+
+def test_a_query_knows_its_entity() -> None:
+    assert {(query.entity_id, query.invented, query.answer) for query in QUERIES[:4]} == {("Q20", False, "Oslo")}
+    assert {(query.entity_id, query.invented, query.answer) for query in QUERIES[4:]} == {(None, True, "Lima")}
+
+
+def test_ids_are_different_and_do_not_depend_on_order() -> None:
+    turned = write_queries(CAPITAL, [OSTREMIA, NORWAY])
+    assert len({query.query_id for query in QUERIES}) == 8
+    assert {query.query_id: query for query in turned} == {query.query_id: query for query in QUERIES}
+
+
+def test_a_name_with_braces_is_not_filled_again() -> None:
+    (first, *_) = write_queries(CAPITAL, [Entity("{answer}", True, "Lima")])
+    assert "{answer}" in first.text
+    assert "Lima" not in first.text
