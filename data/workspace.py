@@ -15,6 +15,7 @@ that two dtypes or two seeds live side by side.
 import json
 import os
 import re
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -222,8 +223,11 @@ class Workspace:
         """Makes the folder and removes what killed runs left half-written; WorkspaceError where that cannot be."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            for leftover in self.root.rglob(f".*{TEMPORARY}"):
-                leftover.unlink(missing_ok=True)
+            for leftover in sorted(self.root.rglob(f".*{TEMPORARY}*")):  # also those of a database
+                if leftover.is_dir():
+                    shutil.rmtree(leftover)
+                else:
+                    leftover.unlink(missing_ok=True)
             probe = self.root / f".writable.{os.getpid()}{TEMPORARY}"
             probe.touch()
             probe.unlink()

@@ -78,8 +78,11 @@ def test_sql_runs_and_answers(sql: str, database: Path) -> None:
 
 def test_sql_about_susceptibility_gives_the_means_that_one_works_out_by_hand(database: Path) -> None:
     with duckdb.connect(database, read_only=True) as connection:
-        assert connection.sql(SQL[0]).fetchall() == [("m", "capital", "open", 3.5)]
-        assert connection.sql(SQL[2]).fetchall() == [("m", "open", False, 2.0), ("m", "open", True, 5.0)]
+        assert connection.sql(SQL[0]).fetchall() == [("m", "float32", "capital", "open", 3.5)]
+        assert connection.sql(SQL[2]).fetchall() == [
+            ("m", "float32", "open", False, 2.0),
+            ("m", "float32", "open", True, 5.0),
+        ]
 
 
 def test_the_command_that_puts_sql_to_the_database_prints_the_answer(database: Path) -> None:

@@ -8,6 +8,7 @@ import duckdb
 import psutil
 import pytest
 
+from data.workspace import Workspace
 from tests.end_to_end.tiny_study import Run, TinyStudy, elsewhere
 
 KILLED_AT = str(Path(__file__).with_name("killed_at.py"))
@@ -78,3 +79,11 @@ def runs(study: TinyStudy) -> list[tuple[str, str, int, int]]:
     """What the database says of the runs: measure, relation, forward passes, rows."""
     with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as connection:
         return connection.execute("SELECT measure, relation, forward_passes, rows FROM runs ORDER BY ALL").fetchall()
+
+
+def test_the_log_and_the_folder_of_a_half_made_database_are_removed(tmp_path: Path) -> None:
+    (tmp_path / ".study.duckdb.1.unfinished.tmp").mkdir()
+    for name in (".study.duckdb.1.unfinished", ".study.duckdb.1.unfinished.wal", ".study.duckdb.1.unfinished.tmp/0"):
+        (tmp_path / name).touch()
+    Workspace(tmp_path).prepare()
+    assert list(tmp_path.iterdir()) == []

@@ -181,12 +181,14 @@ def test_a_workspace_below_nobody_s_home_is_usage(swaymeter: Command, study: str
     assert "~nobody-of-that-name" in ended.told
 
 
-def test_more_questions_than_there_are_is_a_failure_that_says_so(swaymeter: Command, tmp_path: Path) -> None:
+def test_status_says_that_more_questions_are_asked_for_than_there_are(swaymeter: Command, tmp_path: Path) -> None:
     questions = {"partitions": ["static"], "per_partition": 100_000}
     fetch(small_plan(tmp_path, questions=questions))
     ended = swaymeter("status", write_study(tmp_path, small_study(tmp_path, questions=questions)))
-    assert ended.code == 1
-    assert re.search(r"partition static: 100000 questions are asked for, \d+ can be asked", ended.told)
+    assert ended.code == 0
+    assert "1 failed" in ended.out
+    assert "100000" in ended.out
+    assert "Traceback" not in ended.out + ended.err
 
 
 def test_offline_is_said_before_any_model_is_asked_for(swaymeter: Command, study: str) -> None:

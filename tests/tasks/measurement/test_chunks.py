@@ -163,6 +163,18 @@ def test_parts_of_another_key_are_not_taken_for_ones_own(workspace: Workspace) -
     assert workspace.part(of(1)["a"], 0).is_done()
 
 
+def test_parts_that_were_cut_in_other_places_are_computed_again(
+    workspace: Workspace, wanted: dict[str, Stored]
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        compute(workspace, wanted, Fake(dies_at=CHUNKS[1]))
+    others = cut([f"thing {number}" for number in range(5)], 3)
+    again = Fake()
+    compute_in_chunks(workspace, wanted, others, again, prompts=len, counter=again, about={})
+    assert again.asked == others
+    assert scores(wanted["a"]) == [0, 1, 2, 3, 4]
+
+
 def test_to_forget_is_to_remove_wholes_and_parts_and_nothing_else(
     workspace: Workspace, wanted: dict[str, Stored]
 ) -> None:

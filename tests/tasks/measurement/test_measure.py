@@ -162,16 +162,16 @@ def test_correctness_holds_the_greedy_answer_against_what_the_condition_states(p
     work = prepared.works["correctness"]
     questions = {row["question_id"]: row for row in rows(work.inputs["questions"])}
     first = next(iter(questions.values()))
-    _says(prepared, {"none": "nobody knows", "original": first["answers"][-1], "counter_memory": first["replacement"]})
+    _says(prepared, {"none": "nobody knows", "original": first["object"], "counter_memory": first["replacement"]})
     assert do(work, prepared.workspace).forward_passes == 0
     accuracy, persuaded = rows(work.wanted["accuracy"]), rows(work.wanted["persuaded"])
     assert len(accuracy) == 3 * len(questions)
     assert len(persuaded) == 2 * len(questions)
     for row in accuracy:
         question = questions[row["question_id"]]
-        stated = [question["replacement"]] if row["condition"] == "counter_memory" else question["answers"]
-        assert row["expected"] == stated[0]
-        assert row["accurate"] == is_accurate(row["answer"], stated)
+        stated = question["replacement" if row["condition"] == "counter_memory" else "object"]
+        assert row["expected"] == stated
+        assert row["accurate"] == is_accurate(row["answer"], [stated])
     for row in persuaded:
         compared = compare_answers(row["answer_without"], row["answer_with"], row["context_answer"])
         assert row["answer_without"] == "nobody knows"
