@@ -118,6 +118,8 @@ class Study(_Part):
 
     @model_validator(mode="after")
     def _inputs(self) -> "Study":
+        if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
+            raise ValueError("models: a model is named twice in the same dtype")
         for name in self.measures:
             if MEASURES[name].inputs == "contexts" and (self.facts is None or not self.facts.relations):
                 raise ValueError(f"measure {name} needs facts: name relations under `facts`")

@@ -73,6 +73,9 @@ def download(folder: Path, partition: Partition, *, address: str | None = None) 
                 f"{file.name} of the published DynamicQA could not be fetched from {base} ({type(error).__name__}); "
                 "name a `folder` with its CSV files under `questions`, or use source: sample"
             ) from None
+    header = next(csv.reader(answer.content.decode(errors="replace").splitlines()), [])
+    if not set(_SHARED) <= set(header):
+        raise InputError(f"{base}/{file.name} answered with something that is not the published CSV; try again later")
     with written_whole(file) as temporary:
         temporary.write_bytes(answer.content)
 

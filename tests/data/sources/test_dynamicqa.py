@@ -213,11 +213,20 @@ def test_a_file_is_brought_whole_and_only_once(tmp_path: Path) -> None:
     assert (folder / "Static_final.csv").read_bytes() == content
 
 
+HEADER = b"id,subj,question,context,obj,replace_name,num_edits,s_pop\n"
+
+
 def test_the_address_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with server(say(b"a,b\n")) as (address, _):
+    with server(say(HEADER)) as (address, _):
         monkeypatch.setenv("SWAYMETER_DYNAMICQA_URL", address)
         dynamicqa.download(tmp_path, "temporal")
-    assert (tmp_path / "Temporal_final.csv").read_bytes() == b"a,b\n"
+    assert (tmp_path / "Temporal_final.csv").read_bytes() == HEADER
+
+
+def test_a_page_in_place_of_the_csv_is_refused(tmp_path: Path) -> None:
+    with server(say(b"<html>welcome</html>")) as (address, _), pytest.raises(InputError, match="not the published CSV"):
+        dynamicqa.download(tmp_path / "new", "static", address=address)
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(
@@ -249,7 +258,7 @@ def test_a_closed_port_says_what_to_do(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with server(say(b"a,b\n")) as (address, _), pytest.raises(WorkspaceError, match="cannot be written"):
+    with server(say(HEADER)) as (address, _), pytest.raises(WorkspaceError, match="cannot be written"):
         dynamicqa.download(tmp_path / "file" / "new", "static", address=address)
 
 
