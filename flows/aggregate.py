@@ -35,7 +35,7 @@ def aggregate(
     """Makes the database from everything of the study that is done, whatever is selected."""
     plan = plan_of(study, workspace, relations, models, measures, offline).whole
     with plan.workspace.conducted():
-        works = [("aggregate × database", functools.partial(_aggregate, plan, force))]
+        works = [("aggregate x database", functools.partial(_aggregate, plan, force))]
         return outcome("aggregate", fan_out("aggregate", plan, works))
 
 

@@ -27,14 +27,14 @@ def build(
     plan = plan_of(study, workspace, relations, models, measures, offline)
     with plan.workspace.conducted():
         works = [
-            (f"build × {relation}", functools.partial(_build_prompts, plan, relation, force))
+            (f"build x {relation}", functools.partial(_build_prompts, plan, relation, force))
             for relation in plan.relations()
         ] + [
-            (f"build × {relation} questions", functools.partial(_build_questions, plan, relation, force))
+            (f"build x {relation} questions", functools.partial(_build_questions, plan, relation, force))
             for relation in plan.question_relations()
         ]
         works += [
-            (f"build × {partition} questions", functools.partial(_refuse, error))
+            (f"build x {partition} questions", functools.partial(_refuse, error))
             for partition, error in plan.refused_partitions.items()
         ]
         return outcome("build", fan_out("build", plan, works))

@@ -18,7 +18,7 @@ def estimate(plan: Plan, *, force: bool = False) -> Iterator[str]:
     undone: dict[str, set[str]] = {}
     for cell in cells(plan):
         if force or cell.state != "done":
-            undone.setdefault(cell.model, set()).add(f"{cell.relation} × {cell.measure}")
+            undone.setdefault(cell.model, set()).add(f"{cell.relation} x {cell.measure}")
     if not undone:
         yield "everything is done: nothing would be computed"
         return

@@ -29,10 +29,10 @@ def fetch(
     plan = plan_of(study, workspace, relations, models, measures, offline)
     with plan.workspace.conducted():
         works = [
-            (f"fetch × {relation}", functools.partial(_fetch_facts, plan, relation, force))
+            (f"fetch x {relation}", functools.partial(_fetch_facts, plan, relation, force))
             for relation in plan.relations()
         ] + [
-            (f"fetch × {partition} questions", functools.partial(_fetch_questions, plan, partition, force, offline))
+            (f"fetch x {partition} questions", functools.partial(_fetch_questions, plan, partition, force, offline))
             for partition in plan.partitions()
         ]
         return outcome("fetch", fan_out("fetch", plan, works))

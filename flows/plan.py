@@ -49,7 +49,7 @@ class Item:
     @property
     def name(self) -> str:
         """What its Prefect task run is called."""
-        return f"{self.model.name}/{self.model.dtype} × {self.relation} × {self.family}"
+        return f"{self.model.name}/{self.model.dtype} x {self.relation} x {self.family}"
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def report(
     """Draws the page, its figures and tables; nothing is drawn again where nothing changed."""
     plan = plan_of(study, workspace, relations, models, measures, offline).whole
     with plan.workspace.conducted():
-        return outcome("report", fan_out("report", plan, [("report × page", functools.partial(_report, plan, force))]))
+        return outcome("report", fan_out("report", plan, [("report x page", functools.partial(_report, plan, force))]))
 
 
 def _report(plan: Plan, force: bool) -> None:

@@ -25,9 +25,9 @@ class Cell:
 def cells(plan: Plan) -> Iterator[Cell]:
     """Every measure that the plan wants, with how it stands; what is not even fetched is one line a partition."""
     for relation in plan.relations():
-        yield from _not_fetched(plan, f"fetch × {relation}", relation)
+        yield from _not_fetched(plan, f"fetch x {relation}", relation)
     for partition, error in plan.refused_partitions.items():
-        noted = plan.workspace.failure_reason(f"fetch × {partition} questions")
+        noted = plan.workspace.failure_reason(f"fetch x {partition} questions")
         state: State = "missing" if isinstance(error, MissingFile) and not noted else "failed"
         yield Cell("every model", f"{partition} questions", "every measure", state, noted or str(error))
     for item in plan.items():
@@ -43,9 +43,9 @@ def _not_fetched(plan: Plan, work: str, relation: str) -> Iterator[Cell]:
 def _cells_of(plan: Plan, item: Item) -> Iterator[Cell]:
     model = f"{item.model.name}/{item.model.dtype}"
     built = (
-        f"build × {item.relation}"
+        f"build x {item.relation}"
         if MEASURES[item.measures[0]].inputs == "contexts"
-        else f"build × {item.relation} questions"
+        else f"build x {item.relation} questions"
     )
     noted = plan.workspace.failure_reason(built) or plan.workspace.failure_reason(item.name)
     try:

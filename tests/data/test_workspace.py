@@ -295,20 +295,20 @@ def test_two_studies_are_conducted_at_once(tmp_path: Path) -> None:
 
 
 def test_a_failure_is_remembered_until_it_is_mended(workspace: Workspace) -> None:
-    assert workspace.failure_reason("m × capital") is None
-    workspace.note_failure("m × capital", "no weights – ☂", detail="where")
-    assert workspace.failure_reason("m × capital") == "no weights – ☂"
-    workspace.forget_failure("m × capital")
-    assert workspace.failure_reason("m × capital") is None
-    workspace.forget_failure("m × capital")
+    assert workspace.failure_reason("m x capital") is None
+    workspace.note_failure("m x capital", "no weights – ☂", detail="where")
+    assert workspace.failure_reason("m x capital") == "no weights – ☂"
+    workspace.forget_failure("m x capital")
+    assert workspace.failure_reason("m x capital") is None
+    workspace.forget_failure("m x capital")
 
 
 def test_failures_of_two_relations_are_told_apart_however_long_the_model_is_called(workspace: Workspace) -> None:
     model = "/models/" + "deep/" * 30
-    workspace.note_failure(f"{model} × capital", "no weights")
-    assert workspace.failure_reason(f"{model} × father") is None
-    workspace.forget_failure(f"{model} × father")
-    assert workspace.failure_reason(f"{model} × capital") == "no weights"
+    workspace.note_failure(f"{model} x capital", "no weights")
+    assert workspace.failure_reason(f"{model} x father") is None
+    workspace.forget_failure(f"{model} x father")
+    assert workspace.failure_reason(f"{model} x capital") == "no weights"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", json.dumps("text")])

@@ -101,8 +101,8 @@ def test_a_deployment_completes_fails_and_completes_on_retry(deployed: Deployed,
     assert deployed.ended(completed)["state_name"] == "Completed"
     task_runs = deployed.task_runs(completed)
     model = f"{study.file.parent / 'tiny-model'}/float32"
-    assert {f"{model} × {relation} × persuasion" for relation in RELATIONS} < task_runs.keys()
-    assert f"{model} × disputable × answers" in task_runs
+    assert {f"{model} x {relation} x persuasion" for relation in RELATIONS} < task_runs.keys()
+    assert f"{model} x disputable x answers" in task_runs
     assert set(task_runs.values()) == {"Completed"}
 
     study.forget_scores("capital")

@@ -16,7 +16,7 @@ def test_damaged_prompts_fail_their_relation_alone_and_mended_are_all_that_is_co
     assert failed.code == 1, failed.said
     assert failed.forward_passes == passes["birthPlace"]
     assert "Traceback" not in failed.said
-    assert f"capital × persuasion: {prompts} cannot be read" in failed.said
+    assert f"capital x persuasion: {prompts} cannot be read" in failed.said
 
     with study.server() as url, httpx.Client(base_url=url, trust_env=False) as api:
         (artifact,) = api.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["failed-relations"]}}}).json()

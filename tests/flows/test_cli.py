@@ -134,7 +134,7 @@ def test_a_dry_run_says_what_would_be_done_and_makes_no_file(name: str, swaymete
     before = sorted(folder.rglob("*"))
     ended = swaymeter(name, study, "--dry-run")
     assert ended.code == 0
-    assert "capital × persuasion" in ended.out
+    assert "capital x persuasion" in ended.out
     assert re.search(r"^\d+ prompts; estimated time: ", ended.out, re.MULTILINE)
     assert sorted(folder.rglob("*")) == before
 
@@ -238,8 +238,8 @@ def test_a_process_ends_with_1_where_a_source_is_missing_and_says_which(tmp_path
     said = ended.stdout + ended.stderr
     assert ended.returncode == 1
     assert "Traceback" not in said
-    assert re.search(r"failed  fetch × static questions: .*Static_final.csv cannot be read", said)
-    assert "fetch × capital" not in said
+    assert re.search(r"failed  fetch x static questions: .*Static_final.csv cannot be read", said)
+    assert "fetch x capital" not in said
     status = _process("status", study)
     assert status.returncode == 0
     assert "1 failed" in status.stdout

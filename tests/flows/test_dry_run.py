@@ -18,8 +18,8 @@ def test_an_empty_workspace_counts_what_the_study_says_and_says_what_it_cannot_c
     lines = said(small_plan(tmp_path))
     assert lines[-2] == NOT_COUNTED
     assert lines[-1].startswith(f"{BY_CONTEXTS} prompts; estimated time: unknown")
-    assert "  static questions × every measure" in lines
-    assert "  capital × persuasion" in lines
+    assert "  static questions x every measure" in lines
+    assert "  capital x persuasion" in lines
 
 
 def test_the_count_is_that_of_the_prompts_which_are_then_written(tmp_path: Path) -> None:

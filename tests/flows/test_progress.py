@@ -42,30 +42,30 @@ def completed(watcher: TerminalWatcher) -> list[tuple[float, float | None]]:
 
 def test_nobody_may_be_told_everything(nobody: progress.Watcher) -> None:
     nobody.begin("score", 2)
-    nobody.within("m × capital", 0, 4)
-    nobody.spent("m × capital", Spent(1, 1, 1.0))
-    nobody.finished("m × capital", "it failed")
+    nobody.within("m x capital", 0, 4)
+    nobody.spent("m x capital", Spent(1, 1, 1.0))
+    nobody.finished("m x capital", "it failed")
 
 
 def test_the_one_who_watches_is_told(nobody: progress.Watcher, watcher: TerminalWatcher) -> None:
     progress.watch(watcher)
-    progress.watcher().spent("m × capital", Spent(3, 2, 1.0))
+    progress.watcher().spent("m x capital", Spent(3, 2, 1.0))
     assert watcher.total == Spent(3, 2, 1.0)
 
 
 def test_a_bar_advances_with_every_piece_of_work(watcher: TerminalWatcher) -> None:
     watcher.begin("fetch", 2)
-    watcher.finished("fetch × capital", None)
+    watcher.finished("fetch x capital", None)
     assert completed(watcher) == [(1, 2)]
-    watcher.finished("fetch × father", "no facts")
+    watcher.finished("fetch x father", "no facts")
     assert completed(watcher) == [(2, 2)]
 
 
 def test_work_that_is_tried_again_counts_once_and_did_not_fail(watcher: TerminalWatcher) -> None:
     watcher.begin("score", 1)
-    watcher.finished("m × capital", "it failed")
-    assert watcher.failures == {"m × capital": "it failed"}
-    watcher.finished("m × capital", None)
+    watcher.finished("m x capital", "it failed")
+    assert watcher.failures == {"m x capital": "it failed"}
+    watcher.finished("m x capital", None)
     assert watcher.failures == {}
     assert completed(watcher) == [(1, 1)]
 
@@ -82,7 +82,7 @@ def test_the_chunk_in_work_is_shown_and_never_more_than_there_are(watcher: Termi
     watcher.begin("score", 1)
     doing = []
     for done in range(3):
-        watcher.within("m[x] × capital", done, 2)
+        watcher.within("m[x] x capital", done, 2)
         doing.append(watcher.progress.tasks[0].fields["doing"])
     assert [text.rpartition(": ")[2] for text in doing] == ["chunk 1 of 2", "chunk 2 of 2", "chunk 2 of 2"]
 
@@ -110,9 +110,9 @@ def test_the_summary_names_what_failed_and_what_to_do(
     console: Console, watcher: TerminalWatcher, tmp_path: Path
 ) -> None:
     watcher.begin("score", 1)
-    watcher.finished("m × capital", "m × capital: no [weights] here")
+    watcher.finished("m x capital", "m x capital: no [weights] here")
     summary(console, small_plan(tmp_path), watcher, took=1.0)
-    assert "failed  m × capital: no [weights] here\n" in said(console)
+    assert "failed  m x capital: no [weights] here\n" in said(console)
     assert "run the same command again: only what failed is computed" in said(console)
 
 

@@ -72,8 +72,8 @@ def test_what_failed_says_why_until_it_is_done(tmp_path: Path) -> None:
 
 def test_what_could_not_be_fetched_says_why(tmp_path: Path) -> None:
     plan = small_plan(tmp_path)
-    plan.workspace.note_failure("fetch × capital", "no facts")
-    plan.workspace.note_failure("fetch × static questions", "no network")
+    plan.workspace.note_failure("fetch x capital", "no facts")
+    plan.workspace.note_failure("fetch x static questions", "no network")
     assert (the(plan, "capital", "facts").state, the(plan, "capital", "facts").reason) == ("failed", "no facts")
     questions = the(plan, "static questions", "every measure")
     assert (questions.state, questions.reason) == ("failed", "no network")
@@ -81,7 +81,7 @@ def test_what_could_not_be_fetched_says_why(tmp_path: Path) -> None:
 
 def test_what_could_not_be_built_says_why(tmp_path: Path) -> None:
     plan = fetch(small_plan(tmp_path))
-    plan.workspace.note_failure("build × father", "too few objects")
+    plan.workspace.note_failure("build x father", "too few objects")
     assert the(plan, "father", "susceptibility").reason == "too few objects"
     assert the(plan, "father", "susceptibility").state == "failed"
 
