@@ -9,6 +9,7 @@ import numpy as np
 from data.records import CONDITIONS, Condition, Question, of_row
 from data.workspace import Stored, Workspace
 from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut, versions
+from tasks.measurement.provenance import ENGINE, provenance
 from tasks.models.entailment import Entailment, load_entailment
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import answer_prompt
@@ -16,7 +17,6 @@ from tasks.scoring.coherent_persuasion import coherent_persuasion
 from tasks.scoring.generation import SampledAnswers, sample_answers
 from tasks.scoring.semantic_entropy import group_answers, semantic_entropy
 
-ENGINE = "plain"
 QUESTIONS_A_CHUNK = 2
 
 Row = Mapping[str, Any]
@@ -45,15 +45,7 @@ def measure_answers(
     """Makes the wanted files of answers, semantic entropy and coherent persuasion of a relation."""
     parameters = wanted["answers"].made_from["parameters"]
     entailment = load_entailment(parameters["entailment"], threshold=parameters["threshold"], device=model.device)
-    origin = {
-        "model": model.name,
-        "model_revision": model.revision,
-        "dtype": model.dtype,
-        "device": model.device,
-        "engine": ENGINE,
-        "dataset_version": dataset_version,
-        "stand_in": entailment.stand_in,
-    }
+    origin = provenance(model, dataset_version=dataset_version, stand_in=entailment.stand_in)
 
     def rows(questions: Sequence[Row]) -> Rows:
         asked = _ask(model, entailment, questions, parameters, seed)

@@ -6,10 +6,10 @@ from typing import Any
 from data.records import Context, Query, is_relevant, of_row
 from data.workspace import Stored, Workspace
 from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut, versions
+from tasks.measurement.provenance import ENGINE, provenance
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.persuasion import persuasion
 
-ENGINE = "plain"
 QUERIES_A_CHUNK = 8
 
 Row = Mapping[str, Any]
@@ -26,15 +26,7 @@ def measure_persuasion(
 ) -> Spent:
     """Makes the wanted files of persuasion and susceptibility of a relation, scores in nats."""
     contexts = inputs["contexts"]
-    origin = {
-        "model": model.name,
-        "model_revision": model.revision,
-        "dtype": model.dtype,
-        "device": model.device,
-        "engine": ENGINE,
-        "dataset_version": dataset_version,
-        "stand_in": None,
-    }
+    origin = provenance(model, dataset_version=dataset_version)
 
     def rows(queries: Sequence[Row]) -> Rows:
         scored = persuasion(model, [context["text"] for context in contexts], [query["text"] for query in queries])

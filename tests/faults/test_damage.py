@@ -36,7 +36,7 @@ def test_damaged_prompts_fail_their_relation_alone_and_mended_are_all_that_is_co
     assert "0 failed, 0 missing" in study.run("status").said
 
 
-def test_a_score_file_cut_short_is_named_by_aggregate_and_computed_again_by_run(study: TinyStudy) -> None:
+def test_a_score_file_cut_short_is_named_by_aggregate_and_computed_again_by_score(study: TinyStudy) -> None:
     passes, scores = study.stored_passes("director"), study.scores()
     damaged = study.one_file("scores/director/*/persuasion-*.parquet")
     cut_short(damaged)
@@ -46,6 +46,6 @@ def test_a_score_file_cut_short_is_named_by_aggregate_and_computed_again_by_run(
     assert f"{damaged} cannot be read" in aggregated.said
     assert "Traceback" not in aggregated.said
 
-    again = study.run("run")
+    again = study.run("score", "--relation", "director")
     assert (again.code, again.forward_passes) == (0, passes), again.said
     assert study.scores() == scores

@@ -13,11 +13,11 @@ def test_of_two_runs_at_once_the_second_is_refused_and_the_first_loses_nothing(s
     study.forget_scores("capital")
     lock = study.workspace / ".lock"
     lock.unlink(missing_ok=True)
-    with study.start("run") as first:
+    with study.start("score") as first:
         while not lock.exists():
             assert first.poll() is None, "the first run ended early"
             time.sleep(0.05)
-        second = study.run("run")
+        second = study.run("score")
         assert first.poll() is None, "the first run was over too soon"
         said, _ = first.communicate()
     assert second.code == 1
