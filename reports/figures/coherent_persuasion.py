@@ -104,7 +104,7 @@ def _paint(rows: pd.DataFrame) -> Figure:
     for axes, condition in zip(grid[0], shown, strict=True):
         persuasion_of_partitions(axes, data[data["condition"] == condition])
         axes.set_title(CONDITION_NAMES.get(condition, condition))
-        axes.set_ylim(bottom=min(0.0, float(rows["coherent_persuasion"].min())))
+    grid[0][0].set_ylim(bottom=min(0.0, float(rows["coherent_persuasion"].min())))  # last: it ends the autoscaling
     grid[0][0].set_ylabel("coherent persuasion (nats)")
     legend_above(figure, [mark("o", "an instance"), mark("D", "mean and its interval")])
     return figure

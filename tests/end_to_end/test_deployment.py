@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from tests.end_to_end.tiny_study import RELATIONS, ROOT, TinyStudy, cut_short
@@ -41,8 +42,9 @@ class Deployed:
         ):
             try:
                 yield
-            finally:
-                process.terminate()
+            finally:  # asked to end, a worker first waits for the runs that it has started
+                for one in (*psutil.Process(process.pid).children(recursive=True), process):
+                    one.kill()
 
     def start(self, study: TinyStudy) -> str:
         """A run of the deployment study/study with the tiny study's parameters; gives its id."""
