@@ -19,9 +19,9 @@ def test_damaged_prompts_fail_their_relation_alone_and_mended_are_all_that_is_co
     assert f"capital x persuasion: {prompts} cannot be read" in failed.said
 
     with study.server() as url, httpx.Client(base_url=url, trust_env=False) as api:
-        (artifact,) = api.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["failed-relations"]}}}).json()
+        artifacts = api.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["failed-relations"]}}}).json()
+        (artifact,) = [one for one in artifacts if str(prompts) in one["data"]]  # other studies have theirs
         assert "capital" in artifact["data"]
-        assert str(prompts) in artifact["data"]
         assert "birthPlace" not in artifact["data"]
         run = api.get(f"/flow_runs/{artifact['flow_run_id']}").json()
         assert (run["state_name"], run["parameters"]["workspace"]) == ("Failed", str(study.workspace))
