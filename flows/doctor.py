@@ -3,7 +3,7 @@
 import importlib.metadata
 import platform
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,8 +49,26 @@ def _try(name: str, look: Callable[[], str]) -> Check:
 def _processors() -> str:
     import torch
 
-    gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    return f"{torch.get_num_threads()} processor threads; GPU: {', '.join(gpus) or 'none'}"
+    gpus = [f"cuda:{number} {torch.cuda.get_device_name(number)}" for number in range(torch.cuda.device_count())]
+    threads = f"{torch.get_num_threads()} processor threads, {_bfloat16(torch.cpu.get_capabilities())}"
+    return f"{threads}; GPU: {', '.join(gpus) or 'none'}; {_quantised(bool(gpus))}"
+
+
+def _bfloat16(processor: Mapping[str, bool | int | str]) -> str:
+    if processor.get("amx_bf16"):
+        return "matrix units for bfloat16 (amx_bf16): dtype bfloat16 is much faster than float32 on this CPU"
+    if processor.get("avx512_bf16") or processor.get("bf16"):  # as x86 and Arm call them
+        return "vector units for bfloat16: dtype bfloat16 saves memory and hardly time on this CPU"
+    return "no units for bfloat16: dtype bfloat16 is slower than float32 on this CPU"
+
+
+def _quantised(gpu: bool) -> str:
+    if not gpu:
+        return "8bit and 4bit need one"
+    try:
+        return f"8bit and 4bit with bitsandbytes {importlib.metadata.version('bitsandbytes')}"
+    except importlib.metadata.PackageNotFoundError:
+        return '8bit and 4bit need bitsandbytes: pip install "swaymeter[quantised]"'
 
 
 def _language_model() -> str:

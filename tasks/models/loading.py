@@ -1,9 +1,17 @@
 """What every kind of model needs to be loaded: a device, a dtype, quiet libraries, and errors that say what to do.
 
+Number formats: float32; bfloat16 and float16, both weights and arithmetic; 8bit (LLM.int8) and 4bit (NF4), weights of
+linear layers that bitsandbytes quantises while they are loaded, for CUDA alone, everything else in bfloat16. On a CPU,
+bfloat16 is several times as fast as float32 where there are matrix units for it (amx_bf16), about as fast where there
+are vector units (avx512_bf16), and slower elsewhere; `swaymeter doctor` says which. float16 works on every CPU but is
+no faster than float32, and most are far slower at it.
+
 torch and transformers are imported by the functions that need them: a plan asks for identities and dtypes alone.
 """
 
+import importlib.util
 import logging
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,35 +19,63 @@ from typing import Any
 from data.errors import ModelError, UsageError
 from tasks.models.identity import ModelIdentity
 
-DTYPES = ("float32", "bfloat16", "float16")
+QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # and the layers of bitsandbytes that hold the weights
+DTYPES = ("float32", "bfloat16", "float16", *QUANTISED)
+BALANCED = "balanced"
 
 
 def chosen_device(device: str) -> str:
-    """The device that "auto" or a torch device name stands for, such as "cpu" or "cuda:0".
+    """The one device that "auto", "cpu", "cuda" or "cuda:N" stands for: "cpu" or "cuda:N"; "cuda" is "cuda:0".
 
     Raises UsageError for a name that is none, ModelError when this machine has no such device.
     """
     if device == "cpu":
         return device
+    if device != "auto" and not re.fullmatch(r"cuda(:\d+)?", device):
+        raise UsageError(
+            f"device {device!r} is unknown; use auto, cpu, cuda or cuda:N, for a language model also {BALANCED}"
+        )
     import torch
 
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        kind = torch.device(device).type
-    except RuntimeError:
-        raise UsageError(f"device {device!r} is unknown; use auto, cpu, cuda or cuda:N") from None
-    if kind == "cuda" and not torch.cuda.is_available():
+        return "cuda:0" if count else "cpu"
+    if count == 0:
         raise ModelError(f"device {device!r}: this machine has no CUDA device that torch can use; use cpu or auto")
+    number = int(device.partition(":")[2] or 0)
+    if number >= count:
+        raise ModelError(f"device {device!r}: the last CUDA device of this machine is cuda:{count - 1}")
+    return f"cuda:{number}"
+
+
+def chosen_placement(device: str) -> str:
+    """As chosen_device; or "balanced", a model spread over all GPUs, as it stands. Raises as chosen_device does."""
+    if device != BALANCED:
+        return chosen_device(device)
+    import torch
+
+    if not torch.cuda.is_available():
+        raise ModelError("device 'balanced': this machine has no CUDA devices to spread a model over; use cpu or auto")
     return device
 
 
 def chosen_dtype(dtype: str, device: str) -> str:
-    """The dtype's name; "auto" is float32 on a CPU and bfloat16 on a GPU. Raises UsageError for an unknown name."""
+    """The dtype's name; "auto" is float32 on a CPU and bfloat16 on a GPU.
+
+    device: as chosen_placement returns it. Raises UsageError for an unknown name, ModelError for 8bit or 4bit where
+    there is no CUDA device or no bitsandbytes.
+    """
     if dtype == "auto":
-        return "bfloat16" if device.startswith("cuda") else "float32"
+        return "float32" if device == "cpu" else "bfloat16"
     if dtype not in DTYPES:
         raise UsageError(f"dtype {dtype!r} is unknown; use auto, {', '.join(DTYPES)}")
+    if dtype in QUANTISED and device == "cpu":
+        raise ModelError(f"dtype {dtype!r} needs a CUDA device, and the model would be on the cpu; use bfloat16 there")
+    if dtype in QUANTISED and importlib.util.find_spec("bitsandbytes") is None:
+        raise ModelError(
+            f'dtype {dtype!r} needs bitsandbytes, which is not installed: pip install "swaymeter[quantised]", '
+            "or use bfloat16"
+        )
     return dtype
 
 
@@ -63,10 +99,22 @@ def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Pat
 
 
 def weights_options(dtype: str, device: str) -> dict[str, Any]:
-    """The options with which from_pretrained puts the weights in that dtype on that device."""
+    """The options with which from_pretrained puts the weights in that dtype there; both as chosen above."""
     import torch
 
-    return {"dtype": getattr(torch, dtype), **({} if device == "cpu" else {"device_map": {"": device}})}
+    options: dict[str, Any] = {"dtype": torch.bfloat16 if dtype in QUANTISED else getattr(torch, dtype)}
+    if dtype in QUANTISED:
+        from transformers import BitsAndBytesConfig
+
+        config: Any = BitsAndBytesConfig
+        options["quantization_config"] = (
+            config(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16)
+            if dtype == "4bit"
+            else config(load_in_8bit=True)
+        )
+    if device != "cpu":
+        options["device_map"] = device if device == BALANCED else {"": device}
+    return options
 
 
 def context_window(config: Any) -> int | None:
@@ -86,3 +134,4 @@ def quieten() -> None:
     transformers.logging.set_verbosity(logging.ERROR)
     transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # one line per layer and batch about its own casts

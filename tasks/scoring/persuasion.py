@@ -20,71 +20,103 @@ from numpy.typing import NDArray
 
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.next_token import next_token_by_query, shortened
+from tasks.scoring.next_token import (
+    Distributions,
+    engine,
+    next_token_by_query,
+    no_distribution,
+    shortened,
+    tokenized_prompts,
+)
 
-_ROUNDING = 1e-9
-_SLICE = 2048  # vocabulary entries that are held in float64 at once
+_ROUNDING = 1e-6
+_TINY = torch.finfo(torch.float32).tiny
 
 
 @dataclass(frozen=True, eq=False)
 class Persuasion:
-    """scores: (n_queries, n_contexts); susceptibility: (n_queries,); both in nats, float64."""
+    """scores: (n_queries, n_contexts); susceptibility: (n_queries,); both in nats, float64. engine: how they came."""
 
     scores: NDArray[np.float64]
     susceptibility: NDArray[np.float64]
+    engine: str
 
 
 def persuasion(
-    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], *, batch_size: int = 32
+    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], *, memory: int | None = None
 ) -> Persuasion:
     """The persuasion score of every context for every query, and every query's susceptibility score.
 
     contexts: texts put before the queries with nothing between; one that occurs twice weighs twice. queries: complete
-    texts. batch_size: prompts that are read at once. Source: Du et al. 2024, Eq. 2-4.
+    texts. memory: the bytes that may be filled beside the model. Source: Du et al. 2024, Eq. 2-4.
     Raises UsageError when there is no context or no query, ScoreError for a prompt that does not fit the model or a
     score that is not finite, with its query and context.
     """
     if not contexts or not queries:
         raise UsageError(f"persuasion needs contexts and queries; given: {len(contexts)} and {len(queries)}")
+    distinct, weights, rows = counted(contexts)
+    prompts = tokenized_prompts(model, distinct, queries)
+    # Nothing is brought to the host before the end: a GPU would wait for it.
+    found: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+    for place, distributions in next_token_by_query(model, distinct, queries, prompts=prompts, memory=memory):
+        found[place] = (persuasion_scores(distributions, weights), distributions.log_normaliser)
+    scores = torch.stack([found[place][0] for place in range(len(queries))]).cpu().numpy()
+    normalisers = torch.stack([found[place][1] for place in range(len(queries))]).cpu().numpy()
+    _check(model, scores, normalisers, queries, distinct)
+    # A context that changes nothing may come out as -1e-8: rounding, not a score.
+    scores = np.maximum(scores, 0.0)
+    return Persuasion(scores[:, rows], scores @ weights, engine(model, prompts))
+
+
+def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], list[int]]:
+    """The distinct contexts, their weights p(c), and for each context its place among the distinct ones."""
     counts = Counter(contexts)
-    weights = np.array(list(counts.values()), dtype=np.float64) / len(contexts)
     place = {context: row for row, context in enumerate(counts)}
-    distinct = list(counts)
-    scores = np.empty((len(queries), len(distinct)), dtype=np.float64)
-    distributions = next_token_by_query(model, distinct, queries, batch_size=batch_size)
-    for row, (query, log_probs) in enumerate(zip(queries, distributions, strict=True)):
-        scores[row] = persuasion_scores(log_probs, weights)
-        _check(model, scores[row], query, distinct)
-    return Persuasion(scores[:, [place[context] for context in contexts]], scores @ weights)
+    weights = np.array(list(counts.values()), dtype=np.float64) / len(contexts)
+    return list(counts), weights, [place[context] for context in contexts]
 
 
-def persuasion_scores(log_probs: torch.Tensor, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """KL(p(.|c,q) || p(.|q)) of every context c, p(.|q) being the weighted mixture: (n_contexts,) in nats.
+@torch.inference_mode()
+def persuasion_scores(distributions: Distributions, weights: NDArray[np.float64]) -> torch.Tensor:
+    """KL(p(.|c,q) || p(.|q)) of every context c, p(.|q) being the weighted mixture: (n_contexts,) in nats, float64.
 
-    log_probs: (n_contexts, V), the distributions of the next token; weights: (n_contexts,), p(c), which sum to 1.
-    A distribution is normalised again in float64. An answer without probability adds nothing: 0 log 0 = 0.
+    weights: (n_contexts,), p(c), which sum to 1. A NaN among the distributions makes every score NaN.
     """
-    normaliser = torch.zeros(len(log_probs), dtype=torch.float64, device=log_probs.device)
-    for part in torch.split(log_probs, _SLICE, dim=1):
-        normaliser += part.double().exp().sum(dim=1)
-    log_normaliser = normaliser.log().unsqueeze(1)
-    log_weights = torch.from_numpy(np.log(weights)).to(log_probs.device).unsqueeze(1)
-    scores = torch.zeros_like(normaliser)
-    for part in torch.split(log_probs, _SLICE, dim=1):
-        log_p = part.double() - log_normaliser
-        log_mixture = torch.logsumexp(log_p + log_weights, dim=0)
-        terms = log_p.exp() * (log_p - log_mixture)
-        scores += torch.where(torch.isneginf(log_p), 0.0, terms).sum(dim=1)
-    values: NDArray[np.float64] = scores.cpu().numpy()
-    # A context that changes nothing comes out as -1e-17: rounding, not a score.
-    return np.where((values < 0) & (values > -_ROUNDING), 0.0, values)
+    device = distributions.logits.device
+    of_context = torch.from_numpy(weights).to(device, torch.float32)
+    scores = torch.zeros(len(weights), dtype=torch.float64, device=device)
+    for log_p in distributions.slices():
+        scores += divergence_from_mixture(log_p.exp_(), of_context)
+    return scores
 
 
-def _check(model: LanguageModel, scores: NDArray[np.float64], query: str, contexts: list[str]) -> None:
-    broken = np.flatnonzero(~np.isfinite(scores) | (scores < 0))
-    if len(broken):
-        context = contexts[broken[0]]
-        raise ScoreError(
-            f"persuasion by {model.name} is {scores[broken[0]]}, which is no score, for the query {shortened(query)} "
-            f"after the context {shortened(context)}"
-        )
+def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """What some of the answers add to the persuasion score of every context: (n_contexts,) nats, in the dtype of p.
+
+    p: (n_contexts, some), probabilities after each context; weights: (n_contexts,), p(c). A divergence is
+    summed as p log(p / m) - p + m over the mixture m, which is the same for whole distributions, never negative term by
+    term, and forgives rounding in their normalisers. An answer without probability adds nothing: 0 log 0 = 0.
+    """
+    mixture = weights @ p
+    terms = (p / mixture.clamp(min=_TINY)).clamp_(min=_TINY).log_().mul_(p).sub_(p).add_(mixture)
+    return terms.sum(dim=1)
+
+
+def _check(
+    model: LanguageModel,
+    scores: NDArray[np.float64],
+    normalisers: NDArray[np.float32],
+    queries: Sequence[str],
+    contexts: Sequence[str],
+) -> None:
+    def where(place: tuple[int, int]) -> str:
+        return f"for the query {shortened(queries[place[0]])} after the context {shortened(contexts[place[1]])}"
+
+    # The mixture carries one context's NaN to all of them: the normalisers say whose it was.
+    for broken, said in (
+        (~np.isfinite(normalisers), no_distribution(model)),
+        (~(scores >= -_ROUNDING) | np.isinf(scores), f"persuasion by {model.name} is no score"),
+    ):
+        if broken.any():
+            query, context = np.argwhere(broken)[0]
+            raise ScoreError(f"{said} {where((int(query), int(context)))}")

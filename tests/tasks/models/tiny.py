@@ -1,5 +1,6 @@
-"""Random models small enough to be made in a test, and a tokenizer of bytes that goes with them."""
+"""Random models small enough to be made in a test, and tokenizers that go with them: of bytes, and of merged ones."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from transformers import (
     BertConfig,
     BertForSequenceClassification,
     BertModel,
+    BloomConfig,
+    BloomForCausalLM,
     DebertaConfig,
     DebertaForSequenceClassification,
     GPT2Config,
@@ -17,9 +20,13 @@ from transformers import (
     GPTNeoXForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
+    MambaConfig,
+    MambaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
     PreTrainedTokenizerFast,
+    Qwen2Config,
+    Qwen2ForCausalLM,
 )
 
 from tasks.models.language_model import LanguageModel
@@ -30,14 +37,32 @@ CHAT = (
     "{% for message in messages %}<turn>{{ message['role'] }}\n{{ message['content'] }}<end>\n{% endfor %}"
     "{% if add_generation_prompt %}<turn>assistant\n{% endif %}"
 )
+# As a byte-level tokenizer writes them: Ċ is a newline, Ġ a space. The first ones join a context to the query after it.
+SEAMS = (("Ċ", "Q"), ("ĊQ", ":"), ("Ċ", "T"), ("e", "Ġ"), (".", "Ċ"))
 LABELS = {0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
 
 
 def byte_tokenizer(*, chat_template: str | None = None, pairs: bool = False) -> PreTrainedTokenizerFast:
     """One token per byte; with `pairs`, texts come as <cls> a <sep> b <sep>."""
+    return _tokenizer((), chat_template, pairs)
+
+
+def byte_pair_tokenizer(
+    merges: Sequence[tuple[str, str]] = SEAMS, *, chat_template: str | None = None
+) -> PreTrainedTokenizerFast:
+    """Bytes, and tokens that span the seam of context and query: ".\\n" is one, but ".\\nQ: " is ".", "\\nQ:", " ".
+
+    merges: in their order, in the letters of a byte-level tokenizer (Ċ a newline, Ġ a space). The ids of bytes are
+    those of byte_tokenizer; a model for it needs len(tokenizer) entries: tiny_language_model(tokenizer=...).
+    """
+    return _tokenizer(merges, chat_template, pairs=False)
+
+
+def _tokenizer(merges: Sequence[tuple[str, str]], chat_template: str | None, pairs: bool) -> PreTrainedTokenizerFast:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {token: place for place, token in enumerate([*SPECIAL, *letters])}
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    merged = [left + right for left, right in merges]
+    vocabulary = {token: place for place, token in enumerate([*SPECIAL, *letters, *merged])}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=list(merges)))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.decoder = decoders.ByteLevel()
     if pairs:
@@ -52,27 +77,51 @@ def byte_tokenizer(*, chat_template: str | None = None, pairs: bool = False) -> 
     return fast
 
 
-def tiny_network(family: str = "llama", *, window: int = 512, seed: int = 0) -> Any:
-    """A random language model of one of four families: llama, gpt2, gpt_neox, mistral (window of attention: 8)."""
+def tiny_network(family: str = "llama", *, window: int = 512, seed: int = 0, vocabulary: int = VOCABULARY) -> Any:
+    """A random language model of a family.
+
+    llama; llama3: its scaled rotary positions, the scaling acts from the second frequency on; qwen2; mistral: its
+    window of attention is 8; gpt2, gpt_neox; bloom: no positions but a bias of the attention; mamba: no attention.
+    """
     torch.manual_seed(seed)
-    ends = {"eos_token_id": 1, "bos_token_id": 1, "pad_token_id": 0, "vocab_size": VOCABULARY}
+    ends = {"eos_token_id": 1, "bos_token_id": 1, "pad_token_id": 0, "vocab_size": vocabulary}
+    spread = {"initializer_range": 0.5}
     if family == "gpt2":
-        return GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=window, **ends))
+        return GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=window, **spread, **ends))
+    if family == "bloom":
+        return BloomForCausalLM(BloomConfig(hidden_size=32, n_layer=2, n_head=4, **spread, **ends))
+    if family == "mamba":
+        return MambaForCausalLM(MambaConfig(hidden_size=32, num_hidden_layers=2, state_size=4, **spread, **ends))
     shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-    shape |= {"max_position_embeddings": window, "initializer_range": 0.5}
+    shape |= {"max_position_embeddings": window, **spread}
     if family == "gpt_neox":
         return GPTNeoXForCausalLM(GPTNeoXConfig(**shape, **ends))
+    shape |= {"num_key_value_heads": 2}
+    if family == "qwen2":
+        return Qwen2ForCausalLM(Qwen2Config(**shape, **ends))
     if family == "mistral":
-        return MistralForCausalLM(MistralConfig(num_key_value_heads=2, sliding_window=8, **shape, **ends))
-    return LlamaForCausalLM(LlamaConfig(num_key_value_heads=2, **shape, **ends))
+        return MistralForCausalLM(MistralConfig(sliding_window=8, **shape, **ends))
+    if family == "llama3":
+        rope = {"rope_type": "llama3", "rope_theta": 500_000.0, "factor": 8.0, "low_freq_factor": 1.0}
+        rope |= {"high_freq_factor": 4.0, "original_max_position_embeddings": window // 2}
+        return LlamaForCausalLM(LlamaConfig(rope_parameters=rope, **shape, **ends))
+    if family == "llama":
+        return LlamaForCausalLM(LlamaConfig(**shape, **ends))
+    raise ValueError(f"no tiny model of the family {family!r}")
 
 
 def tiny_language_model(
-    family: str = "llama", *, chat_template: str | None = None, window: int = 512, name: str = "tiny"
+    family: str = "llama",
+    *,
+    chat_template: str | None = None,
+    window: int = 512,
+    name: str = "tiny",
+    tokenizer: PreTrainedTokenizerFast | None = None,
 ) -> LanguageModel:
-    """A random language model with a tokenizer of bytes, in float32 on the CPU."""
-    tokenizer = byte_tokenizer(chat_template=chat_template)
-    return LanguageModel(tiny_network(family, window=window), tokenizer, name, "0", "float32", "cpu")
+    """A random language model in float32 on the CPU, with a tokenizer of bytes unless one is given."""
+    tokenizer = tokenizer or byte_tokenizer(chat_template=chat_template)
+    network = tiny_network(family, window=window, vocabulary=len(tokenizer))
+    return LanguageModel(network, tokenizer, name, "0", "float32", "cpu")
 
 
 def save_language_model(folder: Path, *, family: str = "llama", seed: int = 0) -> Path:

@@ -37,3 +37,8 @@ def oracle_persuasion() -> Any:
 @pytest.fixture(scope="session")
 def oracle_answers() -> Any:
     return json.loads((ORACLE / "answers.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def oracle_fisher() -> Any:
+    return json.loads((ORACLE / "fisher.json").read_text(encoding="utf-8"))

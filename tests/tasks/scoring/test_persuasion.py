@@ -6,11 +6,16 @@ import torch
 
 from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
+from tasks.scoring.next_token import PLAIN, PREFIX_TREE, Distributions, by_query, distributions
 from tasks.scoring.persuasion import persuasion, persuasion_scores
 from tests.tasks.models.tiny import tiny_language_model
 
 CONTEXTS = ["Oslo is big.\n", "Lima is small.\n", "Norway's capital is Rome.\n", "Nothing.\n"]
 QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is"]
+
+
+def _scores(log_probs: torch.Tensor, weights: Any) -> np.ndarray:
+    return persuasion_scores(Distributions.of(log_probs), np.array(weights)).numpy()
 
 
 def _entropy(probabilities: np.ndarray) -> float:
@@ -31,13 +36,13 @@ def test_two_opposed_contexts_by_hand() -> None:
     # p = (3/4, 1/4) and (1/4, 3/4) mix to (1/2, 1/2): KL = 3/4 log 3/2 + 1/4 log 1/2 for both.
     log_probs = torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log()
     by_hand = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)
-    np.testing.assert_allclose(persuasion_scores(log_probs, np.array([0.5, 0.5])), [by_hand, by_hand], atol=1e-7)
+    np.testing.assert_allclose(_scores(log_probs, [0.5, 0.5]), [by_hand, by_hand], atol=1e-7)
 
 
 def test_disjoint_contexts_reach_the_bound_and_zero_log_zero_is_zero() -> None:
     log_probs = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).log()
     weights = np.array([0.25, 0.75])
-    np.testing.assert_allclose(persuasion_scores(log_probs, weights), -np.log(weights), atol=1e-12)
+    np.testing.assert_allclose(_scores(log_probs, weights), -np.log(weights), atol=1e-6)
 
 
 def test_scores_keep_their_bounds(tiny: LanguageModel) -> None:
@@ -45,7 +50,7 @@ def test_scores_keep_their_bounds(tiny: LanguageModel) -> None:
     found = persuasion(tiny, contexts, QUERIES)
     weights = np.array([0.4, 0.2, 0.2, 0.2, 0.4])
     assert (found.scores >= 0).all()
-    assert (found.scores <= -np.log(weights) + 1e-12).all()
+    assert (found.scores <= -np.log(weights) + 1e-6).all()
     assert (found.susceptibility <= _entropy(np.array([0.4, 0.2, 0.2, 0.2]))).all()
 
 
@@ -55,7 +60,7 @@ def test_susceptibility_is_the_mean_of_persuasion_and_the_mutual_information() -
     weights = np.array([0.1, 0.2, 0.3, 0.4])
     p = log_probs.exp().numpy()
     information = _entropy(weights @ p) - float(weights @ [_entropy(row) for row in p])
-    assert weights @ persuasion_scores(log_probs, weights) == pytest.approx(information, abs=1e-10)
+    assert weights @ _scores(log_probs.float(), weights) == pytest.approx(information, abs=1e-6)
 
 
 def test_duplicate_context_counts_twice(tiny: LanguageModel) -> None:
@@ -66,10 +71,20 @@ def test_duplicate_context_counts_twice(tiny: LanguageModel) -> None:
     assert found.susceptibility[0] == pytest.approx(found.scores[0].mean())
 
 
-def test_equal_prompts_are_read_once() -> None:
-    model = tiny_language_model()
-    persuasion(model, ["a", "b", "a"], ["c"], batch_size=1)
-    assert model.forward_passes == 2
+def test_rounding_of_normalisers_is_forgiven() -> None:
+    generator = torch.Generator().manual_seed(6)
+    log_probs = torch.log_softmax(torch.randn(3, 5000, generator=generator), dim=1)
+    off = Distributions(log_probs, torch.tensor([1e-5, -1e-5, 1e-5]))
+    weights = np.array([0.5, 0.25, 0.25])
+    # The plain sum of p log(p / m) would be off by 1e-5 itself, this one by 1e-5 of the score.
+    np.testing.assert_allclose(persuasion_scores(off, weights), _scores(log_probs, weights), rtol=2e-5)
+
+
+def test_scores_do_not_depend_on_how_the_vocabulary_is_sliced(monkeypatch: pytest.MonkeyPatch) -> None:
+    log_probs = torch.log_softmax(torch.randn(4, 1000, generator=torch.Generator().manual_seed(7)), dim=1)
+    whole = _scores(log_probs, [0.25] * 4)
+    monkeypatch.setattr(distributions, "_SLICE_AT_ONCE", 4 * 37)
+    np.testing.assert_allclose(_scores(log_probs, [0.25] * 4), whole, atol=1e-6)
 
 
 def test_single_context_persuades_of_nothing(tiny: LanguageModel) -> None:
@@ -78,9 +93,9 @@ def test_single_context_persuades_of_nothing(tiny: LanguageModel) -> None:
     assert (found.susceptibility == 0).all()
 
 
-def test_order_and_batch_size_change_nothing(tiny: LanguageModel) -> None:
+def test_order_and_memory_change_nothing(tiny: LanguageModel) -> None:
     found = persuasion(tiny, CONTEXTS, QUERIES)
-    turned = persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], batch_size=1)
+    turned = persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], memory=1)
     np.testing.assert_allclose(found.scores, turned.scores[::-1, ::-1], atol=1e-5)
 
 
@@ -91,9 +106,12 @@ def test_nothing_to_score_is_refused(tiny: LanguageModel) -> None:
         persuasion(tiny, CONTEXTS, [])
 
 
-def test_nan_is_raised_with_its_query_and_context() -> None:
+@pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
+def test_nan_is_raised_with_its_query_and_context(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
+    monkeypatch.setitem(by_query._engines, model, way)
+    token = model.tokenizer("z", add_special_tokens=False)["input_ids"][0]
     with torch.no_grad():
-        model.model.lm_head.weight[7] = float("nan")
-    with pytest.raises(ScoreError, match=r"'the query' after the context 'the context"):
-        persuasion(model, ["the context\n"], ["the query"])
+        model.model.get_input_embeddings().weight[token] = float("nan")
+    with pytest.raises(ScoreError, match=r"NaN.* for the query 'a query' after the context 'the third: z"):
+        persuasion(model, ["the first\n", "the second\n", "the third: z\n"], ["a query"])

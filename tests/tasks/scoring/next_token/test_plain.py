@@ -3,7 +3,7 @@ import torch
 
 from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
-from tasks.scoring.next_token import next_token_by_query, next_token_log_probs
+from tasks.scoring.next_token import next_token_log_probs
 from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model
 
 PROMPTS = ["Q: Where?\nA:", "x", "The capital of Norway is Oslo.\nQ: What is the capital of Norway?\nA:", "Oslo", "x"]
@@ -61,14 +61,12 @@ def test_prompt_without_tokens_is_refused(tiny: LanguageModel) -> None:
         next_token_log_probs(tiny, ["fine", ""])
 
 
-def test_model_that_gives_nan_is_refused_with_query_and_context() -> None:
+def test_model_that_gives_nan_is_refused_with_its_prompt() -> None:
     model = tiny_language_model()
     with torch.no_grad():
         model.model.lm_head.weight[7] = float("nan")
     with pytest.raises(ScoreError, match="Where are you"):
         next_token_log_probs(model, ["Where are you"])
-    with pytest.raises(ScoreError, match="query 'a question' after the context 'a context'"):
-        list(next_token_by_query(model, ["a context"], ["a question"]))
 
 
 def test_impossible_batch_size_is_refused(tiny: LanguageModel) -> None:

@@ -1,0 +1,26 @@
+"""How much memory there is to work with, and how a machine says that it was too much."""
+
+import torch
+
+GIB = 1 << 30
+
+
+def memory_budget(device: str) -> int:
+    """The bytes that a scoring pass may fill beside the model: 2 GiB on a CPU, half of what is free on a GPU."""
+    if torch.device(device).type != "cuda":
+        return 2 * GIB
+    free, _ = torch.cuda.mem_get_info(torch.device(device))
+    return free // 2
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether the error says that memory ran out: of a GPU, or of this machine."""
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
+        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    )
+
+
+def released(device: str) -> None:
+    """Gives memory that torch keeps for later back to the GPU."""
+    if torch.device(device).type == "cuda":
+        torch.cuda.empty_cache()

@@ -1,0 +1,141 @@
+"""Memorization ratio: how often a model holds on to an answer that a context contradicts.
+
+    memorization ratio = n_original / (n_original + n_substitute), over contexts that conflict with the query's answer
+
+A context conflicts when it is about the queried entity and substitutes another answer (a base or assertive one), or
+negates the query's answer; negations name no substitute, which is any answer but the original then, and are counted
+apart. The answer is the greedy continuation, one line of at most 10 tokens, compared by its beginning.
+What it is not: accuracy. Answers that follow neither are left out of the ratio, and 0/0 is None, where the released
+code has 0. That code counts all contexts, conflicting or not; its ratio is kept beside this one.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from data.errors import UsageError
+from data.records import ContextKind, QueryType
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.greedy import GreedyLines
+from tasks.scoring.next_token import PLAIN, SharedBeginnings, engine, tokenized_prompts
+from tasks.scoring.persuasion import counted
+
+Conflict = Literal["substitution", "negation"]
+Follows = Literal["original", "context", "other"]
+
+
+@dataclass(frozen=True)
+class GreedyAnswers:
+    """texts: [query][context], stripped; engine: how they came."""
+
+    texts: list[list[str]]
+    engine: str
+
+
+@dataclass(frozen=True)
+class MemorizationCounts:
+    """How often answers gave the query's own answer, and how often another; a ratio is None where both are 0.
+
+    original, substitute, memorization_ratio: after substitutions; negation_*: after negations of the query's answer,
+    the substitute being any other answer; all_*: after any context, the substitute being the context's answer.
+    """
+
+    original: int
+    substitute: int
+    memorization_ratio: float | None
+    negation_original: int
+    negation_substitute: int
+    all_original: int
+    all_substitute: int
+    memorization_ratio_all: float | None
+
+
+def greedy_answers(
+    model: LanguageModel,
+    contexts: Sequence[str],
+    queries: Sequence[str],
+    *,
+    max_new_tokens: int = 10,
+    memory: int | None = None,
+) -> GreedyAnswers:
+    """The greedy continuation of every context and query: its first line that is not blank, stripped.
+
+    contexts: texts put before the queries with nothing between; one that occurs twice is read once. max_new_tokens:
+    most tokens of an answer, its end included. memory: the bytes that may be filled beside the model. An answer ends
+    with an end-of-sequence token or with its line: answers are compared by their beginning, so what stands in later
+    lines cannot matter.
+    Raises UsageError where there is nothing to answer, ScoreError for a prompt that does not fit the model with its
+    answer, or a NaN, with its query and context.
+    """
+    if max_new_tokens < 1:
+        raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
+    if not contexts or not queries:
+        raise UsageError(f"greedy answers need contexts and queries; given: {len(contexts)} and {len(queries)}")
+    distinct, _, rows = counted(contexts)
+    prompts = tokenized_prompts(model, distinct, queries, room=max_new_tokens)
+    way = engine(model, prompts)
+    answers = GreedyLines(model, len(queries), len(distinct), max_new_tokens)
+    if way == PLAIN:
+        for place in range(len(queries)):
+            answers.take_plain(place, [of_context[place] for of_context in prompts])
+    else:
+        shared = SharedBeginnings(model, prompts, entries=max_new_tokens, keep=True, memory=memory)
+        for _ in shared.read(answers.take):
+            pass
+    answers.check(prompts, queries, distinct)
+    return GreedyAnswers([[texts[row] for row in rows] for texts in answers.texts()], way)
+
+
+def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:
+    """How a context conflicts with a query's answer; None where it does not.
+
+    about_entity: whether the context is about the queried entity; context_object: what it states, or denies.
+    """
+    if not about_entity:
+        return None
+    if kind == "negation":
+        return "negation" if context_object == answer else None
+    return "substitution" if context_object != answer else None
+
+
+def follows(text: str, query_type: QueryType, answer: str, context_kind: ContextKind, context_object: str) -> Follows:
+    """Whose answer a greedy answer begins with: the query's own ("original"), the context's, or another.
+
+    To a closed query, which names its answer, Yes is the original answer and No the context's. Where a text begins
+    with both answers, the longer one counts: "New York City" is not "New York". What a negation names is what it
+    denies, so an answer that gives it follows neither.
+    """
+    if query_type == "closed":
+        return "original" if text.startswith("Yes") else "context" if text.startswith("No") else "other"
+    given = max((one for one in (answer, context_object) if text.startswith(one)), key=len, default=None)
+    if given is None:
+        return "other"
+    if given == answer:
+        return "original"
+    return "other" if context_kind == "negation" else "context"
+
+
+def count(followed: Sequence[tuple[Conflict | None, Follows]]) -> MemorizationCounts:
+    """The counts and ratios of a query; followed: for each context how it conflicts and whom the answer follows.
+
+    Source: Du et al. 2024, Appendix D.
+    """
+    pairs = Counter(followed)
+    all_of = Counter(whose for _, whose in followed)
+    original, substitute = pairs["substitution", "original"], pairs["substitution", "context"]
+    return MemorizationCounts(
+        original=original,
+        substitute=substitute,
+        memorization_ratio=_ratio(original, substitute),
+        negation_original=pairs["negation", "original"],
+        negation_substitute=pairs["negation", "context"] + pairs["negation", "other"],
+        all_original=all_of["original"],
+        all_substitute=all_of["context"],
+        memorization_ratio_all=_ratio(all_of["original"], all_of["context"]),
+    )
+
+
+def _ratio(original: int, substitute: int) -> float | None:
+    return original / (original + substitute) if original + substitute else None

@@ -1,0 +1,32 @@
+"""The engine of next-token distributions: contexts x queries, exact, with every shared beginning computed once."""
+
+from tasks.scoring.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
+from tasks.scoring.next_token.distributions import Distributions
+from tasks.scoring.next_token.plain import forward_options, left_padded, next_token_log_probs, read_plain
+from tasks.scoring.next_token.prompts import (
+    check_length,
+    no_distribution,
+    shortened,
+    tokenized,
+    tokenized_prompts,
+)
+from tasks.scoring.next_token.shared import Pass, SharedBeginnings
+
+__all__ = [
+    "PLAIN",
+    "PREFIX_TREE",
+    "Distributions",
+    "Pass",
+    "SharedBeginnings",
+    "check_length",
+    "engine",
+    "forward_options",
+    "left_padded",
+    "next_token_by_query",
+    "next_token_log_probs",
+    "no_distribution",
+    "read_plain",
+    "shortened",
+    "tokenized",
+    "tokenized_prompts",
+]

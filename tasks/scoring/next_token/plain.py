@@ -1,0 +1,85 @@
+"""The plain way: whole prompts, padded on the left and read in batches; nothing of a prompt's work is kept for another.
+
+What it is not: no special token is added unless asked for, and no prompt is ever cut. Prompts are sorted by length, and
+only the last position goes through the output matrix. Log-softmax is taken in float32, whatever the model's dtype.
+"""
+
+import inspect
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from data.errors import ScoreError, UsageError
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.next_token.distributions import Distributions
+from tasks.scoring.next_token.prompts import Tokens, no_distribution, shortened, tokenized
+
+BATCH = 32
+
+
+def next_token_log_probs(
+    model: LanguageModel, prompts: Sequence[str], *, batch_size: int = BATCH, add_special_tokens: bool = False
+) -> torch.Tensor:
+    """The log-distributions of the next token: (n_prompts, V) in nats, float32, on the model's device.
+
+    prompts: complete texts; a text that occurs twice is computed once. batch_size: prompts that are read at once.
+    add_special_tokens: whether the tokenizer puts its own marks around a prompt.
+    Raises ScoreError for a prompt without tokens, one longer than the model's window, or a NaN that the model gives.
+    """
+    texts = list(dict.fromkeys(prompts))
+    tokens = tokenized(model, texts, add_special_tokens=add_special_tokens)
+    found = Distributions.of(read_plain(model, tokens, batch_size=batch_size))
+    broken = (~torch.isfinite(found.log_normaliser)).nonzero()
+    if len(broken):
+        raise ScoreError(f"{no_distribution(model)} after {shortened(texts[int(broken[0, 0])])}")
+    row_of = {text: row for row, text in enumerate(texts)}
+    return found.log_probs()[[row_of[prompt] for prompt in prompts]]
+
+
+def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int = BATCH) -> torch.Tensor:
+    """The logits after every prompt, (n_prompts, V), in the model's dtype, on its device."""
+    if batch_size < 1:
+        raise UsageError(f"batch_size is {batch_size}; it must be at least 1")
+    order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
+    parts = [
+        _read(model, [prompts[place] for place in order[start : start + batch_size]])
+        for start in range(0, len(order), batch_size)
+    ]
+    if not parts:
+        return torch.zeros((0, int(model.model.config.get_text_config().vocab_size)), device=model.device)
+    back = sorted(range(len(order)), key=lambda row: order[row])
+    return torch.cat(parts)[back]
+
+
+def left_padded(tokens: Sequence[Tokens], device: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids padded on the left, and the mask of what is no padding: both (n, longest), int64."""
+    longest = max(map(len, tokens))
+    ids: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)
+    mask: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)
+    for row, one in enumerate(tokens):
+        ids[row, longest - len(one) :] = one
+        mask[row, longest - len(one) :] = 1
+    return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
+
+
+def forward_options(model: LanguageModel, mask: torch.Tensor) -> dict[str, object]:
+    """What a padded batch needs beside its ids, as far as this model's forward knows it.
+
+    Positions count from each prompt's own first token; a model that is not told takes the padding for text.
+    """
+    known = inspect.signature(model.model.forward).parameters
+    options: dict[str, object] = {"attention_mask": mask}
+    if "position_ids" in known:
+        options["position_ids"] = (mask.cumsum(dim=1) - 1).clamp(min=0)
+    if "logits_to_keep" in known:
+        options["logits_to_keep"] = 1
+    return options
+
+
+@torch.inference_mode()
+def _read(model: LanguageModel, tokens: Sequence[Tokens]) -> torch.Tensor:
+    ids, mask = left_padded(tokens, model.device)
+    logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **forward_options(model, mask)).logits[:, -1]
+    return logits

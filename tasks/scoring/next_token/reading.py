@@ -1,0 +1,187 @@
+"""A tree of tokens read after each of several contexts in one forward pass of the model.
+
+A context's keys and values are computed once and stand before every tree that is read after it. Within the tree a token
+sees its context and its own ancestors, which a mask says; its position is the context's length and its depth, so
+that every path is read as if it stood there alone. The mask is additive and four-dimensional, which is exact in eager
+and sdpa attention alike; a sliding window is written into it.
+"""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.next_token.prompts import Tokens
+from tasks.scoring.next_token.tree import PrefixTree
+
+LayerKeys = list[tuple[torch.Tensor, torch.Tensor]]
+"""For each layer its keys and values, (rows, heads, tokens, size of a head)."""
+
+
+def unreadable(model: LanguageModel) -> str | None:
+    """Why trees cannot be read with this model, as far as its configuration and forward say; None where they can."""
+    known = inspect.signature(model.model.forward).parameters
+    lacking = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in known]
+    if lacking:
+        return f"its forward pass knows no {', '.join(lacking)}"
+    if strange := set(_layer_types(model)) - {"full_attention", "sliding_attention"}:
+        return f"it has layers of {', '.join(sorted(strange))}"
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class ContextBatch:
+    """Contexts whose keys and values are known: rows: (B,) their places; lengths: (B,) their tokens; keys: by layer.
+
+    Shorter contexts are padded on the right, where the mask hides what stands there.
+    """
+
+    rows: list[int]
+    lengths: torch.Tensor
+    keys: LayerKeys
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest context, to which the others are padded."""
+        return int(self.keys[0][0].shape[2]) if self.keys else 0
+
+    @property
+    def bytes(self) -> int:
+        """What the keys and values take."""
+        return sum(part.numel() * part.element_size() for layer in self.keys for part in layer)
+
+
+class _Keys:
+    """What a model's attention takes for its cache: earlier keys and values stand before the new ones."""
+
+    def __init__(self, before: Sequence[LayerKeys], *, keep: bool) -> None:
+        self._before, self._keep = before, keep
+        self.new: LayerKeys = []
+
+    def update(
+        self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if self._keep:
+            self.new.append((keys, values))
+        earlier = [layers[layer_idx] for layers in self._before if layers]
+        if not earlier:
+            return keys, values
+        return (
+            torch.cat([*(pair[0] for pair in earlier), keys], dim=2),
+            torch.cat([*(pair[1] for pair in earlier), values], dim=2),
+        )
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return sum(int(layers[layer_idx][0].shape[2]) for layers in self._before if layers)
+
+
+@torch.inference_mode()
+def read_contexts(model: LanguageModel, contexts: Sequence[Tokens], rows: Sequence[int]) -> ContextBatch:
+    """The keys and values of contexts, right-padded to the longest; rows: what their places are called."""
+    longest = max(map(len, contexts))
+    ids = torch.zeros((len(contexts), longest), dtype=torch.int64)
+    for row, tokens in enumerate(contexts):
+        ids[row, : len(tokens)] = torch.tensor(tokens, dtype=torch.int64)
+    keys = _Keys([], keep=True)
+    if longest:
+        places = torch.arange(longest, device=model.device)
+        distance = places.unsqueeze(1) - places.unsqueeze(0)
+        positions = places.expand(len(contexts), -1)
+        _forward(model, ids.to(model.device), positions, distance.expand(len(contexts), -1, -1), keys, [0])
+    lengths = torch.tensor([len(tokens) for tokens in contexts], device=model.device)
+    return ContextBatch(list(rows), lengths, keys.new)
+
+
+class Reading:
+    """A tree that is read after every context of a batch; `keep`: more tokens will follow, so its keys are kept."""
+
+    def __init__(self, model: LanguageModel, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
+        self._model, self._contexts, self._tree, self._keep = model, contexts, tree, keep
+        self._grown: list[LayerKeys] = []
+
+    @torch.inference_mode()
+    def logits(self, nodes: Sequence[int]) -> torch.Tensor:
+        """The logits after these nodes of the tree: (B, len(nodes), V), in the model's dtype, on its device."""
+        tree = self._tree
+        depths = tree.depths.expand(len(self._contexts.rows), -1)
+        between = torch.where(tree.ancestors, tree.depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
+        return self._read(tree.tokens.expand_as(depths), depths, between, nodes)
+
+    @torch.inference_mode()
+    def following(self, tokens: torch.Tensor) -> torch.Tensor:
+        """The logits after one more token at the end of every path: (B, paths, V).
+
+        tokens: (B, paths); the tree was read with `keep`, and each call goes one token further.
+        """
+        tree, paths = self._tree, len(self._tree.paths)
+        step = len(self._grown)
+        ends = torch.tensor(tree.ends, device=tree.tokens.device)
+        depths = tree.depths[ends] + step
+        to_tree = torch.where(tree.ancestors[ends], depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
+        own = torch.eye(paths, dtype=torch.bool, device=tree.tokens.device)
+        to_grown = [torch.where(own, back, -1) for back in range(step - 1, -1, -1)]
+        between = torch.cat([to_tree, *to_grown], dim=1)
+        return self._read(tokens, depths.expand(len(self._contexts.rows), -1), between, range(paths))
+
+    def _read(
+        self, tokens: torch.Tensor, depths: torch.Tensor, between: torch.Tensor, nodes: Sequence[int]
+    ) -> torch.Tensor:
+        lengths, longest = self._contexts.lengths.unsqueeze(1), self._contexts.longest
+        positions = lengths + depths
+        places = torch.arange(longest, device=lengths.device).expand(len(lengths), -1)
+        back = positions.unsqueeze(2) - places.unsqueeze(1)
+        to_context = torch.where((places < lengths).unsqueeze(1), back, -1)
+        distance = torch.cat([to_context, between.expand(len(lengths), -1, -1)], dim=2)
+        keys = _Keys([self._contexts.keys, *self._grown], keep=self._keep)
+        logits = _forward(self._model, tokens, positions, distance, keys, nodes)
+        if self._keep:
+            self._grown.append(keys.new)
+        return logits
+
+
+def _forward(
+    model: LanguageModel,
+    tokens: torch.Tensor,
+    positions: torch.Tensor,
+    distance: torch.Tensor,
+    keys: _Keys,
+    nodes: Sequence[int],
+) -> torch.Tensor:
+    """One pass: tokens and positions (B, n); distance (B, n, seen): how far back a token stands, negative if hidden."""
+    out = model.model(
+        input_ids=tokens,
+        attention_mask=_masks(model, distance),
+        position_ids=positions,
+        past_key_values=keys,
+        use_cache=True,
+        logits_to_keep=torch.tensor(list(nodes), device=tokens.device),
+    )
+    logits: torch.Tensor = out.logits
+    return logits
+
+
+def _masks(model: LanguageModel, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
+    """The additive mask (B, 1, n, seen); one for each type of layer where the model's layers see differently far."""
+    window = getattr(model.model.config.get_text_config(), "sliding_window", None)
+    types = set(_layer_types(model))
+    sliding = "sliding_attention" in types if types else window is not None
+    masks = {"full_attention": _additive(model, distance >= 0)}
+    if sliding and window is not None:
+        masks["sliding_attention"] = _additive(model, (distance >= 0) & (distance < window))
+        if types != {"full_attention", "sliding_attention"}:
+            return masks["sliding_attention"]
+        return masks
+    return masks["full_attention"]
+
+
+def _additive(model: LanguageModel, seen: torch.Tensor) -> torch.Tensor:
+    dtype = model.model.dtype
+    mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
+    return mask.masked_fill_(~seen, torch.finfo(dtype).min).unsqueeze(1)
+
+
+def _layer_types(model: LanguageModel) -> tuple[str, ...]:
+    return tuple(getattr(model.model.config.get_text_config(), "layer_types", None) or ())

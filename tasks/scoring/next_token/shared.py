@@ -1,0 +1,166 @@
+"""Contexts x sequences with every shared beginning computed once, within a budget of memory.
+
+All prompts of a context begin with the same tokens: these are read once, and their keys and values kept. What is left
+of the prompts is a tree, the same for all contexts as long as no token spans the seam of context and query. It is cut
+into bundles, and a bundle is read after a batch of contexts in one pass. Sequences that belong together, such as the
+answers to one query, are a unit and stay in one bundle.
+
+Memory: a quarter of the budget is for the contexts' keys (what is more is read again for each bundle), a half for what
+the caller keeps of a bundle over all contexts, a quarter for the logits of a pass. Where memory runs out all the same,
+the work of a pass is halved and goes on.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from data.errors import ScoreError
+from tasks.models.language_model import LanguageModel
+from tasks.models.memory import is_out_of_memory, memory_budget, released
+from tasks.scoring.next_token.prompts import Tokens, common_beginning
+from tasks.scoring.next_token.reading import ContextBatch, Reading, read_contexts
+from tasks.scoring.next_token.tree import PrefixTree, bundles
+
+log = logging.getLogger(__name__)
+
+NODES_OF_A_BUNDLE = 256
+TOKENS_A_PASS = {"cpu": 4096, "cuda": 16384}
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One pass of the model: some units after some contexts.
+
+    contexts: the places of the contexts, row by row; units: the places of the units; paths: for each unit the nodes of
+    each of its sequences in the tree that `reading` reads.
+    """
+
+    contexts: list[int]
+    units: list[int]
+    paths: list[list[list[int]]]
+    reading: Reading
+
+
+class SharedBeginnings:
+    """Prompts of several contexts, to be read with what they share computed once.
+
+    prompts: [context][sequence] whole prompts as tokens; units: places of the sequences that stay together, by default
+    each alone; entries: how many numbers of the model's dtype the caller keeps of a unit and a context, by default as
+    many as the vocabulary has; inner: whether logits are read at inner nodes of the trees, too, not only at the ends;
+    keep: whether more tokens are to follow the trees; memory: the budget in bytes.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        prompts: Sequence[Sequence[Tokens]],
+        *,
+        units: Sequence[Sequence[int]] | None = None,
+        entries: int | None = None,
+        inner: bool = False,
+        keep: bool = False,
+        memory: int | None = None,
+    ) -> None:
+        budget = memory if memory is not None else memory_budget(model.device)
+        vocabulary = int(model.model.config.get_text_config().vocab_size)
+        size = torch.finfo(model.model.dtype).bits // 8
+        self._model, self._keep = model, keep
+        self._units = units if units is not None else [[place] for place in range(len(prompts[0]))]
+        self._groups = _groups(model, prompts)
+        self._kept = budget // 4 // len(self._groups)
+        most = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
+        self._waiting = deque(bundles(self._groups[0].sequences, self._units, NODES_OF_A_BUNDLE, most))
+        trees = [self._tree(units_of, self._groups[0]) for units_of in self._waiting]
+        tokens = TOKENS_A_PASS[torch.device(model.device).type]
+        longest = max(*(len(tree) for tree in trees), *(group.longest for group in self._groups))
+        logits = max(len(tree) if inner else len(tree.paths) for tree in trees) * vocabulary * size
+        self._rows = max(1, min(tokens // longest, budget // 4 // logits))
+        self._said = False
+
+    def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
+        """Reads all prompts; `compute` takes from each pass what it wants. Gives the units that are complete.
+
+        Units whose passes ran out of memory are computed again, in smaller passes.
+        Raises ScoreError where a single context and unit do not fit.
+        """
+        while self._waiting:
+            units = self._waiting.popleft()
+            if self._complete(units, compute):
+                yield units
+            else:
+                self._halve(units)
+
+    def _complete(self, units: list[int], compute: Callable[[Pass], None]) -> bool:
+        try:
+            for group in self._groups:
+                tree = self._tree(units, group)
+                nodes = iter(tree.paths)
+                paths = [[next(nodes) for _ in self._units[unit]] for unit in units]
+                for batch in group.batches(self._rows, self._kept):
+                    compute(Pass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            return False
+        return True
+
+    def _tree(self, units: Sequence[int], group: "_Group") -> PrefixTree:
+        sequences = [group.sequences[place] for unit in units for place in self._units[unit]]
+        return PrefixTree.of(sequences, device=self._model.device)
+
+    def _halve(self, units: list[int]) -> None:
+        for group in self._groups:
+            group.forget()
+        released(self._model.device)
+        if self._rows == 1 and len(units) == 1:
+            raise ScoreError(
+                f"{self._model.name} in {self._model.dtype}: memory runs out with a single context and query; "
+                "choose a smaller format, or a device with more memory"
+            )
+        if not self._said:
+            log.warning("%s: memory ran out; the work of a pass is halved", self._model.name)
+            self._said = True
+        if self._rows > 1:
+            self._rows //= 2
+            self._waiting.appendleft(units)
+        else:
+            self._waiting.extendleft([units[len(units) // 2 :], units[: len(units) // 2]])
+
+
+class _Group:
+    """Contexts after whose beginnings the same tokens stand."""
+
+    def __init__(self, model: LanguageModel, prompts: Sequence[Sequence[Tokens]], contexts: list[int]) -> None:
+        lengths = {place: common_beginning(prompts[place]) for place in contexts}
+        self._model = model
+        self._contexts = sorted(contexts, key=lambda place: lengths[place])
+        self._beginnings = [prompts[place][0][: lengths[place]] for place in self._contexts]
+        self._batches: dict[int, ContextBatch] = {}
+        self.sequences = [prompt[lengths[contexts[0]] :] for prompt in prompts[contexts[0]]]
+        self.longest = max(lengths.values())
+
+    def batches(self, rows: int, kept: int) -> Iterator[ContextBatch]:
+        """The contexts, `rows` at a time, with their keys; about `kept` bytes of keys are kept for the next time."""
+        for start in range(0, len(self._contexts), rows):
+            batch = self._batches.get(start)
+            if batch is None:
+                stop = start + rows
+                batch = read_contexts(self._model, self._beginnings[start:stop], self._contexts[start:stop])
+                if sum(one.bytes for one in self._batches.values()) + batch.bytes <= kept:
+                    self._batches[start] = batch
+            yield batch
+
+    def forget(self) -> None:
+        """Lets go of the keys that are kept."""
+        self._batches = {}
+
+
+def _groups(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]:
+    alike: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+    for place, of_context in enumerate(prompts):
+        length = common_beginning(of_context)
+        alike.setdefault(tuple(tuple(prompt[length:]) for prompt in of_context), []).append(place)
+    return [_Group(model, prompts, contexts) for contexts in alike.values()]

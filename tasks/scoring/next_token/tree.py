@@ -1,0 +1,77 @@
+"""Token sequences as a tree: what several of them begin with is there once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from tasks.scoring.next_token.prompts import Tokens
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixTree:
+    """Sequences of tokens, merged where they begin alike.
+
+    tokens: (n,) the nodes' tokens, a parent before its children; depths: (n,) from 0; ancestors: (n, n) whether the
+    column's node is the row's or stands above it; paths: for each sequence its nodes from the first token to the last.
+    """
+
+    tokens: torch.Tensor
+    depths: torch.Tensor
+    ancestors: torch.Tensor
+    paths: list[list[int]]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def ends(self) -> list[int]:
+        """The node of each sequence's last token."""
+        return [path[-1] for path in self.paths]
+
+    @classmethod
+    def of(cls, sequences: Sequence[Tokens], *, device: str = "cpu") -> "PrefixTree":
+        """The tree of sequences, none of them empty, with its tensors on a device."""
+        nodes: dict[tuple[int, int], int] = {}
+        parents: list[int] = []
+        paths: list[list[int]] = []
+        for sequence in sequences:
+            path: list[int] = []
+            for token in sequence:
+                edge = (path[-1] if path else -1, token)
+                if edge not in nodes:
+                    nodes[edge] = len(nodes)
+                    parents.append(edge[0])
+                path.append(nodes[edge])
+            paths.append(path)
+        ancestors = torch.eye(len(nodes), dtype=torch.bool)
+        for node, parent in enumerate(parents):
+            if parent >= 0:
+                ancestors[node] |= ancestors[parent]
+        tokens = torch.tensor([token for _, token in nodes])
+        return cls(tokens.to(device), (ancestors.sum(dim=1) - 1).to(device), ancestors.to(device), paths)
+
+
+def bundles(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, most: int) -> list[list[int]]:
+    """The units in bundles: at most `most` units and about `nodes` tree nodes each, at least one unit.
+
+    units: places of sequences that stay together. Units that begin alike come together. Gives units' places.
+    """
+    order = sorted(range(len(units)), key=lambda unit: tuple(sequences[units[unit][0]]))
+    made: list[list[int]] = []
+    known: set[tuple[int, ...]] = set()
+    for unit in order:
+        beginnings = set(_beginnings(sequences[place] for place in units[unit]))
+        if made and len(made[-1]) < most and len(known | beginnings) <= nodes:
+            made[-1].append(unit)
+            known |= beginnings
+        else:
+            made.append([unit])
+            known = beginnings
+    return made
+
+
+def _beginnings(sequences: Iterator[Tokens]) -> Iterator[tuple[int, ...]]:
+    for sequence in sequences:
+        for end in range(1, len(sequence) + 1):
+            yield tuple(sequence[:end])

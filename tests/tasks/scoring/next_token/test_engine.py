@@ -1,0 +1,213 @@
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import torch
+from transformers import Qwen2Config, Qwen2ForCausalLM
+
+from data.errors import ScoreError, UsageError
+from tasks.models import LanguageModel
+from tasks.scoring.next_token import PLAIN, PREFIX_TREE, engine, next_token_by_query, shared, tokenized_prompts
+from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+
+FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
+CONTEXTS = [
+    "Oslo is big.\n",
+    "Lima is small, and it lies by the sea, as everybody in Peru will tell you.\n",
+    "x",
+    "Oslo is big.\n",
+    "",
+    "Norway's capital is Rome\nT",
+]
+QUERIES = [
+    "Q: What is the capital of Norway?\nA:",
+    "The capital of Peru is",
+    "Q: What is",
+    "T",
+    "The capital of Peru is",
+]
+
+
+def _alone(model: LanguageModel, prompts: Sequence[Sequence[int]]) -> torch.Tensor:
+    with torch.inference_mode():
+        logits = [model.model(torch.tensor([list(prompt)])).logits[0, -1] for prompt in prompts]
+    return torch.log_softmax(torch.stack(logits).float(), dim=-1)
+
+
+def _furthest(model: LanguageModel, contexts: list[str], queries: list[str], memory: int | None = None) -> float:
+    """The largest difference of a log-probability from that of the prompt read alone."""
+    prompts = tokenized_prompts(model, contexts, queries)
+    apart, seen = 0.0, set()
+    for place, found in next_token_by_query(model, contexts, queries, memory=memory):
+        expected = _alone(model, [of_context[place] for of_context in prompts])
+        apart = max(apart, float((found.log_probs() - expected).abs().max()))
+        seen.add(place)
+    assert seen == set(range(len(queries)))
+    return apart
+
+
+def _engine(model: LanguageModel) -> str:
+    return engine(model, tokenized_prompts(model, CONTEXTS, QUERIES))
+
+
+@pytest.mark.parametrize("seam", [False, True], ids=["bytes", "tokens over the seam"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_engine_equals_prompts_read_alone(family: str, seam: bool) -> None:
+    model = tiny_language_model(family, tokenizer=byte_pair_tokenizer() if seam else byte_tokenizer())
+    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _engine(model) == PREFIX_TREE
+
+
+def test_a_token_does_span_the_seam() -> None:
+    model = tiny_language_model(tokenizer=byte_pair_tokenizer())
+    (whole,) = tokenized_prompts(model, ["Rome.\n"], ["Q: x"])[0]
+    apart = [model.tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("Rome.\n", "Q: x")]
+    assert whole != apart[0] + apart[1]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_context_or_one_query(family: str) -> None:
+    model = tiny_language_model(family)
+    assert _furthest(model, CONTEXTS[:1], QUERIES) < 1e-4
+    assert _furthest(model, CONTEXTS, QUERIES[:1]) < 1e-4
+    assert _furthest(model, CONTEXTS[:1], QUERIES[:1]) < 1e-4
+
+
+def test_smollm2_equals_prompts_read_alone(smollm2: LanguageModel) -> None:
+    assert _furthest(smollm2, CONTEXTS, QUERIES) < 1e-4
+    assert _engine(smollm2) == PREFIX_TREE
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_layers_that_see_differently_far(attention: str) -> None:
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = Qwen2Config(
+        **shape, vocab_size=VOCABULARY, num_key_value_heads=2, initializer_range=0.5, use_sliding_window=True,
+        sliding_window=8, layer_types=["full_attention", "sliding_attention"], attn_implementation=attention,
+    )  # fmt: skip
+    model = LanguageModel(Qwen2ForCausalLM(config), byte_tokenizer(), "mixed", "0", "float32", "cpu")
+    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _engine(model) == PREFIX_TREE
+
+
+def test_every_context_is_read_once_and_queries_after_it_together() -> None:
+    model = tiny_language_model()
+    _engine(model)
+    before = model.forward_passes
+    list(next_token_by_query(model, CONTEXTS[:2], [f"The capital of {number} is" for number in range(20)]))
+    assert model.forward_passes - before == 2
+
+
+def test_equal_numbers_whatever_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _furthest(tiny_language_model(), CONTEXTS, QUERIES, memory=1) < 1e-4
+    monkeypatch.setattr(shared, "NODES_OF_A_BUNDLE", 12)
+    assert _furthest(tiny_language_model(), CONTEXTS, QUERIES) < 1e-4
+
+
+def test_never_more_than_the_budget_at_once() -> None:
+    model = tiny_language_model()
+    entry = VOCABULARY * 4
+    contexts = [f"{number} is a number.\n" for number in range(10)]
+    queries = [f"Is it {number}?" for number in range(100)]
+    budget = 2 * 7 * len(contexts) * entry
+    prompts = tokenized_prompts(model, contexts, queries)
+    largest = 0
+
+    def watch(one: Any) -> None:
+        nonlocal largest
+        assert one.reading.logits([0]).numel() * 4 <= budget / 4
+        largest = max(largest, len(one.units))
+
+    done = list(shared.SharedBeginnings(model, prompts, memory=budget).read(watch))
+    assert largest == 7
+    assert sorted(unit for units in done for unit in units) == list(range(100))
+
+
+@contextmanager
+def _running_out_of_memory(model: LanguageModel, over: int) -> Iterator[None]:
+    def refuse(module: Any, args: Any, given: dict[str, Any]) -> None:
+        if given["input_ids"].numel() > over:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
+
+    hook = model.model.register_forward_pre_hook(refuse, with_kwargs=True)
+    yield
+    hook.remove()
+
+
+def test_out_of_memory_halves_the_work_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model()
+    contexts = [f"{number} is a number.\n" for number in range(10)]
+    queries = [f"Is it {number}?" for number in range(40)]
+    prompts = tokenized_prompts(model, contexts, queries)
+    expected = [_alone(model, [of_context[place] for of_context in prompts]) for place in range(len(queries))]
+    _engine(model)
+    with _running_out_of_memory(model, over=64):
+        for place, found in next_token_by_query(model, contexts, queries):
+            torch.testing.assert_close(found.log_probs(), expected[place], atol=1e-4, rtol=0)
+    said = [record for record in caplog.records if "memory ran out" in record.message]
+    assert len(said) == 1
+    assert said[0].levelno == logging.WARNING
+
+
+def test_what_fits_nowhere_is_an_error() -> None:
+    model = tiny_language_model()
+    _engine(model)
+    with _running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="single context and query"):
+        list(next_token_by_query(model, CONTEXTS, QUERIES))
+
+
+@pytest.mark.parametrize("family", ["bloom", "mamba"])
+def test_what_the_tree_cannot_serve_is_read_plainly_and_said(family: str, caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model(family)
+    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _engine(model) == PLAIN
+    assert [record.message for record in caplog.records if "prompt by prompt" in record.message] == [
+        f"{model.name} is read prompt by prompt, which is slower: its forward pass knows no position_ids"
+        + (", past_key_values" if family == "mamba" else "")
+    ]
+
+
+def test_a_model_that_places_tokens_in_its_own_way_is_found_out(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model("gpt2")
+    embed = model.model.transformer.wpe.forward
+
+    def in_order(positions: torch.Tensor) -> torch.Tensor:
+        return embed(torch.arange(positions.shape[1]).expand_as(positions))
+
+    model.model.transformer.wpe.forward = in_order
+    assert engine(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)) == PLAIN
+    assert "shared beginnings change its answers by" in caplog.text
+
+
+def test_a_fault_of_the_model_is_no_reason_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_language_model()
+    with _running_out_of_memory(model, over=0), pytest.raises(torch.OutOfMemoryError):
+        engine(model, tokenized_prompts(model, CONTEXTS, QUERIES))
+
+
+def test_short_formats_are_served_too() -> None:
+    model = tiny_language_model()
+    model.model.to(torch.bfloat16)
+    model.dtype = "bfloat16"
+    assert _engine(model) == PREFIX_TREE
+    for _, found in next_token_by_query(model, CONTEXTS, QUERIES):
+        assert found.logits.dtype == torch.bfloat16
+        torch.testing.assert_close(found.log_probs().exp().sum(dim=1), torch.ones(len(CONTEXTS)), atol=1e-5, rtol=0)
+
+
+def test_nothing_to_read_is_refused(tiny: LanguageModel) -> None:
+    with pytest.raises(UsageError, match="contexts and queries"):
+        list(next_token_by_query(tiny, [], QUERIES))
+    with pytest.raises(UsageError, match="contexts and queries"):
+        list(next_token_by_query(tiny, CONTEXTS, []))
+
+
+def test_prompts_that_do_not_fit_are_refused_with_their_text() -> None:
+    model = tiny_language_model(window=16)
+    with pytest.raises(ScoreError, match=r"17 tokens.*never cut.*xxxx"):
+        list(next_token_by_query(model, ["short\n", "x" * 10], ["seven!!"]))
+    with pytest.raises(ScoreError, match="no tokens"):
+        list(next_token_by_query(model, [""], [""]))

@@ -1,0 +1,214 @@
+"""Answer-set scores against a brute force that reads each answer as a prompt of its own; bounds, degenerate cases."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from transformers import PreTrainedTokenizerFast
+
+from data.errors import ScoreError, UsageError
+from tasks.models import LanguageModel
+from tasks.scoring import complete_answers
+from tasks.scoring.answer_prompts import end_tokens
+from tasks.scoring.answer_set import answer_set_persuasion
+from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+
+CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", ""]
+# The last token of the second one joins the space behind it. All are short, since one model sees eight tokens back.
+QUERIES = ["Q: So?\nA:", "Where", "At \n"]
+# Few letters each, so that a model of bytes finds none of them out of the question.
+ANSWERS = [["O", "Os"], ["N"], ["NY"], ["S"], ["S. L", "S."], ["Q:"]]
+TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_pair_tokenizer()}
+
+
+def _log_probs(
+    model: LanguageModel, prompt: str, aliases: Sequence[str], terminators: Sequence[str] = ("\n", ".")
+) -> NDArray[np.float64]:
+    """log p of each alias and its end behind a prompt: (n_aliases,)."""
+
+    def ids(text: str) -> list[int]:
+        return list(model.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    space = "" if prompt[-1:].isspace() else " "
+    wholes = [ids(f"{prompt}{space}{alias}") for alias in aliases]
+    alike = [len(set(tokens)) == 1 for tokens in zip(ids(prompt), *wholes, strict=False)]
+    beginning = [*alike, False].index(False)
+    texts = model.tokenizer.batch_decode([[token] for token in range(len(model.tokenizer))])
+    stops = {token for token, text in enumerate(texts) if text.startswith(tuple(terminators))} | end_tokens(model)
+    found = []
+    for whole in wholes:
+        with torch.inference_mode():
+            log_p = torch.log_softmax(model.model(torch.tensor([whole]), use_cache=False).logits[0].double(), dim=-1)
+        tokens = sum(float(log_p[place - 1, whole[place]]) for place in range(beginning, len(whole)))
+        going_on = {other[len(whole)] for other in wholes if other[: len(whole)] == whole and len(other) > len(whole)}
+        found.append(tokens + float(log_p[-1, sorted(stops - going_on)].logsumexp(dim=0)))
+    return np.array(found)
+
+
+def _by_brute_force(
+    model: LanguageModel, contexts: Sequence[str], query: str, answers: Sequence[Sequence[str]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores and mass: (n_contexts,) each."""
+    aliases = [alias for of_answer in answers for alias in of_answer]
+    owner = np.array([number for number, of_answer in enumerate(answers) for _ in of_answer])
+    rows = np.array([_log_probs(model, context + query, aliases) for context in contexts])
+    largest = rows.max(axis=1, keepdims=True)
+    p = np.stack([np.exp(rows - largest)[:, owner == number].sum(axis=1) for number in range(len(answers))], axis=1)
+    p /= p.sum(axis=1, keepdims=True)
+    return (p * np.log(p / p.mean(axis=0))).sum(axis=1), np.exp(rows).sum(axis=1)
+
+
+@pytest.mark.parametrize("tokens", TOKENIZERS)
+@pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom"])
+def test_scores_and_mass_are_those_of_a_brute_force(family: str, tokens: str) -> None:
+    tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
+    model = tiny_language_model(family, tokenizer=tokenizer)
+    found = answer_set_persuasion(model, CONTEXTS, QUERIES, ANSWERS)
+    for query, scores, mass in zip(QUERIES, found.scores, found.mass, strict=True):
+        expected, expected_mass = _by_brute_force(model, CONTEXTS, query, ANSWERS)
+        np.testing.assert_allclose(scores, expected, atol=1e-5)
+        np.testing.assert_allclose(mass, expected_mass, rtol=1e-4)
+    assert found.scores.max() > 0.01
+    np.testing.assert_allclose(found.susceptibility, found.scores.mean(axis=1), atol=1e-12)
+    assert found.engine == ("plain" if family == "bloom" else "prefix tree")
+
+
+def test_a_token_that_spans_query_and_answer_is_scored(tiny: LanguageModel) -> None:
+    model = tiny_language_model(tokenizer=TOKENIZERS["pairs"])
+    alone, joined = (model.tokenizer(f"Where{end}")["input_ids"] for end in ("", " O"))
+    assert joined[: len(alone)] != alone
+    found = answer_set_persuasion(model, CONTEXTS[:1], QUERIES[1:2], [["Oslo"]])
+    assert found.mass[0, 0] == pytest.approx(np.exp(_log_probs(model, CONTEXTS[0] + QUERIES[1], ["Oslo"]))[0], rel=1e-4)
+
+
+def test_embedded_model_agrees_with_the_brute_force(smollm2: LanguageModel) -> None:
+    contexts = ["The capital of Norway is Lima.\n", "The capital of Norway is New York City.\n"]
+    query, answers = "The capital of Norway is", [["Oslo"], ["Lima"], ["New York"], ["New York City", "NYC"]]
+    found = answer_set_persuasion(smollm2, contexts, [query], answers)
+    rows = np.array([_log_probs(smollm2, context + query, ["Oslo", "Lima", "New York"]) for context in contexts])
+    assert rows[0, 1] > rows[1, 1] + 1
+    assert rows[1, 2] > rows[0, 2] + 1
+    expected, mass = _by_brute_force(smollm2, contexts, query, answers)
+    np.testing.assert_allclose(found.scores[0], expected, atol=1e-4)
+    np.testing.assert_allclose(found.mass[0], mass, atol=1e-4)
+
+
+def test_an_answer_that_another_begins_with_does_not_share_its_mass(tiny: LanguageModel) -> None:
+    def mass(*answers: str) -> float:
+        found = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], [[answer] for answer in answers])
+        return float(found.mass[0, 0])
+
+    assert mass("New York", "New York City") == pytest.approx(mass("New York") + mass("New York City"), rel=1e-5)
+    # What ends "St" where it stands alone goes on to "St. Louis" where that is an answer, too.
+    assert mass("St", "St. Louis") < (mass("St") + mass("St. Louis")) * 0.999
+
+
+def test_mass_is_the_probability_of_exclusive_answers() -> None:
+    """All answers of at most two letters, and what ends them: nothing is left but longer ones and other tokens."""
+    model = tiny_language_model()
+    letters = [chr(letter) for letter in range(33, 127)]
+    with torch.no_grad():  # a model that says almost nothing else
+        model.model.lm_head.weight *= 0
+        model.model.lm_head.bias = torch.nn.Parameter(torch.full((len(model.tokenizer),), -20.0))
+        likely = [model.tokenizer(text)["input_ids"][0] for text in (*letters, "\n")]
+        model.model.lm_head.bias[likely] = 0.0
+    answers = [[one] for one in letters] + [[one + other] for one in letters for other in letters if one == "."]
+    found = answer_set_persuasion(model, [""], ["Q:\n"], answers, terminators=("\n", "."))
+    # p(letter) = 1/95 for 94 letters. Ends are the line and the full stop, but "." goes on with every letter.
+    by_hand = 93 / 95 * 2 / 95 + 1 / 95 * 1 / 95 + 94 / 95**2 * 2 / 95
+    assert found.mass[0, 0] == pytest.approx(by_hand, rel=1e-3)
+
+
+def test_aliases_add_up(tiny: LanguageModel) -> None:
+    apart = answer_set_persuasion(tiny, CONTEXTS, QUERIES, [["Oslo"], ["Lima"], ["Rome"]])
+    merged = answer_set_persuasion(tiny, CONTEXTS, QUERIES, [["Oslo", "Rome"], ["Lima"]])
+    np.testing.assert_allclose(merged.mass, apart.mass, rtol=1e-5)
+    # Answers that are told apart less well persuade of less.
+    assert (merged.scores < apart.scores).all()
+
+
+def test_scores_keep_their_bounds_and_a_context_that_comes_twice_weighs_twice(tiny: LanguageModel) -> None:
+    contexts = [*CONTEXTS[:3], CONTEXTS[0]]
+    found = answer_set_persuasion(tiny, contexts, QUERIES, ANSWERS)
+    weights = np.array([0.5, 0.25, 0.25, 0.5])
+    assert (found.scores >= 0).all()
+    assert (found.scores <= -np.log(weights)).all()
+    assert ((found.mass > 0) & (found.mass < 1)).all()
+    np.testing.assert_array_equal(found.scores[:, 0], found.scores[:, 3])
+    np.testing.assert_array_equal(found.mass[:, 0], found.mass[:, 3])
+    np.testing.assert_allclose(found.susceptibility, found.scores.mean(axis=1), atol=1e-12)
+    once = answer_set_persuasion(tiny, CONTEXTS[:3], QUERIES, ANSWERS)
+    assert (found.scores[:, 0] < once.scores[:, 0]).all()
+
+
+def test_one_answer_or_one_context_persuades_of_nothing(tiny: LanguageModel) -> None:
+    np.testing.assert_allclose(answer_set_persuasion(tiny, CONTEXTS, QUERIES, [["Oslo", "Rome"]]).scores, 0, atol=1e-12)
+    found = answer_set_persuasion(tiny, CONTEXTS[:1] * 3, QUERIES, ANSWERS)
+    np.testing.assert_allclose(found.scores, 0, atol=1e-12)
+    np.testing.assert_allclose(found.susceptibility, 0, atol=1e-12)
+
+
+def test_answers_too_unlikely_for_a_number_are_still_compared(tiny: LanguageModel) -> None:
+    answers = [["x" * 300], ["x" * 299 + "y"]]
+    found = answer_set_persuasion(tiny, CONTEXTS, QUERIES[:1], answers)
+    assert (found.mass == 0).all()
+    expected, _ = _by_brute_force(tiny, CONTEXTS, QUERIES[0], answers)
+    np.testing.assert_allclose(found.scores[0], expected, atol=1e-4)
+
+
+def test_terminators_are_a_choice(tiny: LanguageModel) -> None:
+    every = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], ANSWERS).mass
+    only_end = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], ANSWERS, terminators=()).mass
+    only_line = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], ANSWERS, terminators=("\n",)).mass
+    assert only_end < only_line < every
+
+
+def test_memory_order_and_slices_change_nothing(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)
+    turned = answer_set_persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], ANSWERS[::-1], memory=1)
+    np.testing.assert_allclose(found.scores, turned.scores[::-1, ::-1], atol=1e-5)
+    monkeypatch.setattr(complete_answers, "_PROMPTS_AT_ONCE", 1)
+    sliced = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)
+    np.testing.assert_allclose(found.scores, sliced.scores, atol=1e-5)
+    np.testing.assert_allclose(found.mass, sliced.mass, rtol=1e-4)
+
+
+def test_what_cannot_be_scored_is_refused(tiny: LanguageModel) -> None:
+    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
+        with pytest.raises(UsageError, match="contexts and queries"):
+            answer_set_persuasion(tiny, contexts, queries, ANSWERS)
+    for answers, message in (
+        ([], "needs answers"),
+        ([["Oslo"], []], "answer 1 has no text"),
+        ([["Oslo", " "]], "answer 0 has no text"),
+        ([["Oslo"], ["Rome", "Oslo"]], "'Oslo' and 'Oslo'"),
+        ([["Oslo", "Oslo "]], "'Oslo' and 'Oslo'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            answer_set_persuasion(tiny, CONTEXTS, QUERIES, answers)
+    with pytest.raises(UsageError, match="terminator"):
+        answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS, terminators=("\n", ""))
+    with pytest.raises(ScoreError, match="does not fit"):
+        answer_set_persuasion(tiny_language_model(window=40), CONTEXTS[:1], ["Where?"], [["x" * 30]])
+
+
+def test_nan_is_raised_with_its_query_and_context() -> None:
+    model = tiny_language_model()
+    with torch.no_grad():
+        model.model.get_input_embeddings().weight[model.tokenizer("x")["input_ids"][0]] = float("nan")
+    with pytest.raises(ScoreError, match=r"NaN.*query 'a query' after the context 'with an x"):
+        answer_set_persuasion(model, ["fine\n", "with an x\n"], ["a query"], ANSWERS)
+    with pytest.raises(ScoreError, match=r"NaN.*query 'a query' after the context 'fine"):
+        answer_set_persuasion(model, ["fine\n"], ["a query"], [["Oslo"], ["x-ray"]])
+
+
+def test_answers_without_any_probability_are_raised() -> None:
+    model = tiny_language_model()
+    model.model.lm_head.bias = torch.nn.Parameter(torch.zeros(len(model.tokenizer)))
+    with torch.no_grad():
+        model.model.lm_head.bias[model.tokenizer("O")["input_ids"][0]] = -float("inf")
+    with pytest.raises(ScoreError, match=r"no answer of the set.*'a query' after the context 'fine"):
+        answer_set_persuasion(model, ["fine\n"], ["a query"], [["Oslo"], ["Odense"]])
+    assert answer_set_persuasion(model, ["fine\n", "x\n"], ["a query"], [["Oslo"], ["Rome"]]).mass.min() > 0

@@ -1,0 +1,209 @@
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from data.errors import ScoreError, UsageError
+from tasks.models import LanguageModel
+from tasks.scoring import fisher
+from tasks.scoring.fisher import fisher_susceptibility
+from tests.tasks.models.tiny import tiny_language_model
+
+QUERIES = ["Q: Where is Oslo?\nA:", "x", "The capital of Peru is", "Q: Where is Lima?\nA:"]
+FAMILIES = ["llama", "llama3", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom", "mamba"]
+
+
+def _terms(model: LanguageModel, query: str) -> NDArray[np.float64]:
+    """p(a|q) ||g_a||^2 of every answer, the most probable first: (V,), one answer's plain autograd after the other."""
+    ids = torch.tensor([model.tokenizer(query, add_special_tokens=False)["input_ids"]])
+    embeddings = model.model.get_input_embeddings()(ids).detach().requires_grad_()
+    log_p = torch.log_softmax(model.model(inputs_embeds=embeddings).logits[0, -1], dim=-1)
+    gradients = (torch.autograd.grad(one, embeddings, retain_graph=True)[0] for one in log_p)
+    terms = [one.exp().item() * gradient.square().sum().item() for one, gradient in zip(log_p, gradients, strict=True)]
+    return np.array(terms)[log_p.argsort(descending=True).numpy()]
+
+
+@pytest.mark.parametrize("top_k", [1, 10])
+def test_top_answers_agree_with_the_reference(top_k: int, smollm2: LanguageModel, oracle_fisher: Any) -> None:
+    cases = oracle_fisher["cases"]
+    found = fisher_susceptibility(smollm2, [case["query"] for case in cases], top_k=top_k)
+    np.testing.assert_allclose(found.trace, [case["trace_top_k"][str(top_k)] for case in cases], rtol=1e-3)
+
+
+def test_estimate_agrees_with_the_reference(smollm2: LanguageModel, oracle_fisher: Any) -> None:
+    cases = [case for case in oracle_fisher["cases"] if "trace_full" in case]
+    found = fisher_susceptibility(smollm2, [case["query"] for case in cases], top_k=None, exact=50, draws=32)
+    np.testing.assert_allclose(found.top_k_trace, [case["trace_top_k"]["50"] for case in cases], rtol=1e-3)
+    missed = np.abs(found.trace - [case["trace_full"] for case in cases]) / found.standard_error
+    assert len(cases) == 3
+    assert (missed < 3).all()
+    assert (found.standard_error < 0.1 * found.trace).all()
+
+
+@pytest.mark.parametrize("padding", [1.0, 100.0])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_architecture_agrees_with_plain_autograd(
+    family: str, padding: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(fisher._PADDING, "cpu", padding)
+    model = tiny_language_model(family)
+    by_hand = [_terms(model, query)[:7].sum() for query in QUERIES]
+    before = model.forward_passes
+    found = fisher_susceptibility(model, QUERIES, top_k=7)
+    np.testing.assert_allclose(found.trace, by_hand, rtol=1e-4)
+    assert model.forward_passes - before == (1 if padding > 1 else 3)  # as many as there are lengths
+    assert (found.standard_error == 0).all()
+    assert (found.top_k_trace == found.trace).all()
+
+
+def test_all_answers_are_the_whole_trace_and_fewer_are_less(tiny: LanguageModel) -> None:
+    whole = fisher_susceptibility(tiny, QUERIES, top_k=261)
+    np.testing.assert_allclose(whole.trace, [_terms(tiny, query).sum() for query in QUERIES], rtol=1e-4)
+    parts = [fisher_susceptibility(tiny, QUERIES, top_k=top_k).trace for top_k in (1, 5, 25)]
+    assert (np.diff([*parts, whole.trace], axis=0) > 0).all()
+
+
+def test_estimate_is_unbiased_and_knows_its_spread(tiny: LanguageModel) -> None:
+    whole = fisher_susceptibility(tiny, QUERIES, top_k=261).trace
+    many = fisher_susceptibility(tiny, QUERIES, top_k=None, draws=2048)
+    assert (np.abs(many.trace - whole) < 3 * many.standard_error).all()
+    assert (many.standard_error < 0.02 * whole).all()
+    seeds = [fisher_susceptibility(tiny, QUERIES, top_k=None, draws=32, seed=seed) for seed in range(24)]
+    spread = np.std([found.trace for found in seeds], axis=0, ddof=1)
+    said = np.mean([found.standard_error for found in seeds], axis=0)
+    assert ((spread / said > 0.6) & (spread / said < 1.6)).all()
+
+
+def test_exact_part_is_the_top_answers_and_leaves_nothing_of_them_to_chance(tiny: LanguageModel) -> None:
+    found = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=25)
+    np.testing.assert_allclose(found.top_k_trace, fisher_susceptibility(tiny, QUERIES, top_k=25).trace, rtol=1e-5)
+    all_exact = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=261)
+    assert (all_exact.trace == all_exact.top_k_trace).all()
+    assert (all_exact.standard_error == 0).all()
+
+
+def test_answer_that_no_embedding_moves_is_not_susceptible() -> None:
+    model = tiny_language_model()
+    with torch.no_grad():
+        model.model.get_output_embeddings().weight.zero_()
+    assert (fisher_susceptibility(model, QUERIES, top_k=None).trace == 0).all()
+
+
+def test_order_company_and_memory_change_nothing(tiny: LanguageModel) -> None:
+    found = fisher_susceptibility(tiny, QUERIES, top_k=None)
+    turned = fisher_susceptibility(tiny, [*QUERIES[::-1], QUERIES[0]], top_k=None)
+    np.testing.assert_allclose(turned.trace, [*found.trace[::-1], found.trace[0]], rtol=1e-5)
+    for memory in (1, 1_000_000):
+        alone = fisher_susceptibility(tiny, QUERIES[:1], top_k=None, memory=memory)
+        np.testing.assert_allclose(alone.trace, found.trace[:1], rtol=1e-5)
+        np.testing.assert_allclose(alone.standard_error, found.standard_error[:1], rtol=1e-4)
+
+
+def test_memory_decides_how_many_queries_are_read_at_once() -> None:
+    model = tiny_language_model()
+    fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3)
+    assert model.forward_passes == 1
+    fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3, memory=1)
+    assert model.forward_passes == 1 + 4
+
+
+def test_only_the_last_token_goes_through_the_output_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(fisher._PADDING, "cpu", 100.0)
+    model, shapes = tiny_language_model(), []
+    model.model.get_output_embeddings().register_forward_hook(lambda module, inputs, out: shapes.append(out.shape))
+    fisher_susceptibility(model, QUERIES, top_k=3)
+    assert shapes == [(4, 1, 261)]
+
+
+def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
+    found, again, other = (fisher_susceptibility(tiny, QUERIES, top_k=None, seed=seed) for seed in (1, 1, 2))
+    assert (found.trace == again.trace).all()
+    assert (found.trace != other.trace).all()
+    assert (found.top_k_trace == other.top_k_trace).all()
+    assert (fisher._signs(32, 99, 1, "a") == fisher._signs(64, 99, 1, "a")[:32]).all()
+    assert (fisher._signs(64, 99, 1, "a") != fisher._signs(64, 99, 1, "b")).mean() == pytest.approx(0.5, abs=0.03)
+
+
+def test_model_is_left_as_it_was() -> None:
+    model = tiny_language_model()
+    frozen, *rest = model.model.parameters()
+    frozen.requires_grad_(False)
+    with torch.no_grad():
+        fisher_susceptibility(model, QUERIES, top_k=3)
+        assert not torch.is_grad_enabled()
+    assert not frozen.requires_grad
+    assert all(weights.requires_grad and weights.grad is None for weights in rest)
+    assert model.model.config._attn_implementation == "sdpa"
+
+
+def test_half_precision_gives_finite_float64() -> None:
+    model = tiny_language_model()
+    exact = fisher_susceptibility(model, QUERIES, top_k=261).trace
+    model.model.to(torch.bfloat16)
+    found = fisher_susceptibility(model, QUERIES, top_k=None)
+    assert all(one.dtype == np.float64 for one in (found.trace, found.standard_error, found.top_k_trace))
+    np.testing.assert_allclose(found.trace, exact, rtol=0.5)
+
+
+def _out_of_memory_above(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    derivatives = torch.autograd.grad
+
+    def limited(outputs: Any, inputs: Any, directions: torch.Tensor, **options: Any) -> Any:
+        if directions.shape[0] * directions.shape[1] > limit:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return derivatives(outputs, inputs, directions, **options)
+
+    monkeypatch.setattr(torch.autograd, "grad", limited)
+
+
+def test_work_goes_on_in_smaller_batches_where_memory_runs_out(
+    tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = fisher_susceptibility(tiny, QUERIES, top_k=5)
+    _out_of_memory_above(2, monkeypatch)
+    with caplog.at_level(logging.WARNING):
+        found = fisher_susceptibility(tiny, QUERIES, top_k=5)
+    np.testing.assert_allclose(found.trace, expected.trace, rtol=1e-5)
+    assert len(caplog.records) == 1
+    assert "smaller batches" in caplog.text
+
+
+def test_query_too_large_for_memory_is_named(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    _out_of_memory_above(0, monkeypatch)
+    with pytest.raises(ScoreError, match=r"memory.*'a large query'"):
+        fisher_susceptibility(tiny, ["a large query"], top_k=5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"top_k": 0}, "top_k is 0"),
+        ({"top_k": 262}, "top_k is 262.*261"),
+        ({"top_k": None, "exact": 0}, "exact is 0"),
+        ({"top_k": None, "draws": 31}, "draws is 31.*32"),
+    ],
+)
+def test_impossible_settings_are_refused(settings: dict[str, Any], message: str, tiny: LanguageModel) -> None:
+    with pytest.raises(UsageError, match=message):
+        fisher_susceptibility(tiny, QUERIES, **settings)
+
+
+def test_queries_that_cannot_be_read_are_refused(tiny: LanguageModel) -> None:
+    with pytest.raises(UsageError, match="queries"):
+        fisher_susceptibility(tiny, [], top_k=3)
+    with pytest.raises(ScoreError, match="no tokens"):
+        fisher_susceptibility(tiny, ["fine", ""], top_k=3)
+    with pytest.raises(ScoreError, match=r"17 tokens.*never cut"):
+        fisher_susceptibility(tiny_language_model(window=16), ["fine", "x" * 17], top_k=3)
+
+
+@pytest.mark.parametrize("top_k", [3, None])
+def test_nan_is_raised_with_its_query(top_k: int | None) -> None:
+    model = tiny_language_model()
+    with torch.no_grad():
+        model.model.get_input_embeddings().weight[model.tokenizer("z")["input_ids"][0]] = float("nan")
+    with pytest.raises(ScoreError, match="nan, which is no score, for the query 'a zebra'"):
+        fisher_susceptibility(model, ["a horse", "a zebra"], top_k=top_k)

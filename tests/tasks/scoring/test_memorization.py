@@ -1,0 +1,189 @@
+"""Greedy answers against a loop that reads one prompt at a time; conflicts, followers and counts by hand."""
+
+import pytest
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from data.errors import ScoreError, UsageError
+from data.records import ContextKind, QueryType
+from tasks.models import LanguageModel
+from tasks.scoring import memorization
+from tasks.scoring.answer_prompts import end_tokens
+from tasks.scoring.memorization import Conflict, Follows, MemorizationCounts, conflict, count, follows, greedy_answers
+from tasks.scoring.next_token import PLAIN, PREFIX_TREE
+from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+
+CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", "", "Without any doubt, it is the place.\n"]
+QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is", "Where"]
+# Half of the tokens begin a new line, and some are blank: answers begin with empty lines, and end with their line.
+LINES = [("Ċ", chr(letter)) for letter in range(33, 127)] + [("Ċ", "Ċ"), ("Ġ", "Ċ"), ("x", "Ċ")]
+TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_pair_tokenizer(), "lines": byte_pair_tokenizer(LINES)}
+
+
+def _alone(model: LanguageModel, prompt: str, most: int) -> str:
+    ids = model.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+    answer: list[int] = []
+    while len(answer) < most:
+        with torch.inference_mode():
+            token = int(model.model(torch.tensor([[*ids, *answer]]), use_cache=False).logits[0, -1].argmax())
+        if token in end_tokens(model):
+            break
+        answer.append(token)
+    return str(model.tokenizer.decode(answer, skip_special_tokens=True)).lstrip().partition("\n")[0].rstrip()
+
+
+@pytest.mark.parametrize("tokens", TOKENIZERS)
+@pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom"])
+def test_answers_are_those_of_prompts_answered_one_at_a_time(family: str, tokens: str) -> None:
+    tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
+    model = tiny_language_model(family, tokenizer=tokenizer)
+    model.model.generation_config.eos_token_id = [1, *range(200, 230)]
+    found = greedy_answers(model, CONTEXTS, QUERIES, max_new_tokens=8)
+    alone = [[_alone(model, context + query, 8) for context in CONTEXTS] for query in QUERIES]
+    assert found.texts == alone
+    assert len({text for texts in alone for text in texts}) > 3
+    assert found.engine == ("plain" if family == "bloom" else "prefix tree")
+
+
+def test_a_small_memory_changes_nothing(tiny_chat: LanguageModel) -> None:
+    found = greedy_answers(tiny_chat, CONTEXTS, QUERIES)
+    assert greedy_answers(tiny_chat, CONTEXTS, QUERIES, memory=1) == found
+
+
+def test_equal_contexts_are_answered_once() -> None:
+    model = tiny_language_model()
+    texts = greedy_answers(model, CONTEXTS[:2], QUERIES).texts
+    before = model.forward_passes
+    greedy_answers(model, CONTEXTS[:2], QUERIES)
+    passes = model.forward_passes - before
+    again = greedy_answers(model, [CONTEXTS[1], CONTEXTS[0], CONTEXTS[1], CONTEXTS[1]], QUERIES)
+    assert again.texts == [[second, first, second, second] for first, second in texts]
+    assert model.forward_passes - before == 2 * passes
+
+
+@pytest.mark.parametrize("family", ["llama", "bloom"])
+def test_nothing_is_read_behind_the_last_end(family: str) -> None:
+    model = tiny_language_model(family)
+    model.model.generation_config.eos_token_id = list(range(len(model.tokenizer)))
+    greedy_answers(model, CONTEXTS, QUERIES)
+    passes = []
+    for most in (1, 10):
+        before = model.forward_passes
+        assert greedy_answers(model, CONTEXTS, QUERIES, max_new_tokens=most).texts == [[""] * 5] * 3
+        passes.append(model.forward_passes - before)
+    assert passes[0] == passes[1]
+
+
+def test_what_cannot_be_answered_is_refused(tiny: LanguageModel) -> None:
+    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
+        with pytest.raises(UsageError, match="contexts and queries"):
+            greedy_answers(tiny, contexts, queries)
+    with pytest.raises(UsageError, match="max_new_tokens"):
+        greedy_answers(tiny, CONTEXTS, QUERIES, max_new_tokens=0)
+    with pytest.raises(ScoreError, match="10 to come"):
+        greedy_answers(tiny_language_model(window=30), ["x" * 20], ["y"])
+
+
+@pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
+def test_nan_within_an_answer_is_raised_with_its_query_and_context(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token that only one of the answers begins with has no embedding."""
+    monkeypatch.setattr(memorization, "engine", lambda *_: way)
+    model = tiny_language_model()
+    contexts, queries = ["the context\n", "another\n"], ["first query", "second query", "third query"]
+    ids = [model.tokenizer(context + query)["input_ids"] for query in queries for context in contexts]
+    tokens = [int(model.model(torch.tensor([one])).logits[0, -1].argmax()) for one in ids]
+    place, token = next((place, token) for place, token in enumerate(tokens) if tokens.count(token) == 1 and place > 1)
+    with torch.no_grad():
+        model.model.get_input_embeddings().weight[token] = float("nan")
+    greedy_answers(model, contexts, queries, max_new_tokens=1)
+    with pytest.raises(ScoreError, match=f"'{queries[place // 2]}' after the context '{contexts[place % 2].strip()}"):
+        greedy_answers(model, contexts, queries)
+
+
+def test_nan_behind_the_end_of_an_answer_is_none_of_its_own() -> None:
+    model = tiny_language_model(chat_template=CHAT)
+    ids = model.tokenizer("the context\nquery")["input_ids"]
+    token = int(model.model(torch.tensor([ids])).logits[0, -1].argmax())
+    model.model.generation_config.eos_token_id = [token]
+    with torch.no_grad():
+        model.model.get_input_embeddings().weight[token] = float("nan")
+    assert greedy_answers(model, ["the context\n"], ["query"]).texts == [[""]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "about_entity", "context_object", "expected"),
+    [
+        ("base", True, "Lima", "substitution"),
+        ("assertive", True, "Lima", "substitution"),
+        ("negation", True, "Oslo", "negation"),
+        ("base", True, "Oslo", None),
+        ("negation", True, "Lima", None),
+        ("base", False, "Lima", None),
+        ("negation", False, "Oslo", None),
+    ],
+)
+def test_contexts_conflict(
+    kind: ContextKind, about_entity: bool, context_object: str, expected: Conflict | None
+) -> None:
+    assert conflict(kind, about_entity, context_object, "Oslo") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "query_type", "answer", "kind", "context_object", "expected"),
+    [
+        ("Oslo, of course", "open", "Oslo", "base", "Lima", "original"),
+        ("Lima.", "open", "Oslo", "assertive", "Lima", "context"),
+        ("Rome", "open", "Oslo", "base", "Lima", "other"),
+        ("the city of Oslo", "open", "Oslo", "base", "Lima", "other"),
+        ("oslo", "open", "Oslo", "base", "Lima", "other"),
+        ("", "open", "Oslo", "base", "Lima", "other"),
+        ("Oslo", "open", "Oslo", "base", "Oslo", "original"),
+        ("Oslo", "open", "Oslo", "negation", "Oslo", "original"),
+        ("Lima", "open", "Oslo", "negation", "Lima", "other"),
+        ("New York City", "open", "New York", "base", "New York City", "context"),
+        ("New York City", "open", "New York City", "base", "New York", "original"),
+        ("New York is", "open", "New York", "base", "New York City", "original"),
+        ("New York City", "open", "New York", "negation", "New York City", "other"),
+        ("Yes, it is", "closed", "Oslo", "base", "Lima", "original"),
+        ("No, Lima is", "closed", "Oslo", "base", "Lima", "context"),
+        ("No", "closed", "Oslo", "negation", "Oslo", "context"),
+        ("Oslo", "closed", "Oslo", "base", "Lima", "other"),
+        ("yes", "closed", "Oslo", "base", "Lima", "other"),
+    ],
+)
+def test_answers_follow(
+    text: str, query_type: QueryType, answer: str, kind: ContextKind, context_object: str, expected: Follows
+) -> None:
+    assert follows(text, query_type, answer, kind, context_object) == expected
+
+
+def test_counts_and_ratios_by_hand() -> None:
+    followed: list[tuple[Conflict | None, Follows]] = [
+        ("substitution", "original"), ("substitution", "original"), ("substitution", "original"),
+        ("substitution", "context"), ("substitution", "other"),
+        ("negation", "original"), ("negation", "context"), ("negation", "other"),
+        (None, "original"), (None, "context"), (None, "context"), (None, "other"),
+    ]  # fmt: skip
+    assert count(followed) == MemorizationCounts(
+        original=3,
+        substitute=1,
+        memorization_ratio=0.75,
+        negation_original=1,
+        negation_substitute=2,
+        all_original=5,
+        all_substitute=4,
+        memorization_ratio_all=5 / 9,
+    )
+
+
+@pytest.mark.parametrize("followed", [[], [("substitution", "other"), ("negation", "other"), (None, "other")]])
+def test_a_ratio_of_nothing_is_none_not_zero(followed: list[tuple[Conflict | None, Follows]]) -> None:
+    found = count(followed)
+    assert (found.memorization_ratio, found.memorization_ratio_all) == (None, None)
+    assert (found.original, found.substitute, found.all_original, found.all_substitute) == (0, 0, 0, 0)
+
+
+def test_answers_after_other_contexts_leave_the_ratio_alone() -> None:
+    found = count([("substitution", "context"), ("negation", "original"), (None, "original")])
+    assert found.memorization_ratio == 0
+    assert found.memorization_ratio_all == pytest.approx(2 / 3)
