@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from data.errors import InputError
 from data.records import identity
-from data.tables import RUNS, STATISTICS
+from data.tables import AGREEMENT, RUNS, STATISTICS
 from data.workspace import slug
 
 _ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao")
@@ -45,6 +45,72 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "persuaded",
             "stubborn",
         ),
+        "fisher_of_queries": (
+            *_QUERY,
+            "top_k",
+            "fisher_top_k",
+            "draws",
+            "fisher",
+            "fisher_standard_error",
+            "susceptibility",
+            "contexts",
+        ),
+        "memorization_of_queries": (
+            *_QUERY,
+            "original",
+            "substitute",
+            "memorization_ratio",
+            "negation_original",
+            "negation_substitute",
+            "all_original",
+            "all_substitute",
+            "memorization_ratio_all",
+            "susceptibility",
+        ),
+        "followed": (
+            "model",
+            "dtype",
+            "relation",
+            "query_type",
+            "kind",
+            "conflict",
+            "follows",
+            "answers",
+            "persuasion",
+        ),
+        "entity_independent_of_contexts": (
+            "model",
+            "dtype",
+            "relation",
+            "query_type",
+            "form",
+            "context_id",
+            "kind",
+            "context",
+            "entities",
+            "entity_independent_persuasion",
+        ),
+        "answer_set_of_queries": (
+            *_QUERY,
+            "contexts",
+            "answers",
+            "answer_set_susceptibility",
+            "mass",
+            "susceptibility",
+        ),
+        "precision_of_queries": (
+            "model",
+            "dtype",
+            "relation",
+            "query_type",
+            "query_id",
+            "reference",
+            "susceptibility",
+            "susceptibility_reference",
+            "largest_difference",
+            "mean_difference",
+        ),
+        "agreement": tuple(column.name for column in AGREEMENT.columns),
         "statistics": tuple(column.name for column in STATISTICS.columns),
         "overview": (
             "models",
@@ -74,8 +140,16 @@ _SORTED = (
     "kind",
     "relevant",
     "condition",
+    "form",
+    "context_id",
+    "conflict",
+    "follows",
+    "level",
+    "measure_a",
+    "measure_b",
 )
 ALPHA = 0.05
+FULL_FORMATS = frozenset({"float32", "float64"})
 
 
 @dataclass(frozen=True, order=True)
@@ -87,6 +161,11 @@ class Model:
 
     def __str__(self) -> str:
         return f"{self.name} ({self.dtype})"
+
+    @property
+    def reduced(self) -> bool:
+        """Whether the model computed in fewer digits than float32 has."""
+        return self.dtype not in FULL_FORMATS
 
     @property
     def slug(self) -> str:

@@ -29,6 +29,7 @@ THEMES: Mapping[str, Mapping[str, str]] = {
 QUERY_HUES: Mapping[str, str] = {"open": "#2a70b9", "closed": "#e0761a"}
 PARTITION_HUES: Mapping[str, str] = {"static": "#0f8577", "temporal": "#8f55b8", "disputable": "#ac9000"}
 ANSWER_MARKERS: Mapping[str, str] = {"persuaded": "^", "stubborn": "s", "other": "o", "unmeasured": "x"}
+KIND_MARKERS: Mapping[str, str] = {"base": "o", "assertive": "P", "negation": "X"}
 CONDITION_NAMES: Mapping[str, str] = {
     "none": "no context",
     "original": "original context",
@@ -136,6 +137,21 @@ def legend_above(figure: Figure, marks: list[Line2D]) -> None:
         ncols=len(marks),
         handletextpad=0.3,
         columnspacing=1.6,
+    )
+
+
+def headed(axes: Axes, title: str, *lines: str) -> None:
+    """Titles a panel, with lines of plain words between title and panel."""
+    axes.set_title(title, pad=5 + 11 * len(lines))
+    axes.annotate(
+        "\n".join(lines),
+        (0, 1),
+        (0, 4),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="bottom",
+        fontsize=7.5,
+        linespacing=1.3,
     )
 
 

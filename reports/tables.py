@@ -7,8 +7,10 @@ import pandas as pd
 
 from reports.figures.effects import SHOWN, drawable, significant
 from reports.figures.instances import instances, partitions
-from reports.frames import by_model, is_null, numbers
-from reports.style import CONDITION_NAMES
+from reports.frames import by_model, finite, is_null, numbers
+from reports.style import CONDITION_NAMES, QUERY_HUES
+
+MOST_PERSUASIVE = 10
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,53 @@ def persuaded_and_stubborn(frames: dict[str, pd.DataFrame]) -> Sheet:
     )
 
 
+def most_persuasive_contexts(frames: dict[str, pd.DataFrame]) -> Sheet:
+    """The contexts that persuade most whatever the entity, in their words, ten per model and query type."""
+    keys = ["query_type", "relation", "context_id", "kind", "context"]
+    shown = ["model", "dtype", "query_type", "rank", "context", "kind", "relation", "forms", "entities"]
+    made = []
+    for model, rows in by_model(frames["entity_independent_of_contexts"]):
+        means = (
+            finite(rows, "entity_independent_persuasion")
+            .rows.groupby(keys, sort=True, dropna=False)
+            .agg(
+                forms=("form", "nunique"),
+                entities=("entities", "max"),
+                entity_independent_persuasion=("entity_independent_persuasion", "mean"),
+            )
+            .reset_index()
+            .sort_values(["entity_independent_persuasion", "relation", "context_id"], ascending=[False, True, True])
+        )
+        for kind in QUERY_HUES:
+            top = means[means["query_type"] == kind].head(MOST_PERSUASIVE)
+            made.append(top.assign(model=model.name, dtype=model.dtype, rank=range(1, len(top) + 1)))
+    return Sheet(
+        "most-persuasive-contexts",
+        "The contexts that persuade most, whatever the entity",
+        f"The {MOST_PERSUASIVE} contexts with the largest entity-independent persuasion before queries of a type: the "
+        "mean over the entities of a query form, here averaged over the forms of the type.",
+        pd.concat(made, ignore_index=True)[[*shown, "entity_independent_persuasion"]] if made else pd.DataFrame(),
+    )
+
+
+def agreement_of_measures(frames: dict[str, pd.DataFrame]) -> Sheet:
+    """Each measure's correlations with susceptibility, over queries and over relation means (as [L] Table 1)."""
+    rows = frames["agreement"]
+    first = ["measure", "level", "model", "dtype"]
+    if len(rows):
+        place = {kind: at for at, kind in enumerate((*QUERY_HUES, "all"))}
+        rows = rows.rename(columns={"measure_a": "measure"})
+        rows = rows.sort_values([*first, "query_type"], key=lambda c: c.map(place) if c.name == "query_type" else c)
+        rows = rows[[*first, "query_type", "n", "pearson", "pearson_p", "spearman", "spearman_p", "untestable"]]
+    return Sheet(
+        "agreement-of-measures",
+        "How far other measures agree with susceptibility",
+        "Pearson's and Spearman's correlation of a measure with the susceptibility of the same queries, or of the same "
+        "relations' means, with their two-sided p; a dash where one is undefined, and why.",
+        rows.reset_index(drop=True),
+    )
+
+
 def statistics_in_short(frames: dict[str, pd.DataFrame]) -> Sheet:
     """Relations tested, untestable and significant, and the mean effect, per comparison (as [D] Fig 5)."""
     keys = ["comparison", "measure", "query_type", "group_a", "group_b", "alternative"]
@@ -160,6 +209,8 @@ def sheets(frames: dict[str, pd.DataFrame]) -> list[Sheet]:
     return [
         accuracy_entropy_persuasion(frames),
         persuaded_and_stubborn(frames),
+        most_persuasive_contexts(frames),
+        agreement_of_measures(frames),
         statistics_in_short(frames),
         statistics_of_relations(frames),
     ]

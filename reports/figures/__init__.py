@@ -5,8 +5,21 @@ from functools import partial
 
 import pandas as pd
 
-from reports.figures import coherent_persuasion, effects, persuasion, susceptibility, uncertainty
+from reports.figures import (
+    answer_set,
+    coherent_persuasion,
+    effects,
+    entity_independent,
+    fisher,
+    followed,
+    memorization,
+    persuasion,
+    precision,
+    susceptibility,
+    uncertainty,
+)
 from reports.figures.plate import LeftOut, Plate, Printed, printed
+from reports.frames import by_model
 
 __all__ = ["LeftOut", "Plate", "Printed", "plates", "printed"]
 
@@ -23,6 +36,12 @@ def plates(frames: dict[str, pd.DataFrame]) -> tuple[list[Plate], list[LeftOut]]
         (effects.TITLES["relevance"], effect_of["relevance"]),
         (effects.TITLES["assertiveness"], effect_of["assertiveness"]),
         (effects.TITLES["negation"], effect_of["negation"]),
+        (entity_independent.TITLE, entity_independent.entity_independent_plates),
+        (followed.TITLE, followed.followed_plates),
+        (memorization.TITLE, memorization.memorization_plates),
+        (answer_set.TITLE, answer_set.answer_set_plates),
+        (fisher.TITLE, fisher.fisher_plates),
+        (precision.TITLE, precision.precision_plates),
         (coherent_persuasion.TITLE, coherent_persuasion.coherent_persuasion_plates),
         (" ".join(uncertainty.TITLES.values()), uncertainty.entropy_plates),
     ]
@@ -31,6 +50,11 @@ def plates(frames: dict[str, pd.DataFrame]) -> tuple[list[Plate], list[LeftOut]]
     for title, make in figures:
         found = make(frames)
         made.extend(found)
-        if not found:
+        if not found and (make is not precision.precision_plates or _any_reduced(frames)):
             left_out.append(LeftOut(title, "the study holds no scores that this figure can be drawn from"))
     return made, left_out
+
+
+def _any_reduced(frames: dict[str, pd.DataFrame]) -> bool:
+    """Whether any model was asked in a format whose cost could be shown."""
+    return any(model.reduced for model, _ in by_model(frames["susceptibility_of_queries"]))

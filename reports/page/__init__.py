@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 
 from reports.card import StudyCard
 from reports.figures import LeftOut, Plate
+from reports.figures.fisher import UNIT as FISHER_UNIT
 from reports.findings import Found
 from reports.style import PARTITION_HUES, QUERY_HUES, THEMES
 from reports.tables import Sheet
@@ -43,7 +44,17 @@ _NATS = {
     "mean_coherent_persuasion",
     "mean_semantic_entropy_with",
     "mean_semantic_entropy_without",
+    "lower_quartile",
+    "upper_quartile",
+    "mean_susceptibility",
+    "mean_answer_set_susceptibility",
+    "entity_independent_persuasion",
+    "mean_difference_of_susceptibility",
+    "largest_difference_of_susceptibility",
+    "mean_difference_of_persuasion",
+    "largest_difference_of_persuasion",
 }
+_UNITS = {**dict.fromkeys(_NATS, "nats"), "mean_fisher": FISHER_UNIT}
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^]*[^\s<>\"'`{}|\\^.,;:!?)\]]")
 
 
@@ -123,7 +134,7 @@ def cell(value: object, column: str = "") -> str:
 def heading(column: str) -> str:
     """A column's name in words, with its unit."""
     words = column.replace("_", " ").removeprefix("share ") if not column.startswith("share_") else f"% {column[6:]}"
-    return f"{words} (nats)" if column in _NATS else words
+    return f"{words} ({_UNITS[column]})" if column in _UNITS else words
 
 
 def linked(text: str) -> Markup:

@@ -32,9 +32,27 @@ def study(
     models, relations = list(models), list(relations)
     queries = _queries(models, relations, entities)
     answers = _answers(models, questions)
+    scored = _susceptibility(queries)
+    fisher, answer_sets = _fisher(scored), _answer_sets(scored)
+    memorization = _memorization(scored)
     frames = {
-        "susceptibility_of_queries": _susceptibility(queries),
+        "susceptibility_of_queries": scored,
         "persuasion_by_kind": _persuasion(queries),
+        "fisher_of_queries": fisher,
+        "memorization_of_queries": memorization,
+        "followed": _followed(models, relations),
+        "entity_independent_of_contexts": _entity_independent(models, relations, entities),
+        "answer_set_of_queries": answer_sets,
+        "precision_of_queries": _precision(scored),
+        "agreement": pd.concat(
+            [
+                _agreement(fisher, "fisher"),
+                _agreement(fisher, "fisher_top_k"),
+                _agreement(answer_sets, "answer_set_susceptibility"),
+                _agreement(memorization, "memorization_ratio"),
+            ],
+            ignore_index=True,
+        ),
         "answers_of_questions": answers,
         "partition_summary": _summary(answers),
         "statistics": _statistics(models, relations),
@@ -109,6 +127,138 @@ def _susceptibility(queries: pd.DataFrame) -> pd.DataFrame:
     )
     level = base * np.where(queries["query_type"] == "open", 1.0, 0.35) * np.where(queries["invented"], 1.35, 1.0)
     return queries.assign(contexts=120, susceptibility=level * rng.gamma(8, 1 / 8, len(queries)))
+
+
+def _fisher(scored: pd.DataFrame) -> pd.DataFrame:
+    """Fisher susceptibility that follows susceptibility loosely, over a range of two decades."""
+    rng = _draw("fisher")
+    slope = np.where(scored["query_type"] == "open", 1.4, 0.6)
+    fisher = 900 * scored["susceptibility"] ** slope * rng.lognormal(0, 0.5, len(scored))
+    return scored.assign(
+        top_k=10,
+        fisher_top_k=fisher * rng.uniform(0.4, 0.8, len(scored)),
+        draws=64,
+        fisher=fisher,
+        fisher_standard_error=fisher * rng.uniform(0.03, 0.06, len(scored)),
+    )
+
+
+def _memorization(scored: pd.DataFrame) -> pd.DataFrame:
+    """Ratios of four conflicting contexts a query, higher where susceptibility is low; some 0/0."""
+    rng = _draw("memorization")
+    followed = rng.integers(0, 5, len(scored))
+    original = rng.binomial(followed, 1 / (1 + 2 * scored["susceptibility"]))
+    ratio = np.where(followed > 0, original / np.maximum(followed, 1), np.nan)
+    return scored.drop(columns="contexts").assign(
+        original=original,
+        substitute=followed - original,
+        memorization_ratio=ratio,
+        negation_original=1,
+        negation_substitute=1,
+        all_original=30 + original,
+        all_substitute=12,
+        memorization_ratio_all=(30 + original) / (42 + original),
+    )
+
+
+def _followed(models: list[tuple[str, str]], relations: list[str]) -> pd.DataFrame:
+    rng, rows = _draw("followed"), []
+    moved = {"context": 1.6, "original": 0.5, "other": 0.9}
+    for model, dtype in models:
+        for relation in relations:
+            for query_type, size in (("open", 1.0), ("closed", 0.3)):
+                for kind in ("base", "assertive", "negation"):
+                    for conflict in (None, "negation" if kind == "negation" else "substitution"):
+                        for follows, far in moved.items():
+                            rows.append(
+                                {
+                                    "model": model,
+                                    "dtype": dtype,
+                                    "relation": relation,
+                                    "query_type": query_type,
+                                    "kind": kind,
+                                    "conflict": conflict,
+                                    "follows": follows,
+                                    "answers": int(rng.integers(5, 40)) * (1 if conflict else 10),
+                                    "persuasion": size * far * rng.gamma(9, 1 / 9) * (2 if conflict else 1),
+                                }
+                            )
+    return pd.DataFrame(rows)
+
+
+def _entity_independent(models: list[tuple[str, str]], relations: list[str], entities: int) -> pd.DataFrame:
+    rng, rows = _draw("entity independent"), []
+    for model, dtype in models:
+        for at, relation in enumerate(relations):
+            for query_type, size in (("open", 0.5), ("closed", 0.15)):
+                for form in (1, 2):
+                    for kind, factor in (("base", 0.8), ("assertive", 1.0), ("negation", 0.6)):
+                        for number in range(2 * entities):
+                            rows.append(
+                                {
+                                    "model": model,
+                                    "dtype": dtype,
+                                    "relation": relation,
+                                    "query_type": query_type,
+                                    "form": form,
+                                    "context_id": f"{relation}-{kind}-{number}",
+                                    "kind": kind,
+                                    "context": f"The {relation} of Norway is, {kind}, number {number}.",
+                                    "entities": 2 * entities,
+                                    "entity_independent_persuasion": size * factor * (1 + at / 4) * rng.gamma(4, 0.25),
+                                }
+                            )
+    return pd.DataFrame(rows)
+
+
+def _answer_sets(scored: pd.DataFrame) -> pd.DataFrame:
+    rng, closed = _draw("answer sets"), scored["query_type"] == "closed"
+    return scored.assign(
+        answers=np.where(closed, 2, 40),
+        answer_set_susceptibility=scored["susceptibility"] * rng.gamma(12, 1 / 10, len(scored)),
+        mass=np.where(closed, rng.uniform(0.8, 1, len(scored)), rng.uniform(0.1, 0.7, len(scored))),
+    )
+
+
+def _precision(scored: pd.DataFrame) -> pd.DataFrame:
+    """Four queries a relation of the models in a reduced format."""
+    reduced = scored[~scored["dtype"].isin(["float32", "float64"])]
+    sample = reduced.groupby(["model", "dtype", "relation", "query_type"]).head(2).reset_index(drop=True)
+    rng = _draw("precision")
+    exact = sample["susceptibility"] + rng.normal(0, 0.004, len(sample))
+    largest = rng.gamma(2, 0.02, len(sample))
+    return sample[["model", "dtype", "relation", "query_type", "query_id", "susceptibility"]].assign(
+        reference="float32", susceptibility_reference=exact, largest_difference=largest, mean_difference=largest / 5
+    )
+
+
+def _agreement(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    made = []
+    for (model, dtype), of_model in rows.dropna(subset=[measure]).groupby(["model", "dtype"]):
+        for query_type in ("open", "closed", "all"):
+            part = of_model if query_type == "all" else of_model[of_model["query_type"] == query_type]
+            for level in ("query", "relation"):
+                pairs = part[[measure, "susceptibility"]]
+                if level == "relation":
+                    pairs = part.groupby("relation")[[measure, "susceptibility"]].mean()
+                few = len(pairs) < 3
+                made.append(
+                    {
+                        "model": model,
+                        "dtype": dtype,
+                        "measure_a": measure,
+                        "measure_b": "susceptibility",
+                        "level": level,
+                        "query_type": query_type,
+                        "n": len(pairs),
+                        "pearson": None if few else pairs.corr().iloc[0, 1],
+                        "pearson_p": None if few else 0.001,
+                        "spearman": None if few else pairs.rank().corr().iloc[0, 1],
+                        "spearman_p": None if few else 0.001,
+                        "untestable": "fewer than three pairs" if few else None,
+                    }
+                )
+    return pd.DataFrame(made).astype(dict.fromkeys(("pearson", "pearson_p", "spearman", "spearman_p"), float))
 
 
 def _persuasion(queries: pd.DataFrame) -> pd.DataFrame:

@@ -101,7 +101,7 @@ def test_the_page_has_no_error_no_request_and_scrolls_only_downwards(
     assert scroll <= inner == width
     assert (paper == "rgb(20, 23, 28)") is (theme == "dark")
     assert complete
-    assert pictures == 9
+    assert pictures == 14
     assert [event for event in browser.events if event["method"] in TROUBLE] == []
     asked = [
         event["params"]["request"]["url"] for event in browser.events if event["method"] == "Network.requestWillBeSent"

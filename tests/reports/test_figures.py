@@ -47,6 +47,11 @@ def test_the_figures_come_in_the_order_of_the_questions() -> None:
         "relevance",
         "assertiveness",
         "negation",
+        "entity",
+        "persuasion",
+        "susceptibility",
+        "answer",
+        "fisher",
         "coherent",
         "entropy",
         "entropy",
@@ -61,7 +66,8 @@ def test_two_models_and_two_dtypes_are_never_mixed() -> None:
     made = susceptibility_plates(frames)
     assert [plate.about for plate in made] == ["a (bfloat16)", "a (float32)", "b (float32)"]
     assert {plate.numbers["entities"].sum() for plate in made} == {8}
-    assert len({plate.name for plate in plates(frames)[0]}) == 3 * len(PLATES)
+    made_of = [plate.name for plate in plates(frames)[0] if not plate.name.startswith("precision-")]
+    assert len(set(made_of)) == len(made_of) == 3 * len(PLATES)
 
 
 def test_the_mean_of_a_relation_is_the_mean_of_its_entities() -> None:
@@ -82,7 +88,7 @@ def test_scores_that_are_no_numbers_are_counted_in_the_caption() -> None:
 
 def test_a_figure_without_any_finite_score_is_left_out_and_named() -> None:
     made, left_out = plates(_changed("susceptibility_of_queries", susceptibility=np.nan))
-    assert not any(plate.name.startswith("susceptibility-by") for plate in made)
+    assert not any(plate.name.startswith("susceptibility-by-relation") for plate in made)
     assert "How easily are queries" in left_out[0].title
 
 

@@ -1,3 +1,4 @@
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -5,6 +6,8 @@ from reports.findings import findings
 from reports.frames import checked
 from reports.tables import (
     accuracy_entropy_persuasion,
+    agreement_of_measures,
+    most_persuasive_contexts,
     persuaded_and_stubborn,
     sheets,
     statistics_in_short,
@@ -53,14 +56,30 @@ def test_every_test_is_in_the_long_table() -> None:
     assert len(statistics_of_relations(KNOWN).rows) == len(KNOWN["statistics"])
 
 
+def test_the_most_persuasive_contexts_stand_in_their_words_ten_a_query_type() -> None:
+    rows = most_persuasive_contexts(KNOWN).rows
+    given = KNOWN["entity_independent_of_contexts"]
+    score = "entity_independent_persuasion"
+    open_ones = given[given["query_type"] == "open"].groupby("context")[score].mean().sort_values(ascending=False)
+    assert list(rows["context"][:10]) == list(open_ones.index[:10])
+    assert list(rows[score][:10]) == pytest.approx(list(open_ones[:10]))
+    assert list(rows["rank"]) == [*range(1, 11)] * 2
+
+
+def test_every_correlation_is_in_the_table_of_agreement() -> None:
+    rows = agreement_of_measures(KNOWN).rows
+    assert len(rows) == len(KNOWN["agreement"])
+    assert list(rows["query_type"][:3]) == ["open", "closed", "all"]
+
+
 def test_tables_of_nothing_are_empty() -> None:
     assert all(sheet.rows.empty for sheet in sheets(EMPTY))
 
 
-def test_three_sentences_of_numbers_are_said_of_each_model() -> None:
+def test_sentences_of_numbers_are_said_of_each_model() -> None:
     found = findings(checked(study([("a", "float32"), ("b", "float32")], entities=2, questions=6)))
     assert [one.model for one in found] == ["a (float32)", "b (float32)"]
-    assert [len(one.sentences) for one in found] == [3, 3]
+    assert [len(one.sentences) for one in found] == [6, 6]
     assert all(any(letter.isdigit() for letter in sentence) for one in found for sentence in one.sentences)
 
 
@@ -83,3 +102,29 @@ def test_what_was_not_measured_is_said() -> None:
 
 def test_a_study_without_scores_has_no_findings() -> None:
     assert findings(EMPTY) == []
+
+
+def test_what_a_reduced_format_costs_is_said_or_that_it_was_not_measured() -> None:
+    frames = checked(study([("a", "bfloat16"), ("b", "float32")], entities=2, questions=6))
+    rows = frames["precision_of_queries"]
+    largest = (rows["susceptibility"] - rows["susceptibility_reference"]).abs().max()
+    reduced, full = findings(frames)
+    assert f"bfloat16 against float32 on {len(rows)} sampled queries" in reduced.sentences[-1]
+    assert f"at most {largest:.2g}; Spearman" in reduced.sentences[-1]
+    assert not any("format" in sentence or "precision" in sentence for sentence in full.sentences)
+    without = findings({**frames, "precision_of_queries": rows.iloc[:0]})[0].sentences
+    assert "What bfloat16 costs against float32 was not measured: `precision: {}` under `measures`" in without[-1]
+
+
+def test_further_measures_are_spoken_of_only_where_they_were_made() -> None:
+    only = ("susceptibility_of_queries", "persuasion_by_kind", "answers_of_questions", "statistics")
+    assert len(findings({**EMPTY, **{name: KNOWN[name] for name in only}})[0].sentences) == 3
+
+
+def test_memorization_is_over_the_queries_that_have_a_ratio() -> None:
+    rows = KNOWN["memorization_of_queries"]
+    ratios = rows.loc[rows["query_type"] == "open", "memorization_ratio"].dropna()
+    said = findings(KNOWN)[0].sentences[3]
+    assert f"{ratios.mean():.2f} over {len(ratios)} of 128 open queries" in said
+    none = findings({**KNOWN, "memorization_of_queries": rows.assign(memorization_ratio=np.nan)})[0].sentences[3]
+    assert "undefined over 0 of 128 open queries" in none
