@@ -59,7 +59,7 @@ PROVENANCE = (
     Column("model", "VARCHAR", "the model's name: a catalog alias, a hub id or a folder's name"),
     Column("model_revision", "VARCHAR", "what tells this copy of the weights from another: a digest or a commit"),
     Column("dtype", "VARCHAR", "the number format that the model computed in"),
-    Column("device", "VARCHAR", "where the model ran: cpu, cuda"),
+    Column("device", "VARCHAR", "where the model ran: cpu, cuda:0, or cuda:0+cuda:1 where it is spread"),
     Column("engine", "VARCHAR", "which way the score was computed"),
     Column(
         "dataset_version", "VARCHAR", "the digest of the queries and contexts, or of the questions, that were asked"
@@ -165,6 +165,29 @@ STATISTICS = Table(
             "effect_size", "DOUBLE", "Cohen's d with pooled standard deviation; NULL where untestable", nullable=True
         ),
         Column("untestable", "VARCHAR", "why there is no test; NULL where there is one", nullable=True),
+    ),
+)
+
+AGREEMENT = Table(
+    "agreement",
+    "two measures of the same queries, correlated",
+    (
+        Column("model", "VARCHAR", "the model's name"),
+        Column("dtype", "VARCHAR", "the number format that the model computed in"),
+        Column(
+            "measure_a",
+            "VARCHAR",
+            "fisher, fisher_top_k, answer_set_susceptibility or memorization_ratio",
+        ),
+        Column("measure_b", "VARCHAR", "susceptibility"),
+        Column("level", "VARCHAR", "what a pair is: a query, or a relation with the means of its queries"),
+        Column("query_type", "VARCHAR", "open, closed or all"),
+        Column("n", "BIGINT", "pairs; what lacks one of the two scores is none"),
+        Column("pearson", "DOUBLE", "Pearson's r; NULL where untestable", nullable=True),
+        Column("pearson_p", "DOUBLE", "its two-sided p-value", nullable=True),
+        Column("spearman", "DOUBLE", "Spearman's rho; NULL where untestable", nullable=True),
+        Column("spearman_p", "DOUBLE", "its two-sided p-value", nullable=True),
+        Column("untestable", "VARCHAR", "why there is no correlation; NULL where there is one", nullable=True),
     ),
 )
 

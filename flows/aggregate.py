@@ -1,7 +1,7 @@
 """The flow that loads what is done into the database and tests it."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,18 @@ from prefect.client.schemas.objects import State
 from data.errors import DamagedFile, ModelError, SwaymeterError
 from data.keys import content_key
 from data.measures import MEASURES
-from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS, RUNS, STATISTICS, Table
+from data.tables import AGREEMENT, CONTEXTS, FACTS, QUERIES, QUESTIONS, RUNS, STATISTICS, Table
 from data.warehouse import Warehouse, content_of, rebuilt
 from data.workspace import Stored, Workspace, read_metadata
 from flows.attempt import outcome
 from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
+from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
 from tasks.statistics.comparisons import compare
 
 STATISTICS_VERSION = 1
+AGREEMENT_VERSION = 1
+CORRELATED = ("susceptibility", "fisher_susceptibility", "answer_set_susceptibility", "memorization_ratio")
 
 
 @flow(name="aggregate", flow_run_name="{study}", task_runner=ONE_AT_A_TIME, persist_result=False)
@@ -42,7 +45,7 @@ def aggregate(
 def _aggregate(plan: Plan, force: bool) -> None:
     readable, damaged = _sorted_out(_wanted(plan))
     files = sorted([stored.key, stored.digest(), str(read_metadata(stored.path)["about"])] for stored in readable)
-    content = content_key({"files": files, "statistics": STATISTICS_VERSION})
+    content = content_key({"files": files, "statistics": STATISTICS_VERSION, "agreement": AGREEMENT_VERSION})
     if force or content_of(plan.workspace.database) != content:
         with rebuilt(plan.workspace.database, content) as warehouse:
             _load(warehouse, plan, readable, force)
@@ -60,14 +63,35 @@ def _load(warehouse: Warehouse, plan: Plan, readable: Iterable[Stored], force: b
         warehouse.load(table, sorted(paths))
     scores = [path for table, paths in files.items() if table.name in MEASURES for path in paths]
     warehouse.load_rows(RUNS, [_run(path, plan.workspace) for path in sorted(scores)])
-    compared = {name: sorted(digests.get(name, [])) for name in ("susceptibility", "persuasion")}
+    _load_statistics(warehouse, plan, digests, force)
+
+
+def _load_statistics(warehouse: Warehouse, plan: Plan, digests: Mapping[str, list[str]], force: bool) -> None:
+    """Tests and correlations; computed where there are none yet of these scores."""
+
+    def of(*measures: str) -> dict[str, list[str]]:
+        return {name: sorted(digests.get(name, [])) for name in measures}
+
     tests = plan.workspace.statistics(
-        STATISTICS, {"step": "aggregate", "version": STATISTICS_VERSION, "seed": plan.study.seed, "scores": compared}
+        STATISTICS,
+        {
+            "step": "aggregate",
+            "version": STATISTICS_VERSION,
+            "seed": plan.study.seed,
+            "scores": of("susceptibility", "persuasion"),
+        },
     )
     if force or not tests.is_done():
         frames = (warehouse.frame("susceptibility_of_queries"), warehouse.frame("persuasion_by_kind"))
         tests.write(STATISTICS.of(compare(*frames, seed=plan.study.seed)))
     warehouse.load(STATISTICS, [tests.path])
+
+    agreement = plan.workspace.statistics(
+        AGREEMENT, {"step": "aggregate", "version": AGREEMENT_VERSION, "scores": of(*CORRELATED)}
+    )
+    if force or not agreement.is_done():
+        agreement.write(AGREEMENT.of(agree({name: warehouse.frame(name) for name in HELD_AGAINST_SUSCEPTIBILITY})))
+    warehouse.load(AGREEMENT, [agreement.path])
 
 
 def _wanted(plan: Plan) -> Iterable[Stored]:

@@ -43,7 +43,7 @@ def estimate(plan: Plan, *, force: bool = False) -> Iterator[str]:
 
 def _missing_prompts(plan: Plan, item: Item, force: bool) -> int:
     """Prompts of an item that is not done; counted from the study where its prompts are not written yet."""
-    if item.family == "correctness":
+    if item.needs:
         return 0
     try:
         work = plan.work(item)
@@ -51,11 +51,17 @@ def _missing_prompts(plan: Plan, item: Item, force: bool) -> int:
             return 0
     except SwaymeterError:
         pass
-    if MEASURES[item.measures[0]].inputs == "questions":
+    if item.inputs == "questions":
         return len(plan.chosen_questions[item.relation]) * len(CONDITIONS)
     facts = plan.study.facts
     entities = facts.real_entities + facts.invented_entities if facts else 0
-    return entities * 4 * entities * sum(plan.study.contexts.per_kind().values())
+    queries, contexts = 4 * entities, entities * sum(plan.study.contexts.per_kind().values())
+    if item.inputs == "queries":
+        return queries
+    if item.family == "precision":
+        sampled: int = plan.study.parameters("precision")["queries"]
+        return 2 * min(sampled, queries) * contexts  # each in two number formats
+    return queries * contexts
 
 
 def _seconds_a_prompt(plan: Plan) -> dict[tuple[str, str, str], float]:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from data import catalog
-from data.errors import MissingFile, SwaymeterError, UnknownName, UsageError
+from data.errors import MissingFile, ModelError, SwaymeterError, UnknownName, UsageError
 from data.keys import table_digest
 from data.measures import MEASURES
 from data.records import Partition, Question, as_row, of_row
+from data.registry import INPUTS
 from data.sources import dynamicqa
 from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS
 from data.workspace import Stored, Workspace
@@ -50,6 +51,17 @@ class Item:
     def name(self) -> str:
         """What its Prefect task run is called."""
         return f"{self.model.name}/{self.model.dtype} x {self.relation} x {self.family}"
+
+    @property
+    def inputs(self) -> str:
+        """What its measures are about: one of `data.registry.INPUTS`."""
+        return MEASURES[self.measures[0]].inputs
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The measures of other families from whose scores it is computed; a model is asked where there are none."""
+        needs = dict.fromkeys(need for name in self.measures for need in MEASURES[name].needs)
+        return tuple(name for name in needs if MEASURES[name].family != self.family)
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,7 @@ class Plan:
     def relations(self) -> list[str]:
         """The relations whose queries and contexts the study's measures need."""
         facts = self.study.facts
-        if facts is None or not any(measure.inputs == "contexts" for measure in self.study.wanted().values()):
+        if facts is None or all(measure.inputs == "questions" for measure in self.study.wanted().values()):
             return []
         return [name for name in facts.relations if not self.only.relations or name in self.only.relations]
 
@@ -213,14 +225,22 @@ class Plan:
             if self.only.models and model.name not in self.only.models:
                 continue
             for family, measures in families.items():
-                asked = MEASURES[measures[0]].inputs == "contexts"
-                for relation in self.relations() if asked else self.question_relations():
+                if family == "precision" and self._computes_in(model, self.study.parameters("precision")["reference"]):
+                    continue  # there is nothing to hold against itself
+                asked = MEASURES[measures[0]].inputs == "questions"
+                for relation in self.question_relations() if asked else self.relations():
                     yield Item(model, relation, family, tuple(measures))
+
+    def _computes_in(self, model: ModelPart, dtype: str) -> bool:
+        try:
+            return resolved_dtype(model) == dtype
+        except ModelError:
+            return False  # `work` says of each cell what is wrong with the model
 
     def work(self, item: Item) -> Work:
         """The item with its files; DamagedFile where its prompts are not there or cannot be read."""
         inputs = self._inputs(item)
-        digests = {name: stored.digest() for name, stored in inputs.items() if name != "answers"}
+        digests = {name: stored.digest() for name, stored in inputs.items()}
         return Work(
             relation=item.relation,
             model=item.model.name,
@@ -230,16 +250,12 @@ class Plan:
             seed=self.study.seed,
             inputs=inputs,
             wanted={name: self._scores(item, name, digests) for name in item.measures},
+            needs={name: self._scores(item, name, digests) for name in item.needs},
         )
 
     def _inputs(self, item: Item) -> dict[str, Stored]:
-        if MEASURES[item.measures[0]].inputs == "contexts":
-            return {"queries": self.queries(item.relation), "contexts": self.contexts(item.relation)}
-        inputs = {"questions": self.questions(item.relation)}
-        if item.family == "correctness":
-            digests = {"questions": inputs["questions"].digest()}
-            inputs["answers"] = self._scores(item, "answers", digests)
-        return inputs
+        prompts = {"queries": self.queries, "contexts": self.contexts, "questions": self.questions}
+        return {name: prompts[name](item.relation) for name in INPUTS[item.inputs]}
 
     def _scores(self, item: Item, name: str, digests: Mapping[str, str]) -> Stored:
         found = MEASURES[name]
@@ -248,7 +264,7 @@ class Plan:
             "needs": {need: self._made_by(need) for need in found.needs},
             "model": item.model.name, "revision": identify_language_model(item.model.name).revision,
             "dtype": resolved_dtype(item.model), "seed": self.study.seed,
-            "prompt_form": "query as it stands" if found.inputs == "contexts" else catalog.digest("prompts.yaml"),
+            "prompt_form": catalog.digest("prompts.yaml") if found.inputs == "questions" else "query as it stands",
         }  # fmt: skip
         return self.workspace.scores(item.relation, f"{item.model.name}", found.table, made_from)
 

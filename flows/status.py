@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from data.errors import DamagedFile, MissingFile, SwaymeterError
-from data.measures import MEASURES
 from flows.plan import Item, Plan
 
 State = Literal["done", "failed", "missing"]
@@ -42,15 +41,11 @@ def _not_fetched(plan: Plan, work: str, relation: str) -> Iterator[Cell]:
 
 def _cells_of(plan: Plan, item: Item) -> Iterator[Cell]:
     model = f"{item.model.name}/{item.model.dtype}"
-    built = (
-        f"build x {item.relation}"
-        if MEASURES[item.measures[0]].inputs == "contexts"
-        else f"build x {item.relation} questions"
-    )
+    built = f"build x {item.relation} questions" if item.inputs == "questions" else f"build x {item.relation}"
     noted = plan.workspace.failure_reason(built) or plan.workspace.failure_reason(item.name)
     try:
         work = plan.work(item)
-        for stored in work.inputs.values():
+        for stored in (*work.inputs.values(), *work.needs.values()):
             if stored.exists():
                 stored.read()
         stands = {name: stored.is_done() for name, stored in work.wanted.items()}

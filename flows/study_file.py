@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from data import catalog
 from data.errors import StudyFileError, UnknownName
@@ -83,8 +83,15 @@ class ModelPart(_Part):
     """A language model: a catalog alias, a hub id or a folder; its number format and where it runs."""
 
     name: str = Field(min_length=1)
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+    dtype: Literal["auto", "float32", "bfloat16", "float16", "8bit", "4bit"] = "auto"
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|balanced)$")
+
+    @field_validator("device")
+    @classmethod
+    def _computes(cls, device: str, others: ValidationInfo) -> str:
+        if device == "cpu" and others.data.get("dtype") in ("8bit", "4bit"):
+            raise ValueError(f"dtype {others.data['dtype']} is for GPUs; use device cuda, or dtype bfloat16 on the cpu")
+        return device
 
 
 class Study(_Part):
@@ -113,7 +120,8 @@ class Study(_Part):
             try:
                 known[found.name] = found.parameters.model_validate(parameters or {}).model_dump()
             except ValidationError as error:
-                raise ValueError(f"{name}: {_what_is_wrong(error, set(found.parameters.model_fields))}") from None
+                said = _what_is_wrong(error, set(found.parameters.model_fields))
+                raise ValueError(f"{name}: {said}{_whose(found, parameters)}") from None
         return known
 
     @model_validator(mode="after")
@@ -121,7 +129,7 @@ class Study(_Part):
         if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
             raise ValueError("models: a model is named twice in the same dtype")
         for name in self.measures:
-            if MEASURES[name].inputs == "contexts" and (self.facts is None or not self.facts.relations):
+            if MEASURES[name].inputs != "questions" and (self.facts is None or not self.facts.relations):
                 raise ValueError(f"measure {name} needs facts: name relations under `facts`")
             if MEASURES[name].inputs == "questions" and self.questions is None:
                 raise ValueError(f"measure {name} needs `questions`")
@@ -164,6 +172,17 @@ def read_study(path: str | Path) -> Study:
 def _keys(part: type[BaseModel]) -> set[str]:
     parts = (FactsPart, ContextsPart, QuestionsPart, ModelPart)
     return set(part.model_fields).union(*(set(other.model_fields) for other in parts))
+
+
+def _whose(found: Measure, parameters: Any) -> str:
+    """Where a key belongs that is none of the measure's parameters but one of those that it rests on."""
+    unknown = set(parameters) - set(found.parameters.model_fields) if isinstance(parameters, dict) else set()
+    return "".join(
+        f"; {key} is a parameter of {need}"
+        for need in found.needs
+        for key in sorted(unknown, key=str)
+        if key in MEASURES[need].parameters.model_fields
+    )
 
 
 def _what_is_wrong(error: ValidationError, known: set[str] | None = None) -> str:

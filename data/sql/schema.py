@@ -34,22 +34,38 @@ TABLES: tuple[Table, ...] = (
     *(measure.table for measure in MEASURES.values()),
 )
 
-# The large tables, persuasion and answers, have none: an index would cost more than the table. They come from the same
-# pass as a table that has one, so that a study loaded twice over is noticed all the same.
+# The tables with a row a prompt (persuasion, greedy_answers, answer_set_persuasion, answers) have none: an index would
+# cost more than the table. Each comes from the same pass as one that has a key, so that a study loaded twice over is
+# noticed all the same.
 PRIMARY_KEYS: Mapping[str, tuple[str, ...]] = {
     "queries": ("query_id",),
     "contexts": ("context_id",),
     "questions": ("question_id",),
     "runs": ("file",),
     "statistics": ("comparison", "measure", "model", "dtype", "relation", "query_type"),
+    "agreement": ("model", "dtype", "measure_a", "measure_b", "level", "query_type"),
     "susceptibility": ("model", "dtype", "relation", "query_id"),
+    "entity_independent_persuasion": ("model", "dtype", "relation", "query_type", "form", "context_id"),
+    "entity_independent_susceptibility": ("model", "dtype", "relation", "query_type", "form"),
+    "memorization_ratio": ("model", "dtype", "relation", "query_id"),
+    "answer_set_susceptibility": ("model", "dtype", "relation", "query_id"),
+    "fisher_susceptibility": ("model", "dtype", "relation", "query_id"),
+    "precision": ("model", "dtype", "relation", "query_id"),
     "semantic_entropy": ("model", "dtype", "relation", "question_id", "condition"),
     "coherent_persuasion": ("model", "dtype", "relation", "question_id", "condition"),
     "accuracy": ("model", "dtype", "relation", "question_id", "condition"),
     "persuaded": ("model", "dtype", "relation", "question_id", "condition"),
 }
 
-VIEWS = ("susceptibility_of_queries", "persuasion_by_kind", "answers_of_questions")
+VIEWS = (
+    "susceptibility_of_queries",
+    "persuasion_by_kind",
+    "entity_independent_of_contexts",
+    "memorization_of_queries",
+    "answer_set_of_queries",
+    "fisher_of_queries",
+    "answers_of_questions",
+)
 
 
 def statements() -> Iterator[str]:

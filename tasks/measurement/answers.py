@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from data.records import CONDITIONS, Condition, Question, of_row
-from data.workspace import Stored, Workspace
+from data.records import CONDITIONS, Condition, Question
+from data.workspace import Workspace
 from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut, versions
-from tasks.measurement.provenance import ENGINE, provenance
+from tasks.measurement.provenance import PLAIN, provenance
+from tasks.measurement.work import Given, Work
 from tasks.models.entailment import Entailment, load_entailment
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import answer_prompt
@@ -19,42 +20,31 @@ from tasks.scoring.semantic_entropy import group_answers, semantic_entropy
 
 QUESTIONS_A_CHUNK = 2
 
-Row = Mapping[str, Any]
-
 
 @dataclass(frozen=True)
 class _Asked:
     """A question under a condition with its answers and their groups."""
 
-    question: Row
+    question: Question
     condition: Condition
     answers: SampledAnswers
     groups: list[list[int]]
 
 
-def measure_answers(
-    model: LanguageModel,
-    workspace: Workspace,
-    wanted: Mapping[str, Stored],
-    inputs: Mapping[str, Sequence[Row]],
-    *,
-    dataset_version: str,
-    seed: int,
-    progress: Progress,
-) -> Spent:
+def measure_answers(work: Work, given: Given, workspace: Workspace, model: LanguageModel, progress: Progress) -> Spent:
     """Makes the wanted files of answers, semantic entropy and coherent persuasion of a relation."""
-    parameters = wanted["answers"].made_from["parameters"]
+    parameters = work.parameters("answers")
     entailment = load_entailment(parameters["entailment"], threshold=parameters["threshold"], device=model.device)
-    origin = provenance(model, dataset_version=dataset_version, stand_in=entailment.stand_in)
+    origin = provenance(model, dataset_version=given.dataset_version, engine=PLAIN, stand_in=entailment.stand_in)
 
-    def rows(questions: Sequence[Row]) -> Rows:
-        asked = _ask(model, entailment, questions, parameters, seed)
-        without = {one.question["question_id"]: one for one in asked if one.condition == "none"}
+    def rows(questions: Sequence[Question]) -> Rows:
+        asked = _ask(model, entailment, questions, parameters, work.seed)
+        without = {one.question.question_id: one for one in asked if one.condition == "none"}
         return {
             "answers": [{**row, **origin} for one in asked for row in _answer_rows(one)],
             "semantic_entropy": [{**_entropy_row(one), **origin} for one in asked],
             "coherent_persuasion": [
-                {**_persuasion_row(without[one.question["question_id"]], one), **origin}
+                {**_persuasion_row(without[one.question.question_id], one), **origin}
                 for one in asked
                 if one.condition != "none"
             ],
@@ -62,25 +52,29 @@ def measure_answers(
 
     return compute_in_chunks(
         workspace,
-        wanted,
-        cut(inputs["questions"], QUESTIONS_A_CHUNK),
+        work.wanted,
+        cut(given.questions, QUESTIONS_A_CHUNK),
         rows,
         prompts=lambda questions: len(questions) * len(CONDITIONS),
         counter=model,
-        about={"device": model.device, "engine": ENGINE, **versions()},
+        about=versions(),
         progress=progress,
     )
 
 
 def _ask(
-    model: LanguageModel, entailment: Entailment, questions: Sequence[Row], parameters: Mapping[str, Any], seed: int
+    model: LanguageModel,
+    entailment: Entailment,
+    questions: Sequence[Question],
+    parameters: Mapping[str, Any],
+    seed: int,
 ) -> list[_Asked]:
     cases = [(question, condition) for question in questions for condition in CONDITIONS]
-    contexts = [of_row(Question, question).context(condition) for question, condition in cases]
+    contexts = [question.context(condition) for question, condition in cases]
     answered = sample_answers(
         model,
-        [answer_prompt(model, case[0]["question"], context) for case, context in zip(cases, contexts, strict=True)],
-        [(str(question["question_id"]), condition) for question, condition in cases],
+        [answer_prompt(model, case[0].question, context) for case, context in zip(cases, contexts, strict=True)],
+        [(question.question_id, condition) for question, condition in cases],
         samples=parameters["samples"],
         max_new_tokens=parameters["max_new_tokens"],
         temperature=parameters["temperature"],
@@ -98,8 +92,8 @@ def _ask(
 
 def _where(one: _Asked) -> dict[str, Any]:
     return {
-        "relation": one.question["relation"],
-        "question_id": one.question["question_id"],
+        "relation": one.question.relation,
+        "question_id": one.question.question_id,
         "condition": one.condition,
     }
 

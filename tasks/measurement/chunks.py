@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,14 @@ from typing import Any, Protocol, TypeVar
 import pyarrow as pa
 
 from data.errors import DamagedFile
+from data.records import Query
 from data.workspace import Stored, Workspace, read_metadata
 
 log = logging.getLogger(__name__)
+
+LEAST_QUERIES = 32
+LEAST_PROMPTS = 8192
+"""What a chunk of queries holds at least, if there is as much: enough to keep a machine busy, little enough to lose."""
 
 Chunk = TypeVar("Chunk", bound=Sequence[Any])
 Thing = TypeVar("Thing")
@@ -37,7 +43,15 @@ class Spent:
 class CountsForwardPasses(Protocol):
     """Whatever counts the calls of its model."""
 
-    forward_passes: int
+    @property
+    def forward_passes(self) -> int:
+        """Calls of the model so far."""
+
+
+class NoModel:
+    """What counts no calls, since no model is asked."""
+
+    forward_passes = 0
 
 
 def no_progress(done: int, total: int) -> None:
@@ -143,6 +157,15 @@ def _join(workspace: Workspace, whole: Stored, count: int, about: Mapping[str, A
 def cut(things: Sequence[Thing], size: int) -> list[Sequence[Thing]]:
     """The things in chunks of `size`, the last one perhaps smaller."""
     return [things[start : start + size] for start in range(0, len(things), size)]
+
+
+def cut_by_form(queries: Sequence[Query], each: int) -> list[Sequence[Query]]:
+    """The queries in chunks; each: what one of them takes, in prompts or what costs as much. Forms stand together.
+
+    Queries of a form begin with the same words, which an engine then reads once, and are about as long.
+    """
+    ordered = sorted(queries, key=lambda query: (query.query_type, query.form))
+    return cut(ordered, max(LEAST_QUERIES, math.ceil(LEAST_PROMPTS / max(each, 1))))
 
 
 def versions() -> dict[str, str]:

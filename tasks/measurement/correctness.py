@@ -3,51 +3,39 @@
 A disputable question without a context has no expected answer, so it has no accuracy [DynamicQA, Table 2].
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from data.records import Question, of_row
-from data.workspace import Stored, Workspace
-from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, versions
+from data.workspace import Workspace
+from tasks.measurement.chunks import NoModel, Progress, Rows, Spent, compute_in_chunks, versions
+from tasks.measurement.work import Given, Work
 from tasks.scoring.accuracy import is_accurate
 from tasks.scoring.persuaded import compare_answers
 
 ENGINE = "rouge-l"
 
-Row = Mapping[str, Any]
 
-
-class _NoModel:
-    forward_passes = 0
-
-
-def measure_correctness(
-    workspace: Workspace,
-    wanted: Mapping[str, Stored],
-    inputs: Mapping[str, Sequence[Row]],
-    *,
-    dataset_version: str,
-    progress: Progress,
-) -> Spent:
+def measure_correctness(work: Work, given: Given, workspace: Workspace, progress: Progress) -> Spent:
     """Makes the wanted files of accuracy, persuaded and stubborn of a relation."""
-    questions = {row["question_id"]: row for row in inputs["questions"]}
-    greedy = [row for row in inputs["answers"] if row["sample"] is None]
+    wanted = work.wanted
+    questions = {question.question_id: question for question in given.questions}
+    greedy = [row for row in given.scores["answers"].to_pylist() if row["sample"] is None]
     without = {row["question_id"]: row["text"] for row in greedy if row["condition"] == "none"}
     kept = ("model", "model_revision", "dtype", "device")
 
-    def rows(answers: Sequence[Row]) -> Rows:
+    def rows(answers: Sequence[dict[str, Any]]) -> Rows:
         made: dict[str, list[dict[str, Any]]] = {"accuracy": [], "persuaded": []}
         for answer in answers:
             question = questions[answer["question_id"]]
-            expected = of_row(Question, question).context_answer(answer["condition"])
+            expected = question.context_answer(answer["condition"])
             where = {name: answer[name] for name in ("relation", "question_id", "condition")}
             origin = {name: answer[name] for name in kept} | {
                 "engine": ENGINE,
-                "dataset_version": dataset_version,
+                "dataset_version": given.dataset_version,
                 "stand_in": None,
             }
-            if "accuracy" in wanted and not (question["partition"] == "disputable" and answer["condition"] == "none"):
-                threshold = wanted["accuracy"].made_from["parameters"]["rouge_threshold"]
+            if "accuracy" in wanted and not (question.partition == "disputable" and answer["condition"] == "none"):
+                threshold = work.parameters("accuracy")["rouge_threshold"]
                 made["accuracy"].append(
                     {
                         **where,
@@ -58,7 +46,7 @@ def measure_correctness(
                     }
                 )
             if "persuaded" in wanted and answer["condition"] != "none":
-                threshold = wanted["persuaded"].made_from["parameters"]["rouge_threshold"]
+                threshold = work.parameters("persuaded")["rouge_threshold"]
                 y1, y2 = without[answer["question_id"]], answer["text"]
                 compared = compare_answers(y1, y2, expected, threshold=threshold)
                 made["persuaded"].append(
@@ -82,7 +70,7 @@ def measure_correctness(
         [greedy],
         rows,
         prompts=lambda _: 0,
-        counter=_NoModel(),
-        about={"device": "cpu", "engine": ENGINE, **versions()},
+        counter=NoModel(),
+        about=versions(),
         progress=progress,
     )

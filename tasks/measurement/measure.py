@@ -1,14 +1,32 @@
 """Doing a piece of work: the prompts are read, the model is asked, the score files are written."""
 
-from data.errors import MissingFile
-from data.keys import content_key
+from collections.abc import Callable, Mapping
+
 from data.workspace import Workspace
+from tasks.measurement.answer_set import measure_answer_set
 from tasks.measurement.answers import measure_answers
 from tasks.measurement.chunks import Progress, Spent, forget, no_progress
 from tasks.measurement.correctness import measure_correctness
+from tasks.measurement.entity_independent import measure_entity_independent
+from tasks.measurement.fisher import measure_fisher
+from tasks.measurement.memorization import measure_memorization
 from tasks.measurement.persuasion import measure_persuasion
-from tasks.measurement.work import Work
-from tasks.models.language_model import load_language_model
+from tasks.measurement.precision import measure_precision
+from tasks.measurement.work import Given, Work, read
+from tasks.models.language_model import LanguageModel, load_language_model
+
+FROM_A_MODEL: Mapping[str, Callable[[Work, Given, Workspace, LanguageModel, Progress], Spent]] = {
+    "persuasion": measure_persuasion,
+    "memorization": measure_memorization,
+    "answer_set": measure_answer_set,
+    "fisher": measure_fisher,
+    "precision": measure_precision,
+    "answers": measure_answers,
+}
+FROM_SCORES: Mapping[str, Callable[[Work, Given, Workspace, Progress], Spent]] = {
+    "entity_independent": measure_entity_independent,
+    "correctness": measure_correctness,
+}
 
 
 def do(work: Work, workspace: Workspace, *, force: bool = False, progress: Progress = no_progress) -> Spent:
@@ -17,23 +35,14 @@ def do(work: Work, workspace: Workspace, *, force: bool = False, progress: Progr
     Raises DamagedFile where an input cannot be read, ModelError where the model cannot be used, ScoreError where a
     score is not a number.
     """
-    answers = work.inputs.get("answers")
-    if answers is not None and not answers.exists():
-        raise MissingFile(f"the answers that {work.family} needs are not there; score them first")
-    prompts = {name: stored.read_as_written().to_pylist() for name, stored in work.inputs.items() if name != "answers"}
-    inputs = prompts | {name: stored.read().to_pylist() for name, stored in work.inputs.items() if name == "answers"}
+    given = read(work)
     if not force and all(whole.is_done() for whole in work.wanted.values()):
         return Spent()
-    version = content_key({name: work.inputs[name].digest() for name in prompts})[:12]
-    if work.family == "correctness":
+    if work.family in FROM_SCORES:
         if force:
             forget(work.wanted)
-        return measure_correctness(workspace, work.wanted, inputs, dataset_version=version, progress=progress)
+        return FROM_SCORES[work.family](work, given, workspace, progress)
     model = load_language_model(work.model, dtype=work.dtype, device=work.device)
     if force:  # only now: where the model cannot be loaded, what was done is kept
         forget(work.wanted)
-    if work.family == "persuasion":
-        return measure_persuasion(model, workspace, work.wanted, inputs, dataset_version=version, progress=progress)
-    return measure_answers(
-        model, workspace, work.wanted, inputs, dataset_version=version, seed=work.seed, progress=progress
-    )
+    return FROM_A_MODEL[work.family](work, given, workspace, model, progress)

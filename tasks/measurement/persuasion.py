@@ -1,67 +1,45 @@
 """The family of persuasion: every context of a relation before every query of it."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from data.records import Context, Query, is_relevant, of_row
-from data.workspace import Stored, Workspace
-from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut, versions
-from tasks.measurement.provenance import ENGINE, provenance
+from data.records import Query
+from data.workspace import Workspace
+from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut_by_form, versions
+from tasks.measurement.provenance import provenance
+from tasks.measurement.rows import of_pair, of_query
+from tasks.measurement.work import Given, Work
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.persuasion import persuasion
 
-QUERIES_A_CHUNK = 8
-
-Row = Mapping[str, Any]
-
 
 def measure_persuasion(
-    model: LanguageModel,
-    workspace: Workspace,
-    wanted: Mapping[str, Stored],
-    inputs: Mapping[str, Sequence[Row]],
-    *,
-    dataset_version: str,
-    progress: Progress,
+    work: Work, given: Given, workspace: Workspace, model: LanguageModel, progress: Progress
 ) -> Spent:
     """Makes the wanted files of persuasion and susceptibility of a relation, scores in nats."""
-    contexts = inputs["contexts"]
-    origin = provenance(model, dataset_version=dataset_version)
+    contexts = given.contexts
 
-    def rows(queries: Sequence[Row]) -> Rows:
-        scored = persuasion(model, [context["text"] for context in contexts], [query["text"] for query in queries])
+    def rows(queries: Sequence[Query]) -> Rows:
+        scored = persuasion(model, [context.text for context in contexts], [query.text for query in queries])
+        origin = provenance(model, dataset_version=given.dataset_version, engine=scored.engine)
         return {
             "persuasion": [
-                {
-                    "relation": query["relation"],
-                    "query_id": query["query_id"],
-                    "context_id": context["context_id"],
-                    "relevant": is_relevant(of_row(Context, context), of_row(Query, query)),
-                    "persuasion": float(score),
-                    **origin,
-                }
+                {**of_pair(query, context), "persuasion": float(score), **origin}
                 for query, scores in zip(queries, scored.scores, strict=True)
                 for context, score in zip(contexts, scores, strict=True)
             ],
             "susceptibility": [
-                {
-                    "relation": query["relation"],
-                    "query_id": query["query_id"],
-                    "contexts": len(contexts),
-                    "susceptibility": float(score),
-                    **origin,
-                }
+                {**of_query(query), "contexts": len(contexts), "susceptibility": float(score), **origin}
                 for query, score in zip(queries, scored.susceptibility, strict=True)
             ],
         }
 
     return compute_in_chunks(
         workspace,
-        wanted,
-        cut(inputs["queries"], QUERIES_A_CHUNK),
+        work.wanted,
+        cut_by_form(given.queries, len(contexts)),
         rows,
         prompts=lambda queries: len(queries) * len(contexts),
         counter=model,
-        about={"device": model.device, "engine": ENGINE, **versions()},
+        about=versions(),
         progress=progress,
     )

@@ -1,8 +1,20 @@
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
 from data.errors import UnknownName
-from data.measures import FAMILIES, MEASURES, AccuracyParameters, AnswersParameters, NoParameters, measure
+from data.measures import FAMILIES, MEASURES, measure
+from data.parameters import (
+    AccuracyParameters,
+    AnswerSetParameters,
+    AnswersParameters,
+    FisherParameters,
+    MemorizationParameters,
+    NoParameters,
+    PrecisionParameters,
+)
+from data.registry import INPUTS
 from data.tables import PROVENANCE
 
 
@@ -15,16 +27,33 @@ def test_a_measure_is_found_by_its_name() -> None:
     assert all(measure(name).name == name for name in MEASURES)
 
 
-def test_what_a_measure_needs_is_registered_and_asks_about_the_same_things() -> None:
+def test_what_a_measure_needs_is_registered_before_it_and_is_about_the_same_things() -> None:
+    order = list(MEASURES)
     for one in MEASURES.values():
         for need in one.needs:
             assert MEASURES[need].inputs == one.inputs
+            assert order.index(need) < order.index(one.name)
+
+
+def test_a_family_comes_whole_and_after_the_families_whose_scores_it_needs() -> None:
+    families = [one.family for one in MEASURES.values()]
+    assert families == sorted(families, key=FAMILIES.index)
 
 
 def test_a_family_is_one_pass_over_one_kind_of_input() -> None:
     for family in FAMILIES:
         members = [one for one in MEASURES.values() if one.family == family]
-        assert len({one.inputs for one in members}) == 1
+        (inputs,) = {one.inputs for one in members}
+        assert INPUTS[inputs]
+
+
+def test_a_pass_has_one_set_of_parameters_or_only_reads_scores() -> None:
+    for family in FAMILIES:
+        members = [one for one in MEASURES.values() if one.family == family]
+        if all(MEASURES[need].family == family for one in members for need in one.needs):
+            named = [one.name for one in members if one.parameters is not NoParameters]
+            assert len(named) <= 1
+            assert all(set(named) <= {*one.needs, one.name} for one in members)
 
 
 def test_a_score_has_its_own_name_and_where_it_comes_from() -> None:
@@ -36,9 +65,9 @@ def test_a_score_has_its_own_name_and_where_it_comes_from() -> None:
         assert len(set(names)) == len(names)
 
 
-def test_a_measure_in_nats_has_a_column_in_nats() -> None:
+def test_a_measure_with_a_unit_has_a_column_in_it() -> None:
     for one in MEASURES.values():
-        assert one.unit in ("", "nats")
+        assert one.unit in ("", "nats", "nats per squared embedding unit")
         if one.unit:
             assert any(column.unit == one.unit for column in one.table.columns)
 
@@ -60,6 +89,34 @@ def test_impossible_answers_are_refused(impossible: dict[str, float]) -> None:
 def test_impossible_accuracy_is_refused(impossible: dict[str, float]) -> None:
     with pytest.raises(ValidationError):
         AccuracyParameters.model_validate(impossible)
+
+
+@pytest.mark.parametrize(
+    ("kind", "impossible"),
+    [
+        (MemorizationParameters, {"max_new_tokens": 0}), (MemorizationParameters, {"top_k": 3}),
+        (AnswerSetParameters, {"terminators": []}), (AnswerSetParameters, {"terminators": [""]}),
+        (AnswerSetParameters, {"terminators": [".", "."]}), (AnswerSetParameters, {"terminators": "."}),
+        (FisherParameters, {"top_k": 0}), (FisherParameters, {"draws": -1}), (FisherParameters, {"draws": 31}),
+        (FisherParameters, {"draws": 1}), (FisherParameters, {"draw": 64}),
+        (PrecisionParameters, {"queries": 0}), (PrecisionParameters, {"reference": "float64"}),
+    ],
+)  # fmt: skip
+def test_impossible_parameters_are_refused(kind: type[Any], impossible: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        kind.model_validate(impossible)
+
+
+@pytest.mark.parametrize("draws", [0, 32, 64])
+def test_draws_are_none_or_enough(draws: int) -> None:
+    assert FisherParameters(draws=draws).draws == draws
+
+
+def test_the_defaults_of_what_a_model_says_next() -> None:
+    assert MemorizationParameters().max_new_tokens == 10
+    assert AnswerSetParameters().terminators == ("\n", ".")
+    assert (FisherParameters().top_k, FisherParameters().draws) == (10, 64)
+    assert (PrecisionParameters().queries, PrecisionParameters().reference) == (4, "float32")
 
 
 def test_the_defaults_are_those_of_the_published_study() -> None:

@@ -1,15 +1,31 @@
 """A study by hand: one command, which says what it did and nothing else."""
 
+from data.warehouse import opened
 from tests.end_to_end.tiny_study import Run, TinyStudy
 
 
 def test_a_run_computes_everything_and_leaves_a_page_and_a_database(undisturbed: tuple[TinyStudy, Run]) -> None:
     study, run = undisturbed
-    assert run.forward_passes == study.stored_passes() > 0
+    assert run.prompts == study.stored_prompts() > 0
     assert (study.workspace / "report" / "index.html").exists()
     assert (study.workspace / "study.duckdb").exists()
     assert study.temporary_files() == []
     assert study.processes() == []
+
+
+def test_the_database_has_every_measure_and_how_well_they_agree(undisturbed: tuple[TinyStudy, Run]) -> None:
+    study, _ = undisturbed
+    with opened(study.workspace / "study.duckdb") as warehouse:
+        queries = len(warehouse.frame("susceptibility_of_queries"))
+        for question in ("fisher_of_queries", "memorization_of_queries", "answer_set_of_queries"):
+            frame = warehouse.frame(question)
+            assert len(frame) == queries > 0
+            assert frame["susceptibility"].notna().all()
+        assert "entity_independent_susceptibility" in set(warehouse.frame("runs")["measure"])
+        agreement = warehouse.frame("agreement")
+    assert {"fisher_top_k", "answer_set_susceptibility"} <= set(agreement["measure_a"])
+    of_all = agreement[(agreement["level"] == "query") & (agreement["query_type"] == "all")]
+    assert of_all.set_index("measure_a")["n"].to_dict()["fisher_top_k"] == queries
 
 
 def test_a_run_without_a_server_says_nothing_of_prefect_and_no_traceback(undisturbed: tuple[TinyStudy, Run]) -> None:

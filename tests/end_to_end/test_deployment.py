@@ -120,4 +120,4 @@ def test_a_deployment_completes_fails_and_completes_on_retry(deployed: Deployed,
     assert deployed.ended(run, run_count=2)["state_name"] == "Completed"
     new = {path: when for path, when in study.written().items() if others.get(path) != when}
     assert {path.parts[1] for path in new} == {"capital"}
-    assert study.stored_passes("capital") > 0
+    assert study.stored_prompts("capital") > 0

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,15 @@ from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 ROOT = Path(__file__).resolve().parents[2]
 RELATIONS = ("capital", "birthPlace", "director")
-COMMAND = ("-m", "flows.cli")
+COMMAND = ("-m", "tests.end_to_end.in_small_chunks")
+# A chunk is done when the last of its measures is written.
+LAST = {
+    "persuasion": "susceptibility",
+    "memorization": "memorization-ratio",
+    "answer_set": "answer-set-susceptibility",
+    "fisher": "fisher-susceptibility",
+    "answers": "coherent-persuasion",
+}
 SERVER = """
 import time
 from flows.orchestrator import orchestrator, quiet
@@ -42,9 +50,9 @@ class Run:
     said: str
 
     @property
-    def forward_passes(self) -> int:
-        """How many forward passes the command says that it took."""
-        found = re.search(r"(\d+) forward passes", self.said)
+    def prompts(self) -> int:
+        """How many prompts the command says that it asked."""
+        found = re.search(r"computed now: (\d+) prompts", self.said)
         assert found, self.said
         return int(found[1])
 
@@ -105,11 +113,10 @@ class TinyStudy:
         files = [*self.workspace.glob("prompts/**/*.parquet"), *self.workspace.glob("scores/**/*.parquet")]
         return {path.relative_to(self.workspace): path.stat().st_mtime_ns for path in files}
 
-    def stored_passes(self, relation: str = "*") -> int:
-        """Forward passes of the chunks that are done, as their files say."""
+    def stored_prompts(self, relation: str = "*", families: Sequence[str] = tuple(LAST)) -> int:
+        """Prompts of the chunks of these families that are done, as their files say."""
         folders = self.workspace.glob(f"scores/{relation.lower()}/*")
-        # A chunk is done when the last of its measures is written.
-        return sum(_passes(folder, last) for folder in folders for last in ("susceptibility", "coherent-persuasion"))
+        return sum(_prompts(folder, LAST[family]) for folder in folders for family in families)
 
     def forget_scores(self, relation: str) -> None:
         """Removes the scores of a relation."""
@@ -140,9 +147,9 @@ def cut_short(path: Path) -> bytes:
     return whole
 
 
-def _passes(folder: Path, measure: str) -> int:
+def _prompts(folder: Path, measure: str) -> int:
     whole = [path for path in folder.glob(f"{measure}-*.parquet") if ".part-" not in path.name]
-    return sum(_about(path)["forward_passes"] for path in whole or folder.glob(f"{measure}-*.part-*.parquet"))
+    return sum(_about(path)["prompts"] for path in whole or folder.glob(f"{measure}-*.part-*.parquet"))
 
 
 def _about(path: Path) -> dict[str, Any]:
@@ -172,6 +179,11 @@ def new_study(folder: Path) -> TinyStudy:
         "measures": {
             "persuasion": {},
             "susceptibility": {},
+            "entity_independent_susceptibility": {},
+            "memorization_ratio": {},
+            "greedy_answers": {"max_new_tokens": 3},
+            "answer_set_susceptibility": {},
+            "fisher_susceptibility": {"top_k": 2, "draws": 0},
             "answers": {"samples": 3, "max_new_tokens": 4, "entailment": str(entailment)},
             "semantic_entropy": {},
             "coherent_persuasion": {},

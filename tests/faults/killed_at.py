@@ -1,33 +1,34 @@
 """The command `swaymeter`, which kills itself with SIGKILL at an exact moment.
 
-python tests/faults/killed_at.py MOMENT NTH PASSES run STUDY.yaml …
+python tests/faults/killed_at.py MOMENT NTH PROMPTS run STUDY.yaml …
 
-MOMENT is what is about to happen for the NTH time: a layer of the model computes ("layer"), a part of the scores takes
-its name ("rename"), a table is loaded into the database ("load"). The file PASSES grows by a byte a forward pass.
+MOMENT is what is about to happen: a layer of the model computes in the NTH chunk ("layer"), a part of the scores takes
+its name for the NTH time ("rename"), a table is loaded into the database for the NTH time ("load"). The file PROMPTS
+grows by a byte a prompt when a chunk is begun.
 """
 
-import functools
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from transformers.models.llama.modeling_llama import LlamaForCausalLM, LlamaMLP
+from transformers.models.llama.modeling_llama import LlamaMLP
 
 from data.warehouse import Warehouse
-from flows.cli import main
+from tasks.measurement import chunks
+from tests.end_to_end.in_small_chunks import main
 
-moment, nth, passes = sys.argv[1], int(sys.argv[2]), os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+moment, nth, prompts = sys.argv[1], int(sys.argv[2]), os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
 del sys.argv[1:4]
-seen = 0
+seen = begun = 0
 
 
-def before(owner: type, method: str, do: Any) -> None:
+def before(owner: type, method: str, do: Callable[[Any], None]) -> None:
     """Does something before each call of a method."""
     original = getattr(owner, method)
 
-    @functools.wraps(original)  # transformers reads the signatures of models
     def also(self: Any, *arguments: Any, **options: Any) -> Any:
         do(self)
         return original(self, *arguments, **options)
@@ -41,10 +42,25 @@ def perhaps_die(subject: Any) -> None:
     if moment == "rename" and ".part-" not in subject.name:
         return
     seen += 1
-    if seen == nth:
+    if (begun if moment == "layer" else seen) == nth:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-before(LlamaForCausalLM, "forward", lambda _: os.write(passes, b"."))
+compute_in_chunks = chunks.compute_in_chunks
+
+
+def noted(workspace: Any, wanted: Any, cut: Any, compute: Any, **options: Any) -> Any:
+    """Notes the prompts of each chunk that is begun."""
+
+    def begin(chunk: Any) -> Any:
+        global begun
+        begun += 1
+        os.write(prompts, b"." * options["prompts"](chunk))
+        return compute(chunk)
+
+    return compute_in_chunks(workspace, wanted, cut, begin, **options)
+
+
+chunks.compute_in_chunks = noted
 before(*{"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Warehouse, "load")}[moment], perhaps_die)
 main()

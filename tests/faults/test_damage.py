@@ -6,15 +6,15 @@ from tests.end_to_end.tiny_study import TinyStudy, cut_short
 
 
 def test_damaged_prompts_fail_their_relation_alone_and_mended_are_all_that_is_computed(study: TinyStudy) -> None:
-    passes = {relation: study.stored_passes(relation) for relation in ("capital", "birthPlace")}
-    for relation in passes:
+    asked = {relation: study.stored_prompts(relation) for relation in ("capital", "birthPlace")}
+    for relation in asked:
         study.forget_scores(relation)
     prompts = study.one_file("prompts/capital/queries-*.parquet")
     whole = cut_short(prompts)
 
     failed = study.run("run")
     assert failed.code == 1, failed.said
-    assert failed.forward_passes == passes["birthPlace"]
+    assert failed.prompts == asked["birthPlace"]
     assert "Traceback" not in failed.said
     assert f"capital x persuasion: {prompts} cannot be read" in failed.said
 
@@ -27,17 +27,17 @@ def test_damaged_prompts_fail_their_relation_alone_and_mended_are_all_that_is_co
         assert (run["state_name"], run["parameters"]["workspace"]) == ("Failed", str(study.workspace))
 
     named = [line for line in study.run("status").said.splitlines() if "│ failed │" in line]
-    assert [line.split("│")[2].strip() for line in named] == ["capital", "capital"]
+    assert {line.split("│")[2].strip() for line in named} == {"capital"}
     assert all(f"{prompts} cannot be read" in line for line in named)
 
     prompts.write_bytes(whole)
     mended = study.run("run")
-    assert (mended.code, mended.forward_passes) == (0, passes["capital"]), mended.said
+    assert (mended.code, mended.prompts) == (0, asked["capital"]), mended.said
     assert "0 failed, 0 missing" in study.run("status").said
 
 
 def test_a_score_file_cut_short_is_named_by_aggregate_and_computed_again_by_score(study: TinyStudy) -> None:
-    passes, scores = study.stored_passes("director"), study.scores()
+    asked, scores = study.stored_prompts("director", ["persuasion"]), study.scores()
     damaged = study.one_file("scores/director/*/persuasion-*.parquet")
     cut_short(damaged)
 
@@ -47,5 +47,5 @@ def test_a_score_file_cut_short_is_named_by_aggregate_and_computed_again_by_scor
     assert "Traceback" not in aggregated.said
 
     again = study.run("score", "--relation", "director")
-    assert (again.code, again.forward_passes) == (0, passes), again.said
+    assert (again.code, again.prompts) == (0, asked), again.said
     assert study.scores() == scores

@@ -25,34 +25,33 @@ def fresh(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinySt
 
 
 def kill(study: TinyStudy, moment: str, nth: int) -> int:
-    """Runs the study and kills it at that moment, sees that nothing survives; gives the forward passes it began."""
-    passes = study.workspace.parent / "passes"
-    died = study.run("run", by=(KILLED_AT, moment, str(nth), str(passes)))
+    """Runs the study and kills it at that moment, sees that nothing survives; gives the prompts it began to ask."""
+    prompts = study.workspace.parent / "prompts"
+    died = study.run("run", by=(KILLED_AT, moment, str(nth), str(prompts)))
     assert died.code == -signal.SIGKILL, died.said
     _, alive = psutil.wait_procs(study.processes(), timeout=SECONDS_TO_DIE)
     assert alive == []
-    return passes.stat().st_size
+    return prompts.stat().st_size
 
 
 def test_a_study_killed_at_three_moments_ends_as_one_that_nothing_disturbed(
     undisturbed: tuple[TinyStudy, Run], fresh: TinyStudy
 ) -> None:
     finished, run = undisturbed
-    total, relation = run.forward_passes, finished.stored_passes("capital")
+    total, relation = run.prompts, finished.stored_prompts("capital", ["persuasion"])
     first_chunk = relation * 2 // 3  # 8 of the relation's 12 queries
-    assert finished.stored_passes() == total
+    assert finished.stored_prompts() == total
 
     # in the middle of a forward pass of the second chunk: the first one is kept, nothing is half-written
-    begun = kill(fresh, "layer", 2 * first_chunk + 1)
-    assert begun == first_chunk + 1
-    assert fresh.stored_passes() == first_chunk
+    assert kill(fresh, "layer", 2) == relation
+    assert fresh.stored_prompts() == first_chunk
 
     # between the temporary file and its rename: this run went on with the second chunk and then with the next relation,
     # of whose first chunk persuasion has its name and susceptibility has not
     begun = kill(fresh, "rename", 4)
     assert begun == (relation - first_chunk) + first_chunk
     assert [path.name.split("-")[0] for path in fresh.temporary_files()] == [".susceptibility"]
-    assert (kept := fresh.stored_passes()) == relation
+    assert (kept := fresh.stored_prompts()) == relation
 
     # while the database is loaded: by then this run has computed what was missing, and nothing else
     assert kill(fresh, "load", 4) == total - kept
@@ -63,7 +62,7 @@ def test_a_study_killed_at_three_moments_ends_as_one_that_nothing_disturbed(
     before = fresh.written()
     last = fresh.run("run")
     assert fresh.written() == before
-    assert (last.code, last.forward_passes) == (0, 0), last.said
+    assert (last.code, last.prompts) == (0, 0), last.said
     assert fresh.processes() == []
     assert fresh.temporary_files() == []
     assert fresh.scores() == finished.scores()
@@ -72,9 +71,9 @@ def test_a_study_killed_at_three_moments_ends_as_one_that_nothing_disturbed(
 
 
 def runs(study: TinyStudy) -> list[tuple[str, str, int, int]]:
-    """What the database says of the runs: measure, relation, forward passes, rows."""
+    """What the database says of the runs: measure, relation, prompts, rows."""
     with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as connection:
-        return connection.execute("SELECT measure, relation, forward_passes, rows FROM runs ORDER BY ALL").fetchall()
+        return connection.execute("SELECT measure, relation, prompts, rows FROM runs ORDER BY ALL").fetchall()
 
 
 def test_the_log_and_the_folder_of_a_half_made_database_are_removed(tmp_path: Path) -> None:

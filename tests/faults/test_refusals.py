@@ -9,7 +9,7 @@ from tests.end_to_end.tiny_study import TinyStudy
 
 
 def test_of_two_runs_at_once_the_second_is_refused_and_the_first_loses_nothing(study: TinyStudy) -> None:
-    scores, passes = study.scores(), study.stored_passes("capital")
+    scores, prompts = study.scores(), study.stored_prompts("capital")
     study.forget_scores("capital")
     lock = study.workspace / ".lock"
     lock.unlink(missing_ok=True)
@@ -24,7 +24,7 @@ def test_of_two_runs_at_once_the_second_is_refused_and_the_first_loses_nothing(s
     busy = f"another run conducts the workspace {study.workspace}; wait for it to end, or choose another --workspace"
     assert second.said.strip() == f"error  {busy}"
     assert first.returncode == 0, said
-    assert f"{passes} forward passes" in said
+    assert f"computed now: {prompts} prompts" in said
     assert study.scores() == scores
 
 

@@ -1,4 +1,7 @@
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from flows.dry_run import estimate
 from flows.plan import Plan, Selection
@@ -29,6 +32,24 @@ def test_the_count_is_that_of_the_prompts_which_are_then_written(tmp_path: Path)
     assert written == BY_CONTEXTS
     assert NOT_COUNTED not in lines
     assert lines[-1].startswith(f"{written + BY_QUESTIONS} prompts")
+
+
+@pytest.mark.parametrize(
+    ("measures", "prompts"),
+    [
+        ({"fisher_susceptibility": {}}, 4 * ENTITIES),
+        ({"memorization_ratio": {}}, BY_CONTEXTS // 2),
+        ({"answer_set_persuasion": {}}, BY_CONTEXTS // 2),
+        ({"entity_independent_persuasion": {}}, BY_CONTEXTS // 2),  # those of persuasion alone
+        ({"precision": {"queries": 5}}, 2 * 5 * ENTITIES * KINDS),
+        ({"precision": {"queries": 1000}}, 2 * BY_CONTEXTS // 2),
+    ],
+)
+def test_every_measure_counts_what_it_asks(measures: dict[str, Any], prompts: int, tmp_path: Path) -> None:
+    models = [{"name": str(tmp_path / "model"), "dtype": "bfloat16", "device": "cpu"}]
+    only = Selection(relations=("capital",))
+    plan = build(fetch(small_plan(tmp_path, only, measures=measures, models=models, questions=None)))
+    assert said(plan)[-1].startswith(f"{prompts} prompts; ")
 
 
 def test_what_is_done_is_not_counted(tmp_path: Path) -> None:

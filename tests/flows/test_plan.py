@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from data.errors import DamagedFile, UnknownName, UsageError
+from data.errors import DamagedFile, ModelError, UnknownName, UsageError
 from data.sources import dynamicqa
 from flows.plan import Plan, Selection
 from tests.data.sources.test_dynamicqa import ROW, write
@@ -119,6 +119,72 @@ def test_a_selected_measure_brings_what_it_rests_on(tmp_path: Path) -> None:
     fetch(small_plan(tmp_path))
     chosen = small_plan(tmp_path, Selection(measures=("accuracy",)))
     assert {item.measures for item in chosen.items()} == {("answers",), ("accuracy",)}
+    chosen = small_plan(tmp_path, Selection(measures=("entity_independent_susceptibility",)), **half(tmp_path))
+    assert {item.measures for item in chosen.items()} == {("persuasion",), ("entity_independent_susceptibility",)}
+
+
+NEW = {
+    "entity_independent_susceptibility": {}, "memorization_ratio": {}, "answer_set_susceptibility": {},
+    "fisher_susceptibility": {}, "precision": {},
+}  # fmt: skip
+
+
+def half(folder: Path, **changes: Any) -> dict[str, Any]:
+    """The changes to the sound study under which its model computes in bfloat16 and what it says next is measured."""
+    models = [{"name": str(folder / "model"), "dtype": "bfloat16", "device": "cpu"}]
+    return {"models": models, "measures": NEW, "questions": None} | changes
+
+
+def test_what_a_model_says_next_is_measured_in_the_order_in_which_it_rests_on_each_other(tmp_path: Path) -> None:
+    plan = small_plan(tmp_path, Selection(relations=("capital",)), **half(tmp_path))
+    assert [(item.family, item.measures) for item in plan.items()] == [
+        ("persuasion", ("persuasion",)),
+        ("entity_independent", ("entity_independent_susceptibility",)),
+        ("memorization", ("greedy_answers", "memorization_ratio")),
+        ("answer_set", ("answer_set_persuasion", "answer_set_susceptibility")),
+        ("fisher", ("fisher_susceptibility",)),
+        ("precision", ("precision",)),
+    ]
+
+
+def test_a_family_reads_its_prompts_and_the_very_scores_that_another_one_makes(tmp_path: Path) -> None:
+    plan = build(fetch(small_plan(tmp_path, **half(tmp_path))))
+    works = {item.family: plan.work(item) for item in plan.items() if item.relation == "capital"}
+    assert {family: set(work.inputs) for family, work in works.items()} == {
+        "fisher": {"queries"},
+        **{family: {"queries", "contexts"} for family in works.keys() - {"fisher"}},
+    }
+    assert works["entity_independent"].needs == {"persuasion": works["persuasion"].wanted["persuasion"]}
+    assert all(not work.needs for family, work in works.items() if family != "entity_independent")
+    both = build(fetch(small_plan(tmp_path)))
+    asked = {item.family: both.work(item) for item in both.items() if item.relation == both.question_relations()[0]}
+    assert asked["correctness"].needs == {"answers": asked["answers"].wanted["answers"]}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "reference", "checked"),
+    [
+        ("float32", "float32", False), ("auto", "float32", False), ("bfloat16", "float32", True),
+        ("float16", "float16", False), ("auto", "bfloat16", True),
+    ],
+)  # fmt: skip
+def test_precision_is_measured_where_the_model_does_not_compute_in_the_reference(
+    dtype: str, reference: str, checked: bool, tmp_path: Path
+) -> None:
+    models = [{"name": str(tmp_path / "model"), "dtype": dtype, "device": "cpu"}]
+    plan = small_plan(tmp_path, models=models, measures={"precision": {"reference": reference}}, questions=None)
+    assert {item.family for item in plan.items()} == ({"precision"} if checked else set())
+
+
+def test_a_number_format_that_cannot_be_told_is_left_to_be_said_by_its_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_such_device(_: Any) -> str:
+        raise ModelError("this machine has no CUDA device")
+
+    plan = small_plan(tmp_path, **half(tmp_path))
+    monkeypatch.setattr("flows.plan.resolved_dtype", no_such_device)
+    assert "precision" in {item.family for item in plan.items()}
 
 
 def _changed(folder: Path, **changes: Any) -> set[str]:
@@ -142,6 +208,29 @@ def test_a_change_concerns_what_hangs_on_it_and_nothing_else(tmp_path: Path) -> 
     assert _changed(tmp_path, measures={**measures, "answers": answers}) == BY_QUESTIONS
     assert _changed(tmp_path, measures={**measures, "accuracy": {"rouge_threshold": 0.5}}) == {"accuracy"}
     assert _changed(tmp_path, facts={"relations": ["father", "capital", "genre"], "real_entities": 2, "invented_entities": 1}) == set()  # fmt: skip # noqa: E501
+
+
+def test_a_change_concerns_what_a_model_says_next_only_where_it_hangs_on_it(tmp_path: Path) -> None:
+    sound = half(tmp_path)
+    build(fetch(small_plan(tmp_path, **sound)))
+    before = files(small_plan(tmp_path, **sound))
+
+    def changed(**changes: Any) -> set[str]:
+        after = files(build(fetch(small_plan(tmp_path, **{**sound, **changes}))))
+        return {name.rpartition(" ")[2] for name in before.keys() & after.keys() if before[name] != after[name]}
+
+    def with_parameters(name: str, **parameters: Any) -> set[str]:
+        return changed(measures={**NEW, name: parameters})
+
+    everything = {name.rpartition(" ")[2] for name in before}
+    assert changed() == set()
+    assert changed(contexts={"base": 2}) == everything - {"fisher_susceptibility"}
+    assert with_parameters("fisher_susceptibility", draws=0) == {"fisher_susceptibility"}
+    assert with_parameters("greedy_answers", max_new_tokens=3) == {"greedy_answers", "memorization_ratio"}
+    assert with_parameters("answer_set_persuasion", terminators=["."]) == {
+        "answer_set_persuasion", "answer_set_susceptibility",
+    }  # fmt: skip
+    assert with_parameters("precision", queries=2) == {"precision"}
 
 
 def test_other_weights_in_the_same_folder_give_other_files(tmp_path: Path) -> None:

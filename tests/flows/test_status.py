@@ -59,6 +59,20 @@ def test_damaged_prompts_fail_what_rests_on_them_and_nothing_else(tmp_path: Path
     assert "contexts-" in the(plan, "father", "persuasion").reason
 
 
+def test_damaged_scores_fail_what_is_computed_from_them_and_nothing_else(tmp_path: Path) -> None:
+    measures = ["persuasion", "susceptibility", "entity_independent_persuasion", "fisher_susceptibility"]
+    plan = score(build(fetch(small_plan(tmp_path, measures=measures, questions=None))))
+    assert states(plan) == {"done": 2 * 4}
+    item = next(plan.items())
+    stored = plan.work(item).wanted["persuasion"]
+    stored.path.write_bytes(b"")
+    failed = {(cell.relation, cell.measure) for cell in cells(plan) if cell.state == "failed"}
+    assert failed == {(item.relation, "persuasion"), (item.relation, "entity_independent_persuasion")}
+    stored.remove()
+    assert the(plan, item.relation, "persuasion").state == "missing"
+    assert the(plan, item.relation, "entity_independent_persuasion").state == "done"
+
+
 def test_what_failed_says_why_until_it_is_done(tmp_path: Path) -> None:
     plan = build(fetch(small_plan(tmp_path)))
     item = next(plan.items())

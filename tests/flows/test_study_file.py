@@ -5,6 +5,7 @@ import pytest
 
 from data.errors import StudyFileError
 from data.measures import MEASURES
+from flows.plan import resolved_dtype
 from flows.study_file import STUDIES, read_study
 from tests.flows.small_plan import small_study, write_study
 
@@ -50,6 +51,11 @@ def test_a_file_comes_before_a_bundled_study_of_the_same_name(tmp_path: Path, mo
         ({"models": [{"name": "m", "dtpe": "auto"}]}, "unknown key models.0.dtpe (did you mean 'dtype'?)"),
         ({"measures": {"answers": {"samplez": 3}}}, "answers: unknown key samplez (did you mean 'samples'?)"),
         ({"measures": {"persuasion": {"samples": 3}}}, "persuasion: unknown key samples"),
+        ({"measures": {"fisher_susceptibility": {"draw": 3}}}, "unknown key draw (did you mean 'draws'?)"),
+        (
+            {"measures": {"memorization_ratio": {"max_new_tokens": 3}}},
+            "unknown key max_new_tokens; max_new_tokens is a parameter of greedy_answers",
+        ),
     ],
 )
 def test_an_unknown_key_is_answered_with_the_nearest_one(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
@@ -81,6 +87,8 @@ def test_an_unknown_key_is_answered_with_the_nearest_one(changes: dict[str, Any]
         ({"models": [{"name": ""}]}, "models.0.name: "),
         ({"models": [{"name": "gpt2", "dtype": "float8"}]}, "models.0.dtype: "),
         ({"models": [{"name": "gpt2", "device": "tpu"}]}, "models.0.device: "),
+        ({"models": [{"name": "gpt2", "dtype": "8bit", "device": "cpu"}]}, "models.0.device: dtype 8bit is for GPUs"),
+        ({"models": [{"name": "gpt2", "dtype": "4bit"}] * 2}, "models: a model is named twice in the same dtype"),
         ({"measures": {}}, "measures: "),
         ({"measures": "persuasion"}, "measures: expected measures with their parameters"),
         ({"measures": ["persuasion", {"answers": {}}]}, "measures: expected measures with their parameters"),
@@ -89,11 +97,25 @@ def test_an_unknown_key_is_answered_with_the_nearest_one(changes: dict[str, Any]
         ({"measures": {"answers": {"threshold": -0.5}}}, "measures: answers: threshold: "),
         ({"measures": {"accuracy": {"rouge_threshold": 1}}}, "measures: accuracy: rouge_threshold: "),
         ({"measures": {"persuasion": 3}}, "measures: persuasion: "),
+        ({"measures": {"fisher_susceptibility": {"draws": 5}}},
+         "measures: fisher_susceptibility: draws: 5 are too few to tell how far they scatter; use at least 32, or 0"),
+        ({"measures": {"fisher_susceptibility": {"top_k": 0}}}, "measures: fisher_susceptibility: top_k: "),
+        ({"measures": {"greedy_answers": {"max_new_tokens": 0}}}, "measures: greedy_answers: max_new_tokens: "),
+        ({"measures": {"answer_set_persuasion": {"terminators": [""]}}},
+         "measures: answer_set_persuasion: terminators: expected different texts, none of them empty"),
+        ({"measures": {"precision": {"reference": "8bit"}}}, "measures: precision: reference: "),
         ({"workspace": ["here"]}, "workspace: "),
     ],
 )  # fmt: skip
 def test_an_impossible_value_is_said_with_its_key(changes: dict[str, Any], key: str, tmp_path: Path) -> None:
     assert key in refused(tmp_path, **changes)
+
+
+def test_a_model_may_be_asked_in_every_number_format(tmp_path: Path) -> None:
+    formats = ["float32", "bfloat16", "float16", "8bit", "4bit"]
+    models = [{"name": "gpt2", "dtype": dtype, "device": "balanced"} for dtype in formats]
+    study = read_study(write_study(tmp_path, small_study(tmp_path, models=models)))
+    assert [resolved_dtype(model) for model in study.models] == formats
 
 
 def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
@@ -126,7 +148,7 @@ def test_an_unknown_measure_is_answered_with_the_nearest_one(tmp_path: Path) -> 
     assert said == "no measure is named 'persuation'; did you mean 'persuasion'?"
 
 
-@pytest.mark.parametrize("name", [name for name, one in MEASURES.items() if one.inputs == "contexts"])
+@pytest.mark.parametrize("name", [name for name, one in MEASURES.items() if one.inputs != "questions"])
 @pytest.mark.parametrize("facts", [None, {"relations": []}])
 def test_a_measure_without_the_facts_that_it_needs_is_named(name: str, facts: Any, tmp_path: Path) -> None:
     assert refused(tmp_path, facts=facts, measures={name: {}}) == (
@@ -178,3 +200,5 @@ def test_a_measure_brings_those_it_rests_on(tmp_path: Path) -> None:
     study = read_study(write_study(tmp_path, small_study(tmp_path, measures={"persuaded": {}, "semantic_entropy": {}})))
     assert list(study.wanted()) == ["answers", "semantic_entropy", "persuaded"]
     assert study.parameters("answers")["samples"] == 10
+    study = read_study(write_study(tmp_path, small_study(tmp_path, measures=["entity_independent_susceptibility"])))
+    assert list(study.wanted()) == ["persuasion", "entity_independent_susceptibility"]

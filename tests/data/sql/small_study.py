@@ -5,11 +5,17 @@ from typing import Any
 
 from data.measures import MEASURES
 from data.sql.schema import TABLES
-from data.tables import CONTEXTS, QUERIES, QUESTIONS, RUNS, Table
+from data.tables import AGREEMENT, CONTEXTS, QUERIES, QUESTIONS, RUNS, Table
 from data.warehouse import Warehouse
 
 PERSUASION = MEASURES["persuasion"].table
 SUSCEPTIBILITY = MEASURES["susceptibility"].table
+ENTITY_INDEPENDENT = MEASURES["entity_independent_persuasion"].table
+GREEDY = MEASURES["greedy_answers"].table
+MEMORIZATION = MEASURES["memorization_ratio"].table
+ANSWER_SET = MEASURES["answer_set_susceptibility"].table
+FISHER = MEASURES["fisher_susceptibility"].table
+PRECISION = MEASURES["precision"].table
 ANSWERS = MEASURES["answers"].table
 ENTROPY = MEASURES["semantic_entropy"].table
 COHERENT = MEASURES["coherent_persuasion"].table
@@ -49,6 +55,41 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
         "susceptibility": [
             row(SUSCEPTIBILITY, **scored, query_id=query, contexts=3, susceptibility=value)
             for query, value in (("q1", 2.0), ("q2", 5.0))
+        ],
+        "entity_independent_persuasion": [
+            row(ENTITY_INDEPENDENT, **scored, query_type="open", form=1, context_id=name, entities=2,
+                entity_independent_persuasion=sum(values) / 2)
+            for name, _, *values in contexts
+        ],
+        "greedy_answers": [
+            row(GREEDY, **scored, query_id=query, context_id=name, conflict=conflict, follows=follows)
+            for query, name, conflict, follows in (
+                ("q1", "c1", "substitution", "context"), ("q1", "c2", None, "original"), ("q1", "c3", None, "other"),
+                ("q2", "c1", None, "original"), ("q2", "c2", None, "original"), ("q2", "c3", None, "original"),
+            )
+        ],
+        "memorization_ratio": [
+            row(MEMORIZATION, **scored, query_id="q1", original=0, substitute=1, memorization_ratio=0.0,
+                negation_original=2, negation_substitute=3, all_original=4, all_substitute=1,
+                memorization_ratio_all=0.8),
+            row(MEMORIZATION, **scored, query_id="q2", original=0, substitute=0),
+        ],
+        "answer_set_susceptibility": [
+            row(ANSWER_SET, **scored, query_id="q1", contexts=3, answers=7, answer_set_susceptibility=0.5, mass=0.25)
+        ],
+        "fisher_susceptibility": [
+            row(FISHER, **scored, query_id="q1", top_k=10, fisher_top_k=3.0, draws=64, fisher=4.0,
+                fisher_standard_error=0.5),
+            row(FISHER, **scored, query_id="q2", top_k=10, fisher_top_k=2.0, draws=0),
+        ],
+        "precision": [
+            row(PRECISION, **scored, query_id="q2", reference="float32", susceptibility=5.0,
+                susceptibility_reference=5.1, largest_difference=0.3, mean_difference=0.2)
+        ],
+        "agreement": [
+            row(AGREEMENT, model="m", dtype="float32", measure_a="fisher_top_k", level=level, n=2,
+                untestable="too few pairs")
+            for level in ("relation", "query")
         ],
         "questions": [row(QUESTIONS, relation="P36", question_id="w1", partition="static", edits=1)],
         "answers": [

@@ -7,7 +7,7 @@ import pytest
 
 from data.errors import UnknownName
 from data.sql.schema import questions
-from data.tables import CONTEXTS, RUNS, STATISTICS
+from data.tables import AGREEMENT, CONTEXTS, RUNS, STATISTICS
 from data.warehouse import Warehouse, opened, rebuilt
 from tests.data.sql.small_study import load, row, small_study
 
@@ -53,18 +53,101 @@ def test_persuasion_by_kind_is_the_mean_over_contexts_of_a_kind_and_relevance(lo
     ]  # fmt: skip
 
 
-def test_a_mean_over_contexts_has_the_same_last_digit_in_every_order(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["persuasion_by_kind", "followed"])
+def test_a_mean_over_contexts_has_the_same_last_digit_in_every_order(name: str, tmp_path: Path) -> None:
     study = small_study()
     values = [0.3, 0.2, 0.1]
     means = []
     for order in (values, values[::-1], sorted(values)):
         contexts = [row(CONTEXTS, relation="capital", context_id=f"c{value}", kind="base") for value in values]
         scores = [{**study["persuasion"][0], "context_id": f"c{value}", "persuasion": value} for value in order]
+        answers = [{**study["greedy_answers"][0], "context_id": f"c{value}"} for value in order]
         with rebuilt(tmp_path / "study.duckdb") as warehouse:
-            load(warehouse, {"queries": study["queries"], "contexts": contexts, "persuasion": scores})
-            means.append(warehouse.frame("persuasion_by_kind")["persuasion"].tolist())
+            tables = {"queries": study["queries"], "contexts": contexts, "persuasion": scores}
+            load(warehouse, {**tables, "greedy_answers": answers})
+            means.append(warehouse.frame(name)["persuasion"].tolist())
     assert means[0] == means[1] == means[2]
     assert means[0] == [pytest.approx(0.2)]
+
+
+def test_entity_independent_of_contexts_has_the_contexts_words(loaded: Warehouse) -> None:
+    frame = loaded.frame("entity_independent_of_contexts")
+    assert list(frame.columns) == [
+        *("model", "dtype", "relation", "query_type", "form", "context_id", "kind", "context"),
+        *("entities", "entity_independent_persuasion"),
+    ]
+    assert frame[["context_id", "kind", "context", "entity_independent_persuasion"]].values.tolist() == [
+        ["c1", "base", "c1", 2.5], ["c2", "base", "c2", 3.5], ["c3", "assertive", "c3", 4.5]
+    ]  # fmt: skip
+
+
+def test_followed_counts_answers_with_the_mean_persuasion_of_their_contexts(loaded: Warehouse) -> None:
+    frame = loaded.frame("followed")
+    assert list(frame.columns) == [
+        *("model", "dtype", "relation", "query_type", "kind", "conflict", "follows", "answers", "persuasion"),
+    ]
+    counted = frame[["kind", "conflict", "follows", "answers", "persuasion"]]
+    assert counted.astype(object).where(counted.notna(), None).values.tolist() == [
+        ["assertive", None, "original", 1, 6.0], ["assertive", None, "other", 1, 3.0],
+        ["base", None, "original", 3, pytest.approx((2 + 4 + 5) / 3)], ["base", "substitution", "context", 1, 1.0],
+    ]  # fmt: skip
+
+
+def test_memorization_of_queries_has_null_where_nothing_was_counted(loaded: Warehouse) -> None:
+    frame = loaded.frame("memorization_of_queries")
+    counts = [
+        *("original", "substitute", "memorization_ratio", "negation_original", "negation_substitute"),
+        *("all_original", "all_substitute", "memorization_ratio_all"),
+    ]
+    assert list(frame.columns) == [*QUERY_COLUMNS, *counts, "susceptibility"]
+    first, second = frame.to_dict("records")
+    assert [first[name] for name in counts] == [0, 1, 0.0, 2, 3, 4, 1, 0.8]
+    assert (second["original"], second["substitute"], second["susceptibility"]) == (0, 0, 5.0)
+    assert math.isnan(second["memorization_ratio"])
+
+
+def test_fisher_of_queries_has_null_where_nothing_was_drawn(loaded: Warehouse) -> None:
+    frame = loaded.frame("fisher_of_queries")
+    fisher = ["top_k", "fisher_top_k", "draws", "fisher", "fisher_standard_error"]
+    assert list(frame.columns) == [*QUERY_COLUMNS, *fisher, "susceptibility", "contexts"]
+    first, second = frame.to_dict("records")
+    assert [first[name] for name in (*fisher, "susceptibility", "contexts")] == [10, 3.0, 64, 4.0, 0.5, 2.0, 3]
+    assert (second["fisher_top_k"], second["draws"]) == (2.0, 0)
+    assert math.isnan(second["fisher"])
+    assert math.isnan(second["fisher_standard_error"])
+
+
+def test_answer_set_of_queries(loaded: Warehouse) -> None:
+    frame = loaded.frame("answer_set_of_queries")
+    scores = ["contexts", "answers", "answer_set_susceptibility", "mass", "susceptibility"]
+    assert list(frame.columns) == [*QUERY_COLUMNS, *scores]
+    assert frame[["query_id", *scores]].values.tolist() == [["q1", 3, 7, 0.5, 0.25, 2.0]]
+
+
+def test_precision_of_queries(loaded: Warehouse) -> None:
+    frame = loaded.frame("precision_of_queries")
+    scores = ["susceptibility", "susceptibility_reference", "largest_difference", "mean_difference"]
+    assert list(frame.columns) == ["model", "dtype", "relation", "query_type", "query_id", "reference", *scores]
+    assert frame[["query_id", "reference", *scores]].values.tolist() == [["q2", "float32", 5.0, 5.1, 0.3, 0.2]]
+
+
+def test_agreement_is_sorted(loaded: Warehouse) -> None:
+    frame = loaded.frame("agreement")
+    assert list(frame.columns) == [column.name for column in AGREEMENT.columns]
+    assert frame["level"].tolist() == ["query", "relation"]
+
+
+def test_without_susceptibility_other_measures_of_a_query_stand_alone(tmp_path: Path) -> None:
+    study = small_study()
+    del study["susceptibility"], study["persuasion"]
+    with rebuilt(tmp_path / "study.duckdb") as warehouse:
+        load(warehouse, study)
+        for name in ("fisher_of_queries", "memorization_of_queries", "answer_set_of_queries"):
+            assert len(warehouse.frame(name)) > 0
+            assert warehouse.frame(name)["susceptibility"].isna().all()
+        followed = warehouse.frame("followed")
+    assert followed["answers"].sum() == 6
+    assert followed["persuasion"].isna().all()
 
 
 def test_answers_of_questions_has_null_where_nothing_was_measured(loaded: Warehouse) -> None:

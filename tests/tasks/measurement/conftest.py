@@ -3,19 +3,31 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from data.measures import MEASURES
+from data.measures import FAMILIES, MEASURES
+from data.registry import INPUTS
 from data.sources import sample
 from data.sources.fetch import fetch_facts
 from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS
 from data.workspace import Stored, Workspace
 from tasks.contexts.build import build_prompts, build_questions
+from tasks.measurement import chunks
 from tasks.measurement.work import Work
+from tasks.models import LanguageModel, load_language_model
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 PARAMETERS = {"samples": 4, "max_new_tokens": 5, "temperature": 1.0, "top_p": 0.9, "top_k": 0, "threshold": 0.8}
+OTHER_PARAMETERS: dict[str, dict[str, Any]] = {
+    "greedy_answers": {"max_new_tokens": 4},
+    "answer_set_persuasion": {"terminators": ("\n", ".")},
+    "fisher_susceptibility": {"top_k": 3, "draws": 32},
+    "precision": {"queries": 2, "reference": "float32"},
+    "accuracy": {"rouge_threshold": 0.3},
+    "persuaded": {"rouge_threshold": 0.3},
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +38,13 @@ class Prepared:
     works: dict[str, Work]
 
 
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of eight queries, so that a small relation has several."""
+    monkeypatch.setattr(chunks, "LEAST_QUERIES", 8)
+    monkeypatch.setattr(chunks, "LEAST_PROMPTS", 1)
+
+
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("models")
@@ -33,6 +52,12 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "language": str(save_language_model(folder / "language")),
         "entailment": str(save_entailment_model(folder / "entailment")),
     }
+
+
+@pytest.fixture
+def model(models: dict[str, str]) -> LanguageModel:
+    """The model that the works ask, most of them."""
+    return load_language_model(models["language"], dtype="float32", device="cpu")
 
 
 @pytest.fixture
@@ -59,21 +84,28 @@ def _prepared(workspace: Workspace, models: dict[str, str]) -> Prepared:
         per_kind={"base": 1, "assertive": 1, "negation": 1},
     )  # fmt: skip
     build_questions(sample.questions("static")[:3], questions)
-    answers = {"parameters": {**PARAMETERS, "entailment": models["entailment"]}}
-    correctness = {"parameters": {"rouge_threshold": 0.3}}
+    parameters = OTHER_PARAMETERS | {"answers": {**PARAMETERS, "entailment": models["entailment"]}}
+    prompts = {"queries": queries, "contexts": contexts, "questions": questions}
 
-    def of(family: str, inputs: dict[str, Stored], made_from: dict[str, object]) -> Work:
-        wanted = {
-            name: workspace.scores("capital", "tiny", one.table, {"measure": name, **made_from})
-            for name, one in MEASURES.items()
-            if one.family == family
-        }
-        return Work("capital", models["language"], "float32", "cpu", family, 7, inputs, wanted)
+    def scores(name: str) -> Stored:
+        made_from = {"measure": name, "parameters": parameters.get(name, {})}
+        return workspace.scores("capital", "tiny", MEASURES[name].table, made_from)
 
-    works = {
-        "persuasion": of("persuasion", {"queries": queries, "contexts": contexts}, {}),
-        "answers": of("answers", {"questions": questions}, answers),
-    }
-    inputs = {"questions": questions, "answers": works["answers"].wanted["answers"]}
-    works["correctness"] = of("correctness", inputs, correctness)
-    return Prepared(workspace, works)
+    def work(family: str) -> Work:
+        members = {name: one for name, one in MEASURES.items() if one.family == family}
+        inputs = next(iter(members.values())).inputs
+        return Work(
+            relation="capital",
+            model=models["language"],
+            dtype="bfloat16" if family == "precision" else "float32",
+            device="cpu",
+            family=family,
+            seed=7,
+            inputs={name: prompts[name] for name in INPUTS[inputs]},
+            wanted={name: scores(name) for name in members},
+            needs={
+                need: scores(need) for one in members.values() for need in one.needs if MEASURES[need].family != family
+            },
+        )
+
+    return Prepared(workspace, {family: work(family) for family in FAMILIES})

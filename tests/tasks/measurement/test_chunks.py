@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from data.records import Query, QueryType, RelationName
 from data.tables import Column, Table
 from data.workspace import Stored, Workspace, read_metadata
-from tasks.measurement.chunks import Rows, Spent, compute_in_chunks, cut, forget, missing, versions
+from tasks.measurement import chunks
+from tasks.measurement.chunks import Rows, Spent, compute_in_chunks, cut, cut_by_form, forget, missing, versions
 
 TABLES = [
     Table(name, "a thing", (Column("thing", "VARCHAR", ""), Column("score", "BIGINT", ""))) for name in ("a", "b")
@@ -68,6 +70,29 @@ def names(workspace: Workspace) -> list[str]:
 def test_chunks_hold_everything_in_order_and_the_last_is_smaller() -> None:
     assert [list(chunk) for chunk in cut([1, 2, 3, 4, 5], 2)] == [[1, 2], [3, 4], [5]]
     assert cut([], 2) == []
+
+
+def query(query_type: QueryType, form: int, entity: str) -> Query:
+    return Query(entity, RelationName("capital"), query_type, form, entity, None, False, "Oslo", "")
+
+
+def test_queries_of_a_form_stand_together_in_their_own_order() -> None:
+    types: tuple[QueryType, ...] = ("open", "closed")
+    queries = [query(kind, form, name) for name in ("Norway", "Chad") for kind in types for form in (1, 2)]
+    (whole,) = cut_by_form(queries, 10)
+    assert [(one.query_type, one.form, one.entity) for one in whole] == [
+        (kind, form, name) for kind in ("closed", "open") for form in (1, 2) for name in ("Norway", "Chad")
+    ]
+
+
+@pytest.mark.parametrize(("contexts", "size"), [(1, 80), (2, 50), (3, 34), (4, 30), (1000, 30), (0, 80)])
+def test_a_chunk_has_so_many_prompts_and_so_many_queries_at_least(
+    contexts: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "LEAST_PROMPTS", 100)
+    monkeypatch.setattr(chunks, "LEAST_QUERIES", 30)
+    queries = [query("open", 1, str(number)) for number in range(80)]
+    assert len(cut_by_form(queries, contexts)[0]) == size
 
 
 def test_chunks_become_whole_files_and_leave_no_part(workspace: Workspace, wanted: dict[str, Stored]) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.errors import DamagedFile, ModelError
+from data.errors import DamagedFile, MissingFile, ModelError
 from data.keys import content_key
+from data.measures import FAMILIES, MEASURES
 from data.records import CONDITIONS, Context, Query, is_relevant, of_row
 from data.workspace import Stored
-from tasks.measurement import measure, persuasion
+from tasks.measurement import chunks, measure
 from tasks.measurement.chunks import Spent
 from tasks.measurement.measure import do
 from tasks.models import load_entailment, load_language_model
@@ -59,7 +60,7 @@ def test_persuasion_is_scored_at_its_query_and_its_context(prepared: Prepared, m
     spent = do(work, prepared.workspace)
     queries = [of_row(Query, row) for row in rows(work.inputs["queries"])]
     contexts = [of_row(Context, row) for row in rows(work.inputs["contexts"])]
-    assert len(queries) > persuasion.QUERIES_A_CHUNK
+    assert len(queries) > chunks.LEAST_QUERIES
     assert spent.prompts == len(queries) * len(contexts)
     model = load_language_model(models["language"], dtype="float32", device="cpu")
     found = {(row["query_id"], row["context_id"]): row for row in rows(work.wanted["persuasion"])}
@@ -79,16 +80,17 @@ def test_persuasion_is_scored_at_its_query_and_its_context(prepared: Prepared, m
 
 
 def test_scores_say_where_they_come_from(measured: Prepared, models: dict[str, str]) -> None:
+    engines = {"correctness": "rouge-l", "answers": "plain", "fisher": "autograd"}
     for family, work in measured.works.items():
-        asked = {name: stored.digest() for name, stored in work.inputs.items() if name != "answers"}
-        version = content_key(asked)[:12]
-        for stored in work.wanted.values():
+        version = content_key({name: stored.digest() for name, stored in work.inputs.items()})[:12]
+        for name, stored in work.wanted.items():
+            assert rows(stored), name
             for row in rows(stored):
-                assert (row["model"], row["dtype"], row["device"]) == (models["language"], "float32", "cpu")
-                assert row["engine"] == ("rouge-l" if family == "correctness" else "plain")
+                assert (row["model"], row["dtype"], row["device"]) == (models["language"], work.dtype, "cpu")
+                assert row["engine"] == engines.get(family, "prefix tree")
                 assert row["dataset_version"] == version
                 assert row["stand_in"] is None
-                assert row["relation"] == "capital" or family != "persuasion"
+                assert row["relation"] == "capital" or MEASURES[name].inputs == "questions"
 
 
 def test_answers_are_those_of_the_question_under_its_condition(
@@ -196,7 +198,7 @@ def test_force_computes_all_of_it_again_with_the_same_scores(measured: Prepared)
         before = {name: rows(stored) for name, stored in work.wanted.items()}
         times = {name: stored.path.stat().st_mtime_ns for name, stored in work.wanted.items()}
         spent = do(work, measured.workspace, force=True)
-        assert (spent.prompts > 0) == (work.family != "correctness")
+        assert (spent.prompts > 0) == (not work.needs)
         assert {name: rows(stored) for name, stored in work.wanted.items()} == before
         assert all(stored.path.stat().st_mtime_ns > times[name] for name, stored in work.wanted.items())
 
@@ -223,13 +225,29 @@ def test_a_killed_run_gives_the_same_scores_in_the_end(
             raise KeyboardInterrupt
 
     other = prepare(tmp_path / "other")
-    for family in ("persuasion", "answers"):
+    for family in ("persuasion", "memorization", "answer_set", "fisher", "answers"):
         with pytest.raises(KeyboardInterrupt):
             do(prepared.works[family], prepared.workspace, progress=kill)
         do(prepared.works[family], prepared.workspace)
         do(other.works[family], other.workspace)
         for name, stored in prepared.works[family].wanted.items():
             assert rows(stored) == rows(other.works[family].wanted[name])
+
+
+@pytest.mark.parametrize("family", ["entity_independent", "correctness"])
+def test_scores_that_are_not_there_are_named_with_what_needs_them(family: str, prepared: Prepared) -> None:
+    work = prepared.works[family]
+    (need,) = work.needs
+    with pytest.raises(MissingFile, match=f"the scores of {need} that {family} needs are not there; score them first"):
+        do(work, prepared.workspace)
+
+
+def test_every_family_is_computed_from_a_model_or_from_scores() -> None:
+    needing = {
+        one.family for one in MEASURES.values() if any(MEASURES[need].family != one.family for need in one.needs)
+    }
+    assert measure.FROM_SCORES.keys() == needing
+    assert measure.FROM_A_MODEL.keys() == set(FAMILIES) - needing
 
 
 def test_a_model_that_is_gone_keeps_what_was_computed_with_it(measured: Prepared) -> None:

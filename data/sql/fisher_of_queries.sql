@@ -1,0 +1,10 @@
+-- Every query with its Fisher susceptibility, and its susceptibility beside it; NULL where that was not measured.
+SELECT
+    f.model, f.dtype, f.relation,
+    q.query_type, q.form, q.entity, q.invented, q.query_id,
+    f.top_k, f.fisher_top_k, f.draws, f.fisher, f.fisher_standard_error,
+    s.susceptibility, s.contexts
+FROM fisher_susceptibility AS f
+JOIN queries AS q USING (relation, query_id)
+LEFT JOIN susceptibility AS s USING (model, dtype, relation, query_id)
+ORDER BY f.model, f.dtype, f.relation, q.query_type, q.query_id

@@ -1,0 +1,132 @@
+"""Each benchmark runs in small and writes what it says; how fast it was is never looked at."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import table, ways
+from benchmarks.measuring import Side, Table, interleaved, times
+from tasks.models import LanguageModel
+from tasks.scoring.next_token import tokenized_prompts
+from tasks.scoring.persuasion import persuasion
+from tests.tasks.models.tiny import save_language_model, tiny_language_model
+
+ROOT = Path(__file__).resolve().parents[2]
+BARE = """
+import runpy, sys
+for name in ("prefect", "duckdb", "pandas", "pyarrow", "requests", "rich", "data.warehouse"):
+    sys.modules[name] = None
+script, *sys.argv = sys.argv[1:]
+sys.argv.insert(0, script)
+runpy.run_path(script, run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_language_model(tmp_path_factory.mktemp("model"))
+
+
+def ran(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> Any:
+    """What a script writes in small."""
+    command = [sys.executable, *python, f"benchmarks/{script}.py", "--quick", "--out", str(out), *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (file,) = out.glob("*.json")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    assert file.stem.endswith(content["machine"]["name"].lower().rpartition(" ")[2])
+    assert all(f"**{one['title']}**" in done.stdout for one in content["tables"])
+    return content
+
+
+def test_next_token_in_small(model: Path, tmp_path: Path) -> None:
+    content = ran("next_token", tmp_path, "--model", str(model))
+    assert [one["dtype"] for one in content["settings"]] == ["float32", "bfloat16"]
+    for one in content["settings"]:
+        assert set(one["prompts_a_second"]) == {"engine", "published", "best_plain"}
+        assert {"engine_over_published", "engine_over_best_plain"} <= set(one)
+        assert one["engine"] == "prefix tree"
+    assert content["settings"][0]["largest_difference"]["persuasion"] < 1e-4
+    assert content["spearman_of_bfloat16"]["2"] > 0.9
+    assert set(content["gflops"]["float32"]) == {"before", "after", "size"}
+
+
+def test_fisher_in_small(model: Path, tmp_path: Path) -> None:
+    content = ran("fisher", tmp_path, "--model", str(model))
+    assert [one["side"].partition(",")[0] for one in content["speed"]] == ["Fisher"] * 2 + ["engine", "published"] * 2
+    assert all(one["over_fisher_top_k"] > 0 and one["over_fisher_draws"] > 0 for one in content["speed"])
+    assert {(one["contexts"], one["queries"], one["n"]) for one in content["agreement"]} == {
+        (contexts, queries, n) for contexts in (12, 24) for queries, n in (("open", 6), ("closed", 6), ("all", 12))
+    }
+
+
+def test_memory_in_small(model: Path, tmp_path: Path) -> None:
+    settings = ran("memory", tmp_path, "--model", str(model))["settings"]
+    assert [(one["contexts"], one["queries"]) for one in settings] == [(12, 4), (12, 8)]
+    for one in settings:
+        assert one["above_baseline"] == one["peak"] - one["baseline"] >= 0
+        assert one["within_budget"] == (one["above_baseline"] <= one["budget"] == 64 << 20)
+
+
+def test_gpu_in_small_and_without_what_a_bare_machine_lacks(tmp_path: Path) -> None:
+    options = ("--device", "cpu", "--contexts", "128", "--tokens-a-pass", "1000")
+    content = ran("gpu", tmp_path, *options, python=("-c", BARE))
+    assert [one["shape"] for one in content["settings"]] == ["pythia-6.9b", "llama-3-8b"]
+    assert content["tokens_a_pass"] == 1000
+    for one in content["settings"]:
+        assert one["engine"] == "prefix tree"
+        assert 0 <= one["kl_from_plain"] < one["mean_persuasion"] / 20
+        assert one["tflops"] / content["ceiling_tflops"]["before"] == pytest.approx(one["share_of_ceiling"])
+        seconds_a_query = np.median([128 / rate for rate in one["prompts_a_second"]["engine"]])
+        assert one["seconds_of_published_queries"] == pytest.approx(122 * 100 * 4 * seconds_a_query)
+
+
+def test_all_ways_give_the_same_scores() -> None:
+    model: LanguageModel = tiny_language_model("gpt_neox")
+    contexts = ["Lima is far.\n", "The capital of Peru is not Oslo, whatever they say.\n", "Oslo.\n"] * 12
+    queries = [f"Q: What is the capital of {name}?\nA:" for name in ("Peru", "Norway", "Ghana", "Mali", "Chad")]
+    prompts = tokenized_prompts(model, contexts, queries)
+    expected = persuasion(model, contexts, queries).scores
+    assert expected.max() > 0.01
+    for found in (ways.by_engine(model, prompts), ways.best_plain(model, prompts, 7), ways.published(model, prompts)):
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_every_round_begins_with_another_side_and_ratios_are_taken_round_by_round() -> None:
+    order: list[str] = []
+
+    def side(name: str) -> Side:
+        def compute(places: list[int]) -> Any:
+            order.append(name)
+            return np.array(places, dtype=np.float64)
+
+        return Side(name, compute, lambda number: [2 * number, 2 * number + 1])
+
+    a, b = side("a"), side("b")
+    interleaved([a, b], 3)
+    assert order == ["a", "b", "a", "b", "b", "a", "a", "b"]  # the first two are not timed
+    assert a.rows(range(6)).tolist() == [0, 1, 2, 3, 4, 5]
+    a.seconds, b.seconds = [8.0, 2.0, 3.0], [2.0, 1.0, 1.0]
+    assert times(a, b) == 3.0
+
+
+def test_the_page_has_the_results_that_are_committed() -> None:
+    assert table.PAGE.read_text(encoding="utf-8") == table.page(), "write it anew: python benchmarks/table.py"
+
+
+def test_results_become_tables_under_the_benchmarks_name(tmp_path: Path) -> None:
+    assert table.section(tmp_path) == "None yet.\n"
+    machine = {"name": "A chip", "units": ["amx_bf16"], "torch": "2", "transformers": "5", "python": "3"}
+    tables = [Table("Speed", ["side", "s"], [["engine", "1.5"]], ["A note."]).__dict__]
+    content = {"benchmark": "fisher", "machine": machine, "tables": tables}
+    (tmp_path / "fisher-a-chip.json").write_text(json.dumps(content), encoding="utf-8")
+    section = table.section(tmp_path)
+    assert section.startswith(
+        "### fisher\n\n**Speed**\n\n| side   | s   |\n| ------ | --- |\n| engine | 1.5 |\n\nA note.\n"
+    )
+    assert "A chip; amx_bf16; torch 2, transformers 5, Python 3." in section

@@ -1,0 +1,109 @@
+"""Worked by hand: which pairs there are at which level, and what becomes of those that cannot be correlated."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from data.errors import ScoreError
+from data.tables import AGREEMENT
+from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
+
+Row = dict[str, Any]
+
+COLUMNS = ["model", "dtype", "relation", "query_type", "query_id", "susceptibility"]
+
+
+def frames(**rows: list[Row]) -> dict[str, pd.DataFrame]:
+    """The warehouse's answers: those of the questions named, empty ones of the others."""
+    return {
+        name: pd.DataFrame(rows.get(name, []), columns=[*COLUMNS, *measures])
+        for name, measures in HELD_AGAINST_SUSCEPTIBILITY.items()
+    }
+
+
+def fisher(relation: str, query_type: str, pairs: list[tuple[float, float]], model: str = "m") -> list[Row]:
+    """Queries of a relation with fisher_top_k and susceptibility, and no Fisher score over the whole vocabulary."""
+    return [
+        {
+            "model": model, "dtype": "float32", "relation": relation, "query_type": query_type,
+            "query_id": f"{relation} {query_type} {number}",
+            "fisher": np.nan, "fisher_top_k": score, "susceptibility": susceptibility,
+        }
+        for number, (score, susceptibility) in enumerate(pairs)
+    ]  # fmt: skip
+
+
+# Of open queries: deviations (-1, 0, 1) and (-1, -1, 2), so r = 3 / sqrt(2 * 6); ranks (1, 2, 3) and (1.5, 1.5, 3).
+OPEN = fisher("capital", "open", [(1, 1), (2, 1)]) + fisher("father", "open", [(3, 4)])
+CLOSED = fisher("father", "closed", [(5, 7), (7, 9)])
+
+
+def found(rows: list[Row], **where: str) -> Row:
+    (one,) = [row for row in rows if all(row[name] == value for name, value in where.items())]
+    return one
+
+
+def test_queries_are_correlated_by_type_and_all_together() -> None:
+    rows = agree(frames(fisher_of_queries=OPEN + CLOSED))
+    of_open = found(rows, level="query", query_type="open")
+    assert (of_open["measure_a"], of_open["measure_b"], of_open["n"]) == ("fisher_top_k", "susceptibility", 3)
+    assert of_open["pearson"] == pytest.approx(3 / np.sqrt(12))
+    assert of_open["pearson_p"] == pytest.approx(1 / 3)
+    assert of_open["spearman"] == pytest.approx(np.sqrt(3) / 2)
+    assert of_open["untestable"] is None
+    together = found(rows, level="query", query_type="all")
+    assert together["n"] == 5
+    assert together["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 5, 7], [1, 1, 4, 7, 9])[0, 1])
+    assert together["spearman"] == pytest.approx(np.corrcoef([1, 2, 3, 4, 5], [1.5, 1.5, 3, 4, 5])[0, 1])
+
+
+def test_too_few_pairs_are_counted_and_said() -> None:
+    row = found(agree(frames(fisher_of_queries=OPEN + CLOSED)), level="query", query_type="closed")
+    nothing = (row["pearson"], row["pearson_p"], row["spearman"], row["spearman_p"])
+    assert (row["n"], nothing, row["untestable"]) == (2, (None,) * 4, "too few pairs")
+
+
+def test_relations_are_correlated_by_the_means_of_their_queries() -> None:
+    genre = fisher("genre", "open", [(0, 9), (0, 11)])
+    rows = agree(frames(fisher_of_queries=OPEN + CLOSED + genre))
+    # Means over both types: capital (1.5, 1), father (5, 20/3), genre (0, 10); over open ones father is (3, 4).
+    of_all = found(rows, level="relation", query_type="all")
+    assert of_all["n"] == 3
+    assert of_all["pearson"] == pytest.approx(np.corrcoef([1.5, 5, 0], [1, 20 / 3, 10])[0, 1])
+    of_open = found(rows, level="relation", query_type="open")
+    assert of_open["spearman"] == pytest.approx(-0.5)
+    assert found(rows, level="relation", query_type="closed")["untestable"] == "too few pairs"
+
+
+def test_what_lacks_a_score_is_no_pair() -> None:
+    lacking = fisher("capital", "open", [(np.nan, 5), (8, np.nan)])
+    assert agree(frames(fisher_of_queries=OPEN + lacking)) == agree(frames(fisher_of_queries=OPEN))
+    assert agree(frames(fisher_of_queries=lacking)) == []
+
+
+def test_models_and_measures_are_held_apart_and_sorted() -> None:
+    ratios = [{**row, "memorization_ratio": 1.0} for row in OPEN]
+    rows = agree(
+        frames(fisher_of_queries=fisher("capital", "open", [(1, 2)], "n") + OPEN, memorization_of_queries=ratios)
+    )
+    assert [(row["measure_a"], row["model"], row["level"], row["query_type"]) for row in rows] == [
+        (measure, model, level, query_type)
+        for measure, model in (("fisher_top_k", "m"), ("fisher_top_k", "n"), ("memorization_ratio", "m"))
+        for level in ("query", "relation")
+        for query_type in ("all", "open")
+    ]
+    assert found(rows, measure_a="memorization_ratio", level="query", query_type="all")["untestable"] == "no spread"
+
+
+def test_the_order_of_rows_changes_no_digit_and_the_rows_fit_their_table() -> None:
+    shuffled = OPEN + CLOSED
+    rows = agree(frames(fisher_of_queries=shuffled))
+    assert agree(frames(fisher_of_queries=shuffled[::-1])) == rows
+    assert AGREEMENT.of(rows).num_rows == len(rows) == 6
+
+
+def test_an_infinite_score_is_refused() -> None:
+    with pytest.raises(ScoreError):
+        agree(frames(fisher_of_queries=fisher("capital", "open", [(np.inf, 1), (1, 2), (2, 3)])))
