@@ -22,6 +22,7 @@ from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.next_token import (
     Distributions,
+    Tokens,
     engine,
     next_token_by_query,
     no_distribution,
@@ -43,29 +44,36 @@ class Persuasion:
 
 
 def persuasion(
-    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], *, memory: int | None = None
+    model: LanguageModel,
+    contexts: Sequence[str],
+    queries: Sequence[str],
+    *,
+    prompts: Sequence[Sequence[Tokens]] | None = None,
+    memory: int | None = None,
 ) -> Persuasion:
     """The persuasion score of every context for every query, and every query's susceptibility score.
 
     contexts: texts put before the queries with nothing between; one that occurs twice weighs twice. queries: complete
-    texts. memory: the bytes that may be filled beside the model. Source: Du et al. 2024, Eq. 2-4.
+    texts. prompts: tokens of the distinct contexts (see `counted`) before the queries, where they are known already, as
+    `tokenized_prompts` gives them. memory: the bytes that may be filled beside the model.
+    Source: Du et al. 2024, Eq. 2-4.
     Raises UsageError when there is no context or no query, ScoreError for a prompt that does not fit the model or a
     score that is not finite, with its query and context.
     """
     if not contexts or not queries:
         raise UsageError(f"persuasion needs contexts and queries; given: {len(contexts)} and {len(queries)}")
     distinct, weights, rows = counted(contexts)
-    prompts = tokenized_prompts(model, distinct, queries)
+    tokens = prompts if prompts is not None else tokenized_prompts(model, distinct, queries)
     # Nothing is brought to the host before the end: a GPU would wait for it.
     found: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-    for place, distributions in next_token_by_query(model, distinct, queries, prompts=prompts, memory=memory):
+    for place, distributions in next_token_by_query(model, distinct, queries, prompts=tokens, memory=memory):
         found[place] = (persuasion_scores(distributions, weights), distributions.log_normaliser)
     scores = torch.stack([found[place][0] for place in range(len(queries))]).cpu().numpy()
     normalisers = torch.stack([found[place][1] for place in range(len(queries))]).cpu().numpy()
     _check(model, scores, normalisers, queries, distinct)
     # A context that changes nothing may come out as -1e-8: rounding, not a score.
     scores = np.maximum(scores, 0.0)
-    return Persuasion(scores[:, rows], scores @ weights, engine(model, prompts))
+    return Persuasion(scores[:, rows], scores @ weights, engine(model, tokens))
 
 
 def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], list[int]]:

@@ -1,9 +1,11 @@
 """The engine of next-token distributions: contexts x queries, exact, with every shared beginning computed once."""
 
+from tasks.scoring.next_token.ahead import MadeAhead
 from tasks.scoring.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
 from tasks.scoring.next_token.distributions import Distributions
 from tasks.scoring.next_token.plain import forward_options, left_padded, next_token_log_probs, read_plain
 from tasks.scoring.next_token.prompts import (
+    Tokens,
     check_length,
     no_distribution,
     shortened,
@@ -16,8 +18,10 @@ __all__ = [
     "PLAIN",
     "PREFIX_TREE",
     "Distributions",
+    "MadeAhead",
     "Pass",
     "SharedBeginnings",
+    "Tokens",
     "check_length",
     "engine",
     "forward_options",

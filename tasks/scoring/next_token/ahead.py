@@ -1,5 +1,6 @@
 """Prompts are tokenised in a thread of their own while the model is busy with those before them."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
@@ -17,7 +18,7 @@ class MadeAhead(Generic[Thing, Made]):
 
     def __init__(self, make: Callable[[Thing], Made], things: Sequence[Thing]) -> None:
         self._make = make
-        self._next = {id(one): following for one, following in zip(things, things[1:], strict=False)}
+        self._next = {id(one): following for one, following in itertools.pairwise(things)}
         self._made: dict[int, Future[Made]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead")
 
