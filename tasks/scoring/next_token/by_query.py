@@ -51,8 +51,9 @@ def next_token_by_query(
         for place in range(len(queries)):
             yield place, Distributions.of(read_plain(model, [of_context[place] for of_context in tokens]))
         return
-    kept = _Kept(model, len(contexts))
-    for places in SharedBeginnings(model, tokens, memory=memory).read(kept.take):
+    shared = SharedBeginnings(model, tokens, memory=memory)
+    kept = _Kept(shared.largest, len(contexts))
+    for places in shared.read(kept.take):
         for row, place in enumerate(places):
             yield place, Distributions.of(kept.logits[row])
 
@@ -60,17 +61,17 @@ def next_token_by_query(
 class _Kept:
     """The logits of a bundle of queries after all contexts, in memory that every bundle uses again."""
 
-    def __init__(self, model: LanguageModel, contexts: int) -> None:
-        self._model, self._contexts = model, contexts
+    def __init__(self, queries: int, contexts: int) -> None:
+        self._shape = (queries, contexts)
         self.logits = torch.empty((0,))
 
     @torch.inference_mode()
     def take(self, one: Pass) -> None:
         logits = one.reading.logits([paths[0][-1] for paths in one.paths])
-        if len(self.logits) < len(one.units):
-            self.logits = logits.new_empty((len(one.units), self._contexts, logits.shape[2]))
-        rows = torch.tensor(one.contexts, device=logits.device)
-        self.logits[: len(one.units)].index_copy_(1, rows, logits.transpose(0, 1))
+        if not len(self.logits):
+            self.logits = logits.new_empty((*self._shape, logits.shape[2]))
+        for row, context in enumerate(one.contexts):
+            self.logits[: len(one.units), context] = logits[row]
 
 
 def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
@@ -98,9 +99,10 @@ def _some(prompts: Sequence[Sequence[Tokens]]) -> list[list[Tokens]]:
 
 def _difference(model: LanguageModel, prompts: Sequence[Sequence[Tokens]], plain: torch.Tensor) -> str | None:
     """What is wrong with the fast way; plain: the log-distributions (contexts, queries, V) of the plain one."""
-    kept = _Kept(model, len(prompts))
     try:
-        for places in SharedBeginnings(model, prompts).read(kept.take):
+        shared = SharedBeginnings(model, prompts)
+        kept = _Kept(shared.largest, len(prompts))
+        for places in shared.read(kept.take):
             for row, place in enumerate(places):
                 fast = Distributions.of(kept.logits[row]).log_probs()
                 apart = _divergence(plain[:, place].double(), fast.double())

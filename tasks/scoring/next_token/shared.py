@@ -5,9 +5,9 @@ of the prompts is a tree, the same for all contexts as long as no token spans th
 into bundles, and a bundle is read after a batch of contexts in one pass. Sequences that belong together, such as the
 answers to one query, are a unit and stay in one bundle.
 
-Memory: a quarter of the budget is for the contexts' keys (what is more is read again for each bundle), a half for what
-the caller keeps of a bundle over all contexts, a quarter for the logits of a pass. Where memory runs out all the same,
-the work of a pass is halved and goes on.
+Memory: half of the budget is for what the caller keeps of a bundle over all contexts, an eighth for the contexts' keys
+(what is more is read again for each bundle), the rest for what a pass holds meanwhile. Where memory runs out all the
+same, the work of a pass is halved and goes on.
 """
 
 import logging
@@ -26,7 +26,7 @@ from tasks.scoring.next_token.tree import PrefixTree, bundles
 
 log = logging.getLogger(__name__)
 
-NODES_OF_A_BUNDLE = 256
+NODES_OF_A_BUNDLE = {"cpu": 128, "cuda": 256}
 TOKENS_A_PASS = {"cpu": 4096, "cuda": 16384}
 
 
@@ -50,7 +50,8 @@ class SharedBeginnings:
     prompts: [context][sequence] whole prompts as tokens; units: places of the sequences that stay together, by default
     each alone; entries: how many numbers of the model's dtype the caller keeps of a unit and a context, by default as
     many as the vocabulary has; inner: whether logits are read at inner nodes of the trees, too, not only at the ends;
-    keep: whether more tokens are to follow the trees; memory: the budget in bytes.
+    keep: whether more tokens are to follow the trees; memory: the budget in bytes. largest: the units of the largest
+    bundle.
     """
 
     def __init__(
@@ -65,19 +66,23 @@ class SharedBeginnings:
         memory: int | None = None,
     ) -> None:
         budget = memory if memory is not None else memory_budget(model.device)
-        vocabulary = int(model.model.config.get_text_config().vocab_size)
-        size = torch.finfo(model.model.dtype).bits // 8
+        kind = torch.device(model.device).type
+        config = model.model.config.get_text_config()
+        vocabulary, size = int(config.vocab_size), torch.finfo(model.model.dtype).bits // 8
         self._model, self._keep = model, keep
         self._units = units if units is not None else [[place] for place in range(len(prompts[0]))]
         self._groups = _groups(model, prompts)
-        self._kept = budget // 4 // len(self._groups)
+        self._kept = budget // 8 // len(self._groups)
         most = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
-        self._waiting = deque(bundles(self._groups[0].sequences, self._units, NODES_OF_A_BUNDLE, most))
+        self._waiting = deque(bundles(self._groups[0].sequences, self._units, NODES_OF_A_BUNDLE[kind], most))
+        self.largest = max(map(len, self._waiting))
         trees = [self._tree(units_of, self._groups[0]) for units_of in self._waiting]
-        tokens = TOKENS_A_PASS[torch.device(model.device).type]
-        longest = max(*(len(tree) for tree in trees), *(group.longest for group in self._groups))
-        logits = max(len(tree) if inner else len(tree.paths) for tree in trees) * vocabulary * size
-        self._rows = max(1, min(tokens // longest, budget // 4 // logits))
+        tokens = max(*(len(tree) for tree in trees), *(group.longest for group in self._groups))
+        logits = max(len(tree) if inner else len(tree.paths) for tree in trees)
+        # What a pass holds at once of a row: the logits, and of every token some states and inner states of a layer.
+        inside = 12 * config.hidden_size + 4 * (getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
+        row = (logits * vocabulary + tokens * inside) * size
+        self._rows = max(1, min(TOKENS_A_PASS[kind] // tokens, budget * 3 // 8 // row))
         self._said = False
 
     def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
