@@ -6,7 +6,7 @@ into bundles, and a bundle is read after a batch of contexts in one pass. Sequen
 answers to one query, are a unit and stay in one bundle.
 
 Memory: half of the budget is for what the caller keeps of a bundle over all contexts, an eighth for the contexts' keys
-(what is more is read again for each bundle), the rest for what a pass holds meanwhile. Where memory runs out all the
+(what is more is read again for each bundle), a quarter for what a pass holds meanwhile. Where memory runs out all the
 same, the work of a pass is halved and goes on.
 """
 
@@ -82,7 +82,7 @@ class SharedBeginnings:
         # What a pass holds at once of a row: the logits, and of every token some states and inner states of a layer.
         inside = 12 * config.hidden_size + 4 * (getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
         row = (logits * vocabulary + tokens * inside) * size
-        self._rows = max(1, min(TOKENS_A_PASS[kind] // tokens, budget * 3 // 8 // row))
+        self._rows = max(1, min(TOKENS_A_PASS[kind] // tokens, budget // 4 // row))
         self._said = False
 
     def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:

@@ -118,7 +118,7 @@ def test_never_more_than_the_budget_at_once() -> None:
 
     def watch(one: Any) -> None:
         nonlocal largest
-        assert len(one.contexts) * len(one.units) * entry <= budget * 3 / 8
+        assert len(one.contexts) * len(one.units) * entry <= budget / 4
         largest = max(largest, len(one.units))
 
     done = list(shared.SharedBeginnings(model, prompts, memory=budget).read(watch))

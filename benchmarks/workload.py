@@ -1,0 +1,138 @@
+"""The committed workload: real countries, asked for their capitals and told others, as a study asks and tells.
+
+An entity has four queries (two open, two closed forms) and twelve contexts: eight base, two assertive, two negation.
+The first n entities are the same whatever n is, so a larger workload holds every smaller one. The same prompts lie
+beside it as token ids of SmolLM2, for machines without a tokenizer.
+
+    python benchmarks/workload.py       writes both files anew; results measured before no longer compare
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+FOLDER = Path(__file__).parent / "workload"
+TEXTS = FOLDER / "next_token.json"
+TOKEN_IDS = FOLDER / "token_ids.json"
+
+ENTITIES = 100
+FORMS = ("open", "open", "closed", "closed")
+PER_KIND = {"base": 8, "assertive": 2, "negation": 2}
+TWO_OF_EACH = dict.fromkeys(PER_KIND, 2)
+
+RELATION = "capital"
+SEED = 0
+TOKENIZER = "smollm2-135m-instruct"
+
+# Beside the catalog's facts, which are fewer; common knowledge.
+MORE_CAPITALS = {
+    "Afghanistan": "Kabul", "Algeria": "Algiers", "Angola": "Luanda", "Argentina": "Buenos Aires", "Belarus": "Minsk",
+    "Belgium": "Brussels", "Belize": "Belmopan", "Bhutan": "Thimphu", "Botswana": "Gaborone", "Brazil": "Brasília",
+    "Burkina Faso": "Ouagadougou", "Cambodia": "Phnom Penh", "Cameroon": "Yaoundé", "Chad": "N'Djamena",
+    "Chile": "Santiago", "China": "Beijing", "Colombia": "Bogotá", "Costa Rica": "San José", "Croatia": "Zagreb",
+    "Cyprus": "Nicosia", "Ecuador": "Quito", "El Salvador": "San Salvador", "Eritrea": "Asmara",
+    "Ethiopia": "Addis Ababa", "Fiji": "Suva", "Gabon": "Libreville", "Georgia": "Tbilisi", "Ghana": "Accra",
+    "Greece": "Athens", "Guatemala": "Guatemala City", "Haiti": "Port-au-Prince", "Honduras": "Tegucigalpa",
+    "Iceland": "Reykjavik", "India": "New Delhi", "Indonesia": "Jakarta", "Jamaica": "Kingston", "Jordan": "Amman",
+    "Kenya": "Nairobi", "Laos": "Vientiane", "Latvia": "Riga", "Liberia": "Monrovia", "Lithuania": "Vilnius",
+    "Madagascar": "Antananarivo", "Malaysia": "Kuala Lumpur", "Mali": "Bamako", "Malta": "Valletta",
+    "Mexico": "Mexico City", "Moldova": "Chișinău", "Mongolia": "Ulaanbaatar", "Morocco": "Rabat",
+    "Mozambique": "Maputo", "Namibia": "Windhoek", "Nepal": "Kathmandu", "Nicaragua": "Managua", "Niger": "Niamey",
+    "Nigeria": "Abuja", "Pakistan": "Islamabad", "Paraguay": "Asunción", "Qatar": "Doha", "Rwanda": "Kigali",
+    "Senegal": "Dakar", "Serbia": "Belgrade", "Slovakia": "Bratislava", "Slovenia": "Ljubljana", "Somalia": "Mogadishu",
+    "Sudan": "Khartoum", "Turkey": "Ankara", "Uganda": "Kampala", "Vietnam": "Hanoi", "Zambia": "Lusaka",
+    "Zimbabwe": "Harare",
+}  # fmt: skip
+
+Text = TypeVar("Text")
+
+
+class Workload(Generic[Text]):
+    """Contexts and queries about the same entities: as texts, or as token ids."""
+
+    def __init__(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        self._entries = entries
+
+    def contexts(self, entities: int, per_kind: Mapping[str, int] = TWO_OF_EACH) -> list[Text]:
+        """Entity by entity, so many of each kind."""
+        return [
+            text
+            for entry in self._first(entities)
+            for kind, count in per_kind.items()
+            for text in entry["contexts"][kind][:count]
+        ]
+
+    def queries(self, entities: int) -> list[Text]:
+        """Entity by entity, in the order of FORMS."""
+        return [text for entry in self._first(entities) for text in entry["queries"]]
+
+    def _first(self, entities: int) -> Sequence[Mapping[str, Any]]:
+        if not 1 <= entities <= len(self._entries):
+            raise SystemExit(f"the workload has 1 to {len(self._entries)} entities, not {entities}")
+        return self._entries[:entities]
+
+
+def texts() -> Workload[str]:
+    """The workload as texts."""
+    return Workload(json.loads(TEXTS.read_text(encoding="utf-8")))
+
+
+def token_ids(vocabulary: int) -> Workload[list[int]]:
+    """The workload as token ids, taken modulo the vocabulary; a prompt is its context's ids and its query's."""
+    return Workload(
+        json.loads(TOKEN_IDS.read_text(encoding="utf-8"), parse_int=lambda digits: int(digits) % vocabulary)
+    )
+
+
+def written() -> list[dict[str, Any]]:
+    """The entries of the workload as texts, as the catalog's templates and the seed have them."""
+    from data import catalog
+    from data.keys import drawn_first
+    from data.records import RelationName
+    from tasks.contexts.entities import Entity
+    from tasks.contexts.queries import write_queries
+    from tasks.contexts.sentences import write_contexts
+
+    relation = RelationName(RELATION)
+    capitals = {fact.subject: fact.object for fact in catalog.facts(RELATION)} | MORE_CAPITALS
+    entities = [Entity(name, False, capitals[name]) for name in drawn_first(capitals, ENTITIES, SEED, RELATION)]
+    pool = sorted({entity.object for entity in entities})
+    entries = []
+    for entity in entities:
+        contexts = write_contexts(relation, [entity], pool, per_kind=PER_KIND, seed=SEED)  # type: ignore[arg-type]
+        by_kind = {kind: [one.text for one in contexts if one.kind == kind] for kind in PER_KIND}
+        queries = [query.text for query in write_queries(relation, [entity])]
+        entries.append({"entity": entity.name, "answer": entity.object, "contexts": by_kind, "queries": queries})
+    return entries
+
+
+def tokenized(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The same entries with token ids in place of texts; no token spans the seam of context and query."""
+    from tasks.models import load_language_model
+
+    tokenizer = load_language_model(TOKENIZER, device="cpu").tokenizer
+
+    def ids(text: str) -> list[int]:
+        found: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+        return found
+
+    made = []
+    for entry in entries:
+        contexts = {kind: [ids(text) for text in of_kind] for kind, of_kind in entry["contexts"].items()}
+        made.append({"contexts": contexts, "queries": [ids(text) for text in entry["queries"]]})
+        context, query = entry["contexts"]["base"][0], entry["queries"][0]
+        if ids(context + query) != ids(context) + ids(query):
+            raise SystemExit(f"a token spans the seam of {context!r} and {query!r}")
+    return made
+
+
+def _saved(file: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
+    file.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    _saved(TEXTS, written())
+    _saved(TOKEN_IDS, tokenized(written()))
