@@ -216,7 +216,7 @@ def _apart(model: LanguageModel, prompts: Prompts, memory: int | None) -> float:
     queries = len(prompts[0])
     some = _of_queries(prompts, [round(place * (queries - 1) / (CHECKED - 1)) for place in range(CHECKED)])
     largest = 0.0
-    for place, found in next_token_by_query(model, [""] * len(some), [""] * CHECKED, prompts=some, memory=memory):
+    for place, found in next_token_by_query(model, some, memory=memory):
         plain = Distributions.of(read_plain(model, [of_context[place] for of_context in some])).log_probs()
         largest = max(largest, float((plain.exp() * (plain - found.log_probs())).sum(dim=1).max()))
     return largest

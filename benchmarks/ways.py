@@ -27,12 +27,9 @@ QUERIES_AT_ONCE = 4
 def by_engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]], memory: int | None = None) -> Scores:
     """As tasks.scoring.persuasion computes them, for prompts that have no text."""
     contexts, queries = len(prompts), len(prompts[0])
-    weights = np.full(contexts, 1 / contexts)
+    weights = torch.full((contexts,), 1 / contexts, device=model.device)
     found: dict[int, torch.Tensor] = {}
-    nothing = [""] * max(contexts, queries)
-    for place, distributions in next_token_by_query(
-        model, nothing[:contexts], nothing[:queries], prompts=prompts, memory=memory
-    ):
+    for place, distributions in next_token_by_query(model, prompts, memory=memory):
         found[place] = persuasion_scores(distributions, weights)
     return _on_host([found[place] for place in range(queries)])
 
@@ -40,7 +37,7 @@ def by_engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]], memory:
 def best_plain(model: LanguageModel, prompts: Sequence[Sequence[Tokens]], batch: int) -> Scores:
     """The most that can be had without sharing; batch: prompts that are read at once."""
     contexts, queries = len(prompts), len(prompts[0])
-    weights = np.full(contexts, 1 / contexts)
+    weights = torch.full((contexts,), 1 / contexts, device=model.device)
     found = []
     for start in range(0, queries, QUERIES_AT_ONCE):
         places = range(start, min(start + QUERIES_AT_ONCE, queries))

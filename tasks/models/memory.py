@@ -6,11 +6,14 @@ GIB = 1 << 30
 
 
 def memory_budget(device: str) -> int:
-    """The bytes that a scoring pass may fill beside the model: 2 GiB on a CPU, half of what is free on a GPU."""
+    """The bytes that a scoring pass may fill beside the model: 2 GiB on a CPU, half of what is free on a GPU.
+
+    What torch keeps for later without using it is free, too.
+    """
     if torch.device(device).type != "cuda":
         return 2 * GIB
     free, _ = torch.cuda.mem_get_info(torch.device(device))
-    return free // 2
+    return (free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)) // 2
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -26,7 +26,15 @@ from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import end_tokens
 from tasks.scoring.complete_answers import complete_answers
-from tasks.scoring.next_token import engine, no_distribution, shortened, tokenized, tokenized_prompts
+from tasks.scoring.next_token import (
+    Tokens,
+    engine,
+    first_broken,
+    no_distribution,
+    shortened,
+    tokenized,
+    tokenized_prompts,
+)
 from tasks.scoring.persuasion import counted, divergence_from_mixture
 from tasks.scoring.vocabulary import vocabulary_texts
 
@@ -68,10 +76,11 @@ def answer_set_persuasion(
     aliases, groups = _aliases(model, answers)
     stops = _stops(model, terminators)
     distinct, weights, rows = counted(contexts)
-    way = engine(model, tokenized_prompts(model, distinct, queries))
+    prompts = tokenized_prompts(model, distinct, queries)
+    way = engine(model, prompts)
     found = complete_answers(model, distinct, queries, aliases, stops=stops, way=way, memory=memory)
     scores, log_mass = _persuasion(found.log_probs, groups, weights)
-    _check(model, log_mass, found.sound.numpy(), queries, distinct)
+    _check(model, log_mass, found.sound.numpy(), queries, distinct, prompts)
     # A context that changes nothing may come out as -1e-17, and a whole mass as 1 + 1e-7: rounding.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
     return AnswerSetPersuasion(scores[:, rows], scores @ weights, mass[:, rows], way)
@@ -127,13 +136,15 @@ def _check(
     sound: NDArray[np.bool_],
     queries: Sequence[str],
     contexts: Sequence[str],
+    prompts: Sequence[Sequence[Tokens]],
 ) -> None:
     for broken, said in (
         (~sound, no_distribution(model)),
         (~np.isfinite(log_mass), f"{model.name} gives no answer of the set any probability"),
     ):
         if broken.any():
-            query, context = np.argwhere(broken)[0]
+            places = [(int(query), int(context)) for query, context in np.argwhere(broken)]
+            query, context = first_broken(model, places, prompts)
             raise ScoreError(
                 f"{said} for the query {shortened(queries[query])} after the context {shortened(contexts[context])}"
             )

@@ -18,6 +18,7 @@ from tasks.scoring.vocabulary import vocabulary_texts
 # To ask whether all answers have ended makes a GPU wait.
 _STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}
 _NOTHING = -1
+_LOOKED_AT = 200
 
 
 class GreedyLines:
@@ -51,7 +52,9 @@ class GreedyLines:
         broken: list[list[int]] = self._broken.nonzero().tolist()
         if broken:
             # A NaN spreads to all that is read in one pass with it: whose it is shows alone.
-            alone = (place for place in broken if self._grown_plainly([prompts[place[1]][place[0]]])[1].any())
+            alone = (
+                place for place in broken[:_LOOKED_AT] if self._grown_plainly([prompts[place[1]][place[0]]])[1].any()
+            )
             query, context = next(alone, broken[0])
             raise ScoreError(
                 f"{no_distribution(self._model)} while it answers the query {shortened(queries[query])} "

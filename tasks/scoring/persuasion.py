@@ -24,6 +24,7 @@ from tasks.scoring.next_token import (
     Distributions,
     Tokens,
     engine,
+    first_broken,
     next_token_by_query,
     no_distribution,
     shortened,
@@ -63,14 +64,15 @@ def persuasion(
     if not contexts or not queries:
         raise UsageError(f"persuasion needs contexts and queries; given: {len(contexts)} and {len(queries)}")
     distinct, weights, rows = counted(contexts)
+    of_contexts = torch.from_numpy(weights).to(model.device, torch.float32)
     tokens = prompts if prompts is not None else tokenized_prompts(model, distinct, queries)
     # Nothing is brought to the host before the end: a GPU would wait for it.
     found: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-    for place, distributions in next_token_by_query(model, distinct, queries, prompts=tokens, memory=memory):
-        found[place] = (persuasion_scores(distributions, weights), distributions.log_normaliser)
+    for place, distributions in next_token_by_query(model, tokens, memory=memory):
+        found[place] = (persuasion_scores(distributions, of_contexts), distributions.log_normaliser)
     scores = torch.stack([found[place][0] for place in range(len(queries))]).cpu().numpy()
     normalisers = torch.stack([found[place][1] for place in range(len(queries))]).cpu().numpy()
-    _check(model, scores, normalisers, queries, distinct)
+    _check(model, scores, normalisers, queries, distinct, tokens)
     # A context that changes nothing may come out as -1e-8: rounding, not a score.
     scores = np.maximum(scores, 0.0)
     return Persuasion(scores[:, rows], scores @ weights, engine(model, tokens))
@@ -85,16 +87,15 @@ def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], li
 
 
 @torch.inference_mode()
-def persuasion_scores(distributions: Distributions, weights: NDArray[np.float64]) -> torch.Tensor:
+def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> torch.Tensor:
     """KL(p(.|c,q) || p(.|q)) of every context c, p(.|q) being the weighted mixture: (n_contexts,) in nats, float64.
 
-    weights: (n_contexts,), p(c), which sum to 1. A NaN among the distributions makes every score NaN.
+    weights: (n_contexts,), p(c), which sum to 1; float32, on the device of the distributions. A NaN among the
+    distributions makes every score NaN.
     """
-    device = distributions.logits.device
-    of_context = torch.from_numpy(weights).to(device, torch.float32)
-    scores = torch.zeros(len(weights), dtype=torch.float64, device=device)
+    scores = torch.zeros(len(weights), dtype=torch.float64, device=weights.device)
     for log_p in distributions.slices():
-        scores += divergence_from_mixture(log_p.exp_(), of_context)
+        scores += divergence_from_mixture(log_p.exp_(), weights)
     return scores
 
 
@@ -116,15 +117,16 @@ def _check(
     normalisers: NDArray[np.float32],
     queries: Sequence[str],
     contexts: Sequence[str],
+    prompts: Sequence[Sequence[Tokens]],
 ) -> None:
     def where(place: tuple[int, int]) -> str:
         return f"for the query {shortened(queries[place[0]])} after the context {shortened(contexts[place[1]])}"
 
-    # The mixture carries one context's NaN to all of them: the normalisers say whose it was.
+    # The mixture carries one context's NaN to all of them: the normalisers say in which it was.
     for broken, said in (
         (~np.isfinite(normalisers), no_distribution(model)),
         (~(scores >= -_ROUNDING) | np.isinf(scores), f"persuasion by {model.name} is no score"),
     ):
         if broken.any():
-            query, context = np.argwhere(broken)[0]
-            raise ScoreError(f"{said} {where((int(query), int(context)))}")
+            places = [(int(query), int(context)) for query, context in np.argwhere(broken)]
+            raise ScoreError(f"{said} {where(first_broken(model, places, prompts))}")

@@ -3,7 +3,13 @@
 from tasks.scoring.next_token.ahead import MadeAhead
 from tasks.scoring.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
 from tasks.scoring.next_token.distributions import Distributions
-from tasks.scoring.next_token.plain import forward_options, left_padded, next_token_log_probs, read_plain
+from tasks.scoring.next_token.plain import (
+    first_broken,
+    forward_options,
+    left_padded,
+    next_token_log_probs,
+    read_plain,
+)
 from tasks.scoring.next_token.prompts import (
     Tokens,
     check_length,
@@ -24,6 +30,7 @@ __all__ = [
     "Tokens",
     "check_length",
     "engine",
+    "first_broken",
     "forward_options",
     "left_padded",
     "next_token_by_query",

@@ -7,7 +7,7 @@ a warning says why. So a model of a kind that nobody thought of costs time, neve
 
 import logging
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 
@@ -15,7 +15,7 @@ from tasks.models.language_model import LanguageModel
 from tasks.models.memory import is_out_of_memory
 from tasks.scoring.next_token.distributions import Distributions
 from tasks.scoring.next_token.plain import read_plain
-from tasks.scoring.next_token.prompts import Tokens, tokenized_prompts
+from tasks.scoring.next_token.prompts import Tokens
 from tasks.scoring.next_token.reading import unreadable
 from tasks.scoring.next_token.shared import Pass, SharedBeginnings
 
@@ -32,27 +32,19 @@ _engines: "weakref.WeakKeyDictionary[LanguageModel, str]" = weakref.WeakKeyDicti
 
 
 def next_token_by_query(
-    model: LanguageModel,
-    contexts: Sequence[str],
-    queries: Sequence[str],
-    *,
-    prompts: Sequence[Sequence[Tokens]] | None = None,
-    memory: int | None = None,
+    model: LanguageModel, prompts: Sequence[Sequence[Tokens]], *, memory: int | None = None
 ) -> Iterator[tuple[int, Distributions]]:
     """For each query its place and the distributions after every context, (n_contexts, V); queries in any order.
 
-    A context stands before a query with nothing between them. prompts: their tokens, where they are known already, as
-    `tokenized_prompts` gives them. memory: the budget in bytes. Distributions are to be used before the next are asked
-    for: their memory is used again.
-    Raises UsageError where there is no context or no query, ScoreError for a prompt that does not fit the model.
+    prompts: [context][query] tokens, as `tokenized_prompts` gives them. memory: the budget in bytes. Distributions are
+    to be used before the next are asked for: their memory is used again.
     """
-    tokens = prompts if prompts is not None else tokenized_prompts(model, contexts, queries)
-    if engine(model, tokens) == PLAIN:
-        for place in range(len(queries)):
-            yield place, Distributions.of(read_plain(model, [of_context[place] for of_context in tokens]))
+    if engine(model, prompts) == PLAIN:
+        for place in range(len(prompts[0])):
+            yield place, Distributions.of(read_plain(model, [of_context[place] for of_context in prompts]))
         return
-    shared = SharedBeginnings(model, tokens, memory=memory)
-    kept = _Kept(shared.largest, len(contexts))
+    shared = SharedBeginnings(model, prompts, memory=memory)
+    kept = _Kept(shared.largest, len(prompts))
     for places in shared.read(kept.take):
         for row, place in enumerate(places):
             yield place, Distributions.of(kept.logits[row])
@@ -77,35 +69,45 @@ class _Kept:
 def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
     """The way in which this model's next tokens are computed: "prefix tree" or "plain"; settled at its first prompts.
 
-    prompts: [context][query] tokens, some of which are read both ways.
+    prompts: [context][query] tokens. All queries after two of the contexts are read in the fast way, as a study has
+    them, and some of these in the plain way, too.
     """
     if model not in _engines:
-        tried = _some(prompts)
-        plain = [Distributions.of(read_plain(model, of_context)) for of_context in tried]
+        tried = _shortest_and_longest(prompts)
+        compared = _first_and_last(len(tried[0]))
+        plain = [Distributions.of(read_plain(model, [of_context[place] for place in compared])) for of_context in tried]
         if not all(torch.isfinite(one.log_normaliser).all() for one in plain):
             return PLAIN  # nothing to compare with; whoever asked for these prompts finds the NaN and its prompt
-        reason = unreadable(model) or _difference(model, tried, torch.stack([one.log_probs() for one in plain]))
+        log_probs = dict(zip(compared, torch.stack([one.log_probs() for one in plain], dim=1), strict=True))
+        reason = unreadable(model) or _difference(model, tried, log_probs)
         if reason:
             log.warning("%s is read prompt by prompt, which is slower: %s", model.name, reason)
         _engines[model] = PLAIN if reason else PREFIX_TREE
     return _engines[model]
 
 
-def _some(prompts: Sequence[Sequence[Tokens]]) -> list[list[Tokens]]:
-    """The first and the last queries of the shortest and the longest context."""
+def _shortest_and_longest(prompts: Sequence[Sequence[Tokens]]) -> list[Sequence[Tokens]]:
     by_length = sorted(prompts, key=lambda of_context: len(of_context[0]))
-    return [[*of_context[:3], *of_context[3:][-3:]] for of_context in (by_length[0], by_length[-1])]
+    return [by_length[0], by_length[-1]]
 
 
-def _difference(model: LanguageModel, prompts: Sequence[Sequence[Tokens]], plain: torch.Tensor) -> str | None:
-    """What is wrong with the fast way; plain: the log-distributions (contexts, queries, V) of the plain one."""
+def _first_and_last(queries: int) -> list[int]:
+    return sorted({*range(min(3, queries)), *range(max(0, queries - 3), queries)})
+
+
+def _difference(
+    model: LanguageModel, prompts: Sequence[Sequence[Tokens]], plain: Mapping[int, torch.Tensor]
+) -> str | None:
+    """What is wrong with the fast way; plain: the log-distributions (contexts, V) of some queries the plain way."""
     try:
         shared = SharedBeginnings(model, prompts)
         kept = _Kept(shared.largest, len(prompts))
         for places in shared.read(kept.take):
             for row, place in enumerate(places):
+                if place not in plain:
+                    continue
                 fast = Distributions.of(kept.logits[row]).log_probs()
-                apart = _divergence(plain[:, place].double(), fast.double())
+                apart = _divergence(plain[place].double(), fast.double())
                 if not apart <= _ROUNDING.get(model.dtype, _ROUNDING_OF_SHORT_FORMATS):
                     return f"shared beginnings change its answers by {apart:.2g} nats"
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:

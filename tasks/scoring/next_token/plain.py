@@ -5,6 +5,7 @@ only the last position goes through the output matrix. Log-softmax is taken in f
 """
 
 import inspect
+import logging
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,10 +14,14 @@ from numpy.typing import NDArray
 
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
+from tasks.models.memory import is_out_of_memory
 from tasks.scoring.next_token.distributions import Distributions
 from tasks.scoring.next_token.prompts import Tokens, no_distribution, shortened, tokenized
 
+log = logging.getLogger(__name__)
+
 BATCH = 32
+_LOOKED_AT = 200
 
 
 def next_token_log_probs(
@@ -39,18 +44,49 @@ def next_token_log_probs(
 
 
 def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int = BATCH) -> torch.Tensor:
-    """The logits after every prompt, (n_prompts, V), in the model's dtype, on its device."""
+    """The logits after every prompt, (n_prompts, V), in the model's dtype, on its device.
+
+    Where memory runs out, batches are halved. Raises ScoreError where a single prompt does not fit.
+    """
     if batch_size < 1:
         raise UsageError(f"batch_size is {batch_size}; it must be at least 1")
     order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
-    parts = [
-        _read(model, [prompts[place] for place in order[start : start + batch_size]])
-        for start in range(0, len(order), batch_size)
-    ]
+    parts: list[torch.Tensor] = []
+    done = 0
+    while done < len(order):
+        batch = [prompts[place] for place in order[done : done + batch_size]]
+        try:
+            parts.append(_read(model, batch))
+            done += len(batch)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(batch) == 1:
+                raise ScoreError(
+                    f"{model.name} in {model.dtype}: memory runs out with a single prompt, of {len(batch[0])} tokens; "
+                    f"choose a smaller format, or a device with more memory: "
+                    f"{shortened(str(model.tokenizer.decode(list(batch[0]))))}"
+                ) from error
+            batch_size = len(batch) // 2
+            log.warning("%s: memory ran out; prompts are read %d at once", model.name, batch_size)
     if not parts:
         return torch.zeros((0, int(model.model.config.get_text_config().vocab_size)), device=model.device)
     back = sorted(range(len(order)), key=lambda row: order[row])
     return torch.cat(parts)[back]
+
+
+def first_broken(
+    model: LanguageModel, broken: Sequence[tuple[int, int]], prompts: Sequence[Sequence[Tokens]]
+) -> tuple[int, int]:
+    """Which query and context a NaN comes from: it spreads to all that is read in its pass; alone it shows whose it is.
+
+    broken: places of queries and contexts, of which some are looked at; prompts: [context][query] tokens.
+    """
+    for query, context in broken[:_LOOKED_AT]:
+        alone = Distributions.of(read_plain(model, [prompts[context][query]]))
+        if not bool(torch.isfinite(alone.log_normaliser).all()):
+            return query, context
+    return broken[0]
 
 
 def left_padded(tokens: Sequence[Tokens], device: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -81,5 +117,5 @@ def forward_options(model: LanguageModel, mask: torch.Tensor) -> dict[str, objec
 @torch.inference_mode()
 def _read(model: LanguageModel, tokens: Sequence[Tokens]) -> torch.Tensor:
     ids, mask = left_padded(tokens, model.device)
-    logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **forward_options(model, mask)).logits[:, -1]
-    return logits
+    logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **forward_options(model, mask)).logits
+    return logits[:, -1].clone()  # a view would keep the logits of all positions alive

@@ -27,7 +27,9 @@ def unreadable(model: LanguageModel) -> str | None:
     lacking = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in known]
     if lacking:
         return f"its forward pass knows no {', '.join(lacking)}"
-    if strange := set(_layer_types(model)) - {"full_attention", "sliding_attention"}:
+    # GPT-Neo's local layers hide keys by where they lie in memory, whatever a mask says.
+    types = {*_layer_types(model), *getattr(model.model.config, "attention_layers", ())}
+    if strange := types - {"full_attention", "sliding_attention", "global"}:
         return f"it has layers of {', '.join(sorted(strange))}"
     return None
 
@@ -157,7 +159,7 @@ def _forward(
         position_ids=positions,
         past_key_values=keys,
         use_cache=True,
-        logits_to_keep=torch.tensor(list(nodes), device=tokens.device),
+        logits_to_keep=list(nodes),  # a tensor would be moved to another GPU than the states of a model that is spread
     )
     logits: torch.Tensor = out.logits
     return logits

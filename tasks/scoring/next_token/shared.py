@@ -14,6 +14,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -76,12 +77,15 @@ class SharedBeginnings:
         most = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
         self._waiting = deque(bundles(self._groups[0].sequences, self._units, NODES_OF_A_BUNDLE[kind], most))
         self.largest = max(map(len, self._waiting))
-        trees = [self._tree(units_of, self._groups[0]) for units_of in self._waiting]
-        tokens = max(*(len(tree) for tree in trees), *(group.longest for group in self._groups))
-        logits = max(len(tree) if inner else len(tree.paths) for tree in trees)
-        # What a pass holds at once of a row: the logits, and of every token some states and inner states of a layer.
+        trees = [self._tree(units_of, group) for units_of in self._waiting for group in self._groups]
+        longest = max(group.longest for group in self._groups)
+        tokens = max(longest, *map(len, trees))
+        read = max(len(tree) if inner else len(tree.paths) for tree in trees)
+        # What a row of a pass holds at once: logits; of every token some states, and inner states of a layer; and keys,
+        # those of the context and, where more is to follow, those of the tree.
         inside = 12 * config.hidden_size + 4 * (getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
-        row = (logits * vocabulary + tokens * inside) * size
+        seen = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
+        row = (read * vocabulary + tokens * inside + seen * _keys_of_a_token(config)) * size
         self._rows = max(1, min(TOKENS_A_PASS[kind] // tokens, budget // 4 // row))
         self._said = False
 
@@ -169,3 +173,10 @@ def _groups(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> list[_
         length = common_beginning(of_context)
         alike.setdefault(tuple(tuple(prompt[length:]) for prompt in of_context), []).append(place)
     return [_Group(model, prompts, contexts) for contexts in alike.values()]
+
+
+def _keys_of_a_token(config: Any) -> int:
+    """How many numbers a token's keys and values are, over all layers."""
+    heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    return int(2 * config.num_hidden_layers * heads * size)

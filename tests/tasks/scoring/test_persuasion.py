@@ -15,7 +15,7 @@ QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is"]
 
 
 def _scores(log_probs: torch.Tensor, weights: Any) -> np.ndarray:
-    return persuasion_scores(Distributions.of(log_probs), np.array(weights)).numpy()
+    return persuasion_scores(Distributions.of(log_probs), torch.tensor(weights, dtype=torch.float32)).numpy()
 
 
 def _entropy(probabilities: np.ndarray) -> float:
@@ -77,7 +77,8 @@ def test_rounding_of_normalisers_is_forgiven() -> None:
     off = Distributions(log_probs, torch.tensor([1e-5, -1e-5, 1e-5]))
     weights = np.array([0.5, 0.25, 0.25])
     # The plain sum of p log(p / m) would be off by 1e-5 itself, this one by 1e-5 of the score.
-    np.testing.assert_allclose(persuasion_scores(off, weights), _scores(log_probs, weights), rtol=2e-5)
+    found = persuasion_scores(off, torch.tensor(weights, dtype=torch.float32))
+    np.testing.assert_allclose(found, _scores(log_probs, weights), rtol=2e-5)
 
 
 def test_scores_do_not_depend_on_how_the_vocabulary_is_sliced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,3 +116,15 @@ def test_nan_is_raised_with_its_query_and_context(way: str, monkeypatch: pytest.
         model.model.get_input_embeddings().weight[token] = float("nan")
     with pytest.raises(ScoreError, match=r"NaN.* for the query 'a query' after the context 'the third: z"):
         persuasion(model, ["the first\n", "the second\n", "the third: z\n"], ["a query"])
+
+
+def test_nan_of_a_query_is_not_blamed_on_those_that_were_read_with_it() -> None:
+    model = tiny_language_model()
+    queries = [f"query {number}" for number in range(10)]
+    persuasion(model, CONTEXTS, queries)  # settles how this model is read
+    token = model.tokenizer("z", add_special_tokens=False)["input_ids"][0]
+    with torch.no_grad():
+        model.model.get_input_embeddings().weight[token] = float("nan")
+    queries[5] = "query z"
+    with pytest.raises(ScoreError, match=r"NaN.* for the query 'query z' after the context 'Oslo is big"):
+        persuasion(model, CONTEXTS, queries)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from transformers import GPTNeoConfig, GPTNeoForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
@@ -40,7 +40,7 @@ def _furthest(model: LanguageModel, contexts: list[str], queries: list[str], mem
     """The largest difference of a log-probability from that of the prompt read alone."""
     prompts = tokenized_prompts(model, contexts, queries)
     apart, seen = 0.0, set()
-    for place, found in next_token_by_query(model, contexts, queries, memory=memory):
+    for place, found in next_token_by_query(model, prompts, memory=memory):
         expected = _alone(model, [of_context[place] for of_context in prompts])
         apart = max(apart, float((found.log_probs() - expected).abs().max()))
         seen.add(place)
@@ -97,7 +97,8 @@ def test_every_context_is_read_once_and_queries_after_it_together() -> None:
     model = tiny_language_model()
     _engine(model)
     before = model.forward_passes
-    list(next_token_by_query(model, CONTEXTS[:2], [f"The capital of {number} is" for number in range(20)]))
+    queries = [f"The capital of {number} is" for number in range(20)]
+    list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS[:2], queries)))
     assert model.forward_passes - before == 2
 
 
@@ -129,7 +130,7 @@ def test_never_more_than_the_budget_at_once() -> None:
 @contextmanager
 def _running_out_of_memory(model: LanguageModel, over: int) -> Iterator[None]:
     def refuse(module: Any, args: Any, given: dict[str, Any]) -> None:
-        if given["input_ids"].numel() > over:
+        if (given["input_ids"] if given else args[0]).numel() > over:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
 
     hook = model.model.register_forward_pre_hook(refuse, with_kwargs=True)
@@ -145,7 +146,7 @@ def test_out_of_memory_halves_the_work_and_says_so_once(caplog: pytest.LogCaptur
     expected = [_alone(model, [of_context[place] for of_context in prompts]) for place in range(len(queries))]
     _engine(model)
     with _running_out_of_memory(model, over=64):
-        for place, found in next_token_by_query(model, contexts, queries):
+        for place, found in next_token_by_query(model, prompts):
             torch.testing.assert_close(found.log_probs(), expected[place], atol=1e-4, rtol=0)
     said = [record for record in caplog.records if "memory ran out" in record.message]
     assert len(said) == 1
@@ -156,7 +157,7 @@ def test_what_fits_nowhere_is_an_error() -> None:
     model = tiny_language_model()
     _engine(model)
     with _running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="single context and query"):
-        list(next_token_by_query(model, CONTEXTS, QUERIES))
+        list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)))
 
 
 @pytest.mark.parametrize("family", ["bloom", "mamba"])
@@ -182,9 +183,9 @@ def test_a_model_that_places_tokens_in_its_own_way_is_found_out(caplog: pytest.L
     assert "shared beginnings change its answers by" in caplog.text
 
 
-def test_a_fault_of_the_model_is_no_reason_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_memory_at_all_is_no_reason_to_go_the_other_way() -> None:
     model = tiny_language_model()
-    with _running_out_of_memory(model, over=0), pytest.raises(torch.OutOfMemoryError):
+    with _running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="memory runs out"):
         engine(model, tokenized_prompts(model, CONTEXTS, QUERIES))
 
 
@@ -193,21 +194,42 @@ def test_short_formats_are_served_too() -> None:
     model.model.to(torch.bfloat16)
     model.dtype = "bfloat16"
     assert _engine(model) == PREFIX_TREE
-    for _, found in next_token_by_query(model, CONTEXTS, QUERIES):
+    for _, found in next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)):
         assert found.logits.dtype == torch.bfloat16
         torch.testing.assert_close(found.log_probs().exp().sum(dim=1), torch.ones(len(CONTEXTS)), atol=1e-5, rtol=0)
 
 
 def test_nothing_to_read_is_refused(tiny: LanguageModel) -> None:
     with pytest.raises(UsageError, match="contexts and queries"):
-        list(next_token_by_query(tiny, [], QUERIES))
+        tokenized_prompts(tiny, [], QUERIES)
     with pytest.raises(UsageError, match="contexts and queries"):
-        list(next_token_by_query(tiny, CONTEXTS, []))
+        tokenized_prompts(tiny, CONTEXTS, [])
 
 
 def test_prompts_that_do_not_fit_are_refused_with_their_text() -> None:
     model = tiny_language_model(window=16)
     with pytest.raises(ScoreError, match=r"17 tokens.*never cut.*xxxx"):
-        list(next_token_by_query(model, ["short\n", "x" * 10], ["seven!!"]))
+        tokenized_prompts(model, ["short\n", "x" * 10], ["seven!!"])
     with pytest.raises(ScoreError, match="no tokens"):
-        list(next_token_by_query(model, [""], [""]))
+        tokenized_prompts(model, [""], [""])
+
+
+def test_layers_that_do_not_heed_the_mask_are_read_plainly() -> None:
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 512}
+    config = GPTNeoConfig(
+        **shape, vocab_size=VOCABULARY, attention_types=[[["global", "local"], 1]], window_size=8, initializer_range=0.5
+    )
+    model = LanguageModel(GPTNeoForCausalLM(config), byte_tokenizer(), "neo", "0", "float32", "cpu")
+    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _engine(model) == PLAIN
+
+
+def test_plain_way_halves_its_batches_too(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model("bloom")
+    _engine(model)
+    with _running_out_of_memory(model, over=400):
+        assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert "prompts are read" in caplog.text
+    with _running_out_of_memory(model, over=3), pytest.raises(ScoreError, match=r"single prompt.*Oslo is big"):
+        list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)))
