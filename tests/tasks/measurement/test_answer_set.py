@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tasks.scoring.answer_set import answer_set_persuasion
 
 from tasks.measurement import answer_set
 from tasks.measurement.measure import do
 from tasks.models import LanguageModel
+from tasks.scoring.answer_set import answer_set_persuasion
 from tests.tasks.measurement.conftest import Prepared
 
 

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tasks.scoring.memorization import greedy_answers
 
 from data.records import Context, Query, of_row
 from tasks.measurement import memorization
 from tasks.measurement.measure import do
 from tasks.models import LanguageModel
+from tasks.scoring.memorization import greedy_answers
 from tests.tasks.measurement.conftest import OTHER_PARAMETERS, Prepared
 
 
