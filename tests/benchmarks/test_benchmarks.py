@@ -71,6 +71,7 @@ def test_memory_in_small(model: Path, tmp_path: Path) -> None:
     for one in settings:
         assert one["above_baseline"] == one["peak"] - one["baseline"] >= 0
         assert one["within_budget"] == (one["above_baseline"] <= one["budget"] == 64 << 20)
+        assert one["within_budget"]  # whatever else it fills, a tiny model stays far below
 
 
 def test_gpu_in_small_and_without_what_a_bare_machine_lacks(tmp_path: Path) -> None:
