@@ -4,10 +4,22 @@ from data.parameters import AccuracyParameters, AnswersParameters
 from data.registry import CONDITION, QUESTION, Measure, scores
 from data.tables import Column
 
+
+def _error(score: str) -> Column:
+    """The column of a score's standard error."""
+    return Column(
+        f"{score}_standard_error",
+        "DOUBLE",
+        f"standard error of {score}, from halves of the answers; NULL where none were drawn",
+        "nats",
+        nullable=True,
+    )
+
+
 ANSWER_MEASURES = (
     Measure(
         "answers",
-        1,
+        2,
         "answers",
         "",
         "sampled answers and the greedy one, with the words that every later score rests on",
@@ -22,13 +34,19 @@ ANSWER_MEASURES = (
             Column("token_log_probs", "DOUBLE[]", "log-probabilities of the tokens at temperature 1", "nats"),
             Column("finished", "BOOLEAN", "whether it ended before the limit of tokens"),
             Column("answer_group", "BIGINT", "its group of equivalent answers; NULL for the greedy one", nullable=True),
+            Column(
+                "context_cut",
+                "BIGINT",
+                "tokens of the context's end that did not fit the model's window and were left out; 0 where all of it "
+                "was read",
+            ),
         ),
         inputs="questions",
         parameters=AnswersParameters,
     ),
     Measure(
         "semantic_entropy",
-        1,
+        2,
         "answers",
         "nats",
         "how many meanings the sampled answers spread over",
@@ -38,19 +56,24 @@ ANSWER_MEASURES = (
             QUESTION,
             CONDITION,
             Column("groups", "BIGINT", "number of groups of equivalent answers"),
+            Column("group_sizes", "BIGINT[]", "the groups' sizes in order of opening"),
             Column("semantic_entropy", "DOUBLE", "-1/V sum_v log sum_{k in v} p(a_k|x)", "nats"),
             Column(
                 "semantic_entropy_length_normalised", "DOUBLE", "the same with mean token log-probabilities", "nats"
             ),
             Column("semantic_entropy_rao", "DOUBLE", "entropy of renormalised group probabilities", "nats"),
             Column("cluster_assignment_entropy", "DOUBLE", "entropy of the group sizes", "nats"),
+            _error("semantic_entropy"),
+            _error("semantic_entropy_length_normalised"),
+            _error("semantic_entropy_rao"),
+            _error("cluster_assignment_entropy"),
         ),
         inputs="questions",
         needs=("answers",),
     ),
     Measure(
         "coherent_persuasion",
-        1,
+        2,
         "answers",
         "nats",
         "how far a context moves the distributions of groups of answers",
@@ -61,9 +84,12 @@ ANSWER_MEASURES = (
             CONDITION,
             Column("groups_without", "BIGINT", "groups of answers without the context"),
             Column("groups_with", "BIGINT", "groups of answers with the context"),
+            Column("group_sizes_without", "BIGINT[]", "their sizes without the context, in order of opening"),
+            Column("group_sizes_with", "BIGINT[]", "their sizes with the context, in order of opening"),
             Column(
                 "coherent_persuasion", "DOUBLE", "mean KL(p_h || p_g) over pairs of groups with and without", "nats"
             ),
+            _error("coherent_persuasion"),
         ),
         inputs="questions",
         needs=("answers",),

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 LEAST_DRAWS = 32
+LEAST_HALF_SAMPLES = 10
 
 
 class Parameters(BaseModel):
@@ -61,7 +62,7 @@ class PrecisionParameters(Parameters):
 
 
 class AnswersParameters(Parameters):
-    """How answers are sampled and when two of them count as equivalent."""
+    """How answers are sampled, when two of them count as equivalent, and how many halves tell a standard error."""
 
     samples: int = Field(default=10, ge=1, le=1000)
     max_new_tokens: int = Field(default=20, ge=1, le=1000)
@@ -69,7 +70,19 @@ class AnswersParameters(Parameters):
     top_p: float = Field(default=1.0, gt=0, le=1)
     top_k: int = Field(default=0, ge=0)
     entailment: str = "microsoft/deberta-large-mnli"
+    entailment_with_question: bool = False
     threshold: float = Field(default=0.8, gt=0, le=1)
+    half_samples: int = Field(default=50, ge=0, le=10_000)
+
+    @field_validator("half_samples")
+    @classmethod
+    def _enough(cls, half_samples: int) -> int:
+        if 0 < half_samples < LEAST_HALF_SAMPLES:
+            raise ValueError(
+                f"{half_samples} are too few to tell how far they scatter; use at least {LEAST_HALF_SAMPLES}, "
+                "or 0 for no standard errors"
+            )
+        return half_samples
 
 
 class AccuracyParameters(Parameters):

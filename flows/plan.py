@@ -248,6 +248,7 @@ class Plan:
             device=item.model.device,
             family=item.family,
             seed=self.study.seed,
+            batch_size=item.model.batch_size,
             inputs=inputs,
             wanted={name: self._scores(item, name, digests) for name in item.measures},
             needs={name: self._scores(item, name, digests) for name in item.needs},

@@ -18,7 +18,7 @@ from flows.status import cells
 from reports.frames import COLUMNS
 from reports.report import NotRun, StudyCard, write_report
 
-REPORT_VERSION = 3
+REPORT_VERSION = 4
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
 
 

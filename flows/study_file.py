@@ -80,11 +80,15 @@ class QuestionsPart(_Part):
 
 
 class ModelPart(_Part):
-    """A language model: a catalog alias, a hub id or a folder; its number format and where it runs."""
+    """A language model: a catalog alias, a hub id or a folder; its number format and where it runs.
+
+    batch_size: the prompts whose answers it samples at once; by default as many as are worth it and fit its memory.
+    """
 
     name: str = Field(min_length=1)
     dtype: Literal["auto", "float32", "bfloat16", "float16", "8bit", "4bit"] = "auto"
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|balanced)$")
+    batch_size: int | None = Field(default=None, ge=1, le=100_000)
 
     @field_validator("device")
     @classmethod

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from data.errors import WorkspaceError
+from reports.answers import write_answers
 from reports.card import NotRun, StudyCard
 from reports.figures import plates, printed
 from reports.findings import findings
@@ -28,8 +29,9 @@ _log = logging.getLogger(__name__)
 def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> Path:
     """Writes index.html, figures/ and tables/ into `folder`, in place of the report before; returns the page's path.
 
-    A frame that is missing or empty leaves its figures out, and the page says so. InputError where a frame lacks a
-    column; WorkspaceError where the folder cannot be written, or holds something that is no report.
+    Where there are answers to read, answers.html stands beside it. A frame that is missing or empty leaves its figures
+    out, and the page says so. InputError where a frame lacks a column; WorkspaceError where the folder cannot be
+    written, or holds something that is no report.
     """
     folder = Path(folder).resolve()
     new, old = (folder.with_name(f".{folder.name}.{state}") for state in ("new", "old"))
@@ -64,7 +66,8 @@ def _fill(folder: Path, frames: dict[str, pd.DataFrame], card: StudyCard) -> Non
     for sheet in tables:
         if len(sheet.rows):
             _write_csv(folder / "tables" / f"{sheet.name}.csv", sheet.rows)
-    text = page(card, findings(frames), pictures, left_out, tables, _made(frames))
+    answers = write_answers(frames, folder, card)
+    text = page(card, findings(frames), pictures, left_out, tables, _made(frames), answers=answers)
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 

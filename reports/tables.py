@@ -37,39 +37,71 @@ class Sheet:
 
 def accuracy_entropy_persuasion(frames: dict[str, pd.DataFrame]) -> Sheet:
     """Accuracy, semantic entropy and coherent persuasion per partition and context (as [M] Table 2)."""
-    summary = frames["partition_summary"]
-    made = []
-    for model, rows in by_model(summary):
-        for partition in partitions(rows):
-            for condition, said in CONDITION_NAMES.items():
-                for row in rows[(rows["partition"] == partition) & (rows["condition"] == condition)].to_dict("records"):
-                    made.append(
-                        {
-                            "model": model.name,
-                            "dtype": model.dtype,
-                            "partition": partition,
-                            "context": said,
-                            **{
-                                name: row[name]
-                                for name in (
-                                    "questions",
-                                    "accuracy",
-                                    "semantic_entropy",
-                                    "semantic_entropy_length_normalised",
-                                    "semantic_entropy_rao",
-                                    "coherent_persuasion",
-                                )
-                            },
-                        }
-                    )
     return Sheet(
         "accuracy-entropy-persuasion",
         "Accuracy, uncertainty and persuasion, with and without context",
         "A row is a partition under a context. Accuracy is the share of greedy answers that are the expected one: "
         "the original object, or what the context states. Entropies and coherent persuasion are means in nats; "
-        "there is no persuasion without a context.",
-        pd.DataFrame(made),
+        f"there is no persuasion without a context.{_standard_errors(frames['answers_of_questions'])}",
+        _by_partition(
+            frames["partition_summary"],
+            "questions",
+            "accuracy",
+            "semantic_entropy",
+            "semantic_entropy_length_normalised",
+            "semantic_entropy_rao",
+            "coherent_persuasion",
+        ),
     )
+
+
+def what_became_of_answers(frames: dict[str, pd.DataFrame]) -> Sheet:
+    """Empty and unfinished answers, contexts cut, and the mean number of groups, per partition and context."""
+    summary = frames["partition_summary"]
+    return Sheet(
+        "what-became-of-answers",
+        "What became of the answers",
+        "Answers are the samples; greedy ones are not counted here. An empty answer ended before its first word: it is "
+        "equivalent to other empty ones alone, and as a greedy answer it matches nothing. An unfinished one was cut "
+        "off at the limit of tokens. Where a context was cut, its end did not fit into the model's window. Nothing is "
+        "left out: all of them are in the scores. Groups: how many different things the answers to a question say, on "
+        "average.",
+        _by_partition(
+            summary[summary["answers"].notna()],
+            "questions",
+            "answers",
+            "empty_answers",
+            "unfinished_answers",
+            "contexts_cut",
+            "groups",
+        ),
+    )
+
+
+def _by_partition(summary: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """These columns of partition_summary: models by name, partitions and contexts in their fixed order."""
+    made = []
+    for model, rows in by_model(summary):
+        for partition in partitions(rows):
+            for condition, said in CONDITION_NAMES.items():
+                for row in rows[(rows["partition"] == partition) & (rows["condition"] == condition)].to_dict("records"):
+                    where = {"model": model.name, "dtype": model.dtype, "partition": partition, "context": said}
+                    made.append({**where, **{name: row[name] for name in columns}})
+    return pd.DataFrame(made)
+
+
+def _standard_errors(answers: pd.DataFrame) -> str:
+    """How exact one question's scores are, per model; empty where no half-samples were drawn."""
+    named = {"semantic_entropy": "semantic entropy", "coherent_persuasion": "coherent persuasion"}
+    said = []
+    for model, rows in by_model(answers):
+        errors = {name: finite(rows, f"{name}_standard_error").rows[f"{name}_standard_error"] for name in named}
+        means = [f"{one.mean():.2g} ({named[name]})" for name, one in errors.items() if len(one)]
+        if means:
+            said.append(f"{' and '.join(means)} for {model}")
+    if not said:
+        return ""
+    return f" Mean standard error of a single question's score, from half-samples of its answers: {'; '.join(said)}."
 
 
 def persuaded_and_stubborn(frames: dict[str, pd.DataFrame]) -> Sheet:
@@ -209,6 +241,7 @@ def sheets(frames: dict[str, pd.DataFrame]) -> list[Sheet]:
     return [
         accuracy_entropy_persuasion(frames),
         persuaded_and_stubborn(frames),
+        what_became_of_answers(frames),
         most_persuasive_contexts(frames),
         agreement_of_measures(frames),
         statistics_in_short(frames),

@@ -16,25 +16,35 @@ WITH asked AS (
     )
     GROUP BY model, dtype, relation, question_id, condition
 ),
-greedy AS (
-    SELECT model, dtype, relation, question_id, condition, "text"
+said AS (
+    SELECT
+        model, dtype, relation, question_id, condition,
+        any_value("text") FILTER (WHERE sample IS NULL) AS greedy,
+        max(context_cut) AS context_cut,
+        count(sample) AS answers,
+        count(sample) FILTER (WHERE "text" = '') AS empty_answers,
+        count(sample) FILTER (WHERE NOT finished) AS unfinished_answers
     FROM answers
-    WHERE sample IS NULL
+    GROUP BY model, dtype, relation, question_id, condition
 )
 SELECT
     asked.model, asked.dtype, questions."partition", asked.relation, asked.question_id,
     questions.subject, questions.question, asked.condition,
     questions.edits, questions.subject_popularity, questions.object_popularity,
     entropy.semantic_entropy, entropy.semantic_entropy_length_normalised, entropy.semantic_entropy_rao,
-    entropy.cluster_assignment_entropy, entropy."groups",
-    coalesce(greedy."text", accuracy.answer) AS answer,
+    entropy.cluster_assignment_entropy,
+    entropy.semantic_entropy_standard_error, entropy.semantic_entropy_length_normalised_standard_error,
+    entropy.semantic_entropy_rao_standard_error, entropy.cluster_assignment_entropy_standard_error,
+    entropy."groups", array_to_string(entropy.group_sizes, ', ') AS group_sizes,
+    said.context_cut, said.answers, said.empty_answers, said.unfinished_answers,
+    coalesce(said.greedy, accuracy.answer) AS answer,
     accuracy.accurate,
-    coherent.coherent_persuasion,
+    coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error,
     swayed.persuaded, swayed.stubborn,
     asked.stand_in
 FROM asked
 JOIN questions USING (relation, question_id)
-LEFT JOIN greedy USING (model, dtype, relation, question_id, condition)
+LEFT JOIN said USING (model, dtype, relation, question_id, condition)
 LEFT JOIN semantic_entropy AS entropy USING (model, dtype, relation, question_id, condition)
 LEFT JOIN coherent_persuasion AS coherent USING (model, dtype, relation, question_id, condition)
 LEFT JOIN accuracy USING (model, dtype, relation, question_id, condition)

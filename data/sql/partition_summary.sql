@@ -2,7 +2,12 @@
 SELECT
     model, dtype, "partition", condition,
     count(*) AS questions,
+    sum(answers)::BIGINT AS answers,
+    sum(empty_answers)::BIGINT AS empty_answers,
+    sum(unfinished_answers)::BIGINT AS unfinished_answers,
+    sum((context_cut > 0)::BIGINT)::BIGINT AS contexts_cut,
     avg(accurate::DOUBLE) AS accuracy,
+    avg("groups") AS "groups",
     avg(semantic_entropy) AS semantic_entropy,
     avg(semantic_entropy_length_normalised) AS semantic_entropy_length_normalised,
     avg(semantic_entropy_rao) AS semantic_entropy_rao,

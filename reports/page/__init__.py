@@ -3,19 +3,15 @@
 What it shows comes from models and from the web: all of it is escaped.
 """
 
-import base64
-import hashlib
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import groupby
 from numbers import Integral, Real
 from typing import Any
 from urllib.parse import quote
 
-import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
@@ -23,7 +19,7 @@ from reports.card import StudyCard
 from reports.figures import LeftOut, Plate
 from reports.figures.fisher import UNIT as FISHER_UNIT
 from reports.findings import Found
-from reports.style import PARTITION_HUES, QUERY_HUES, THEMES
+from reports.page.shell import asset, digest, template, themes
 from reports.tables import Sheet
 
 GENERATOR = "Swaymeter report"
@@ -78,26 +74,24 @@ def page(
     left_out: Sequence[LeftOut],
     sheets: Sequence[Sheet],
     made: "Made",
+    *,
+    answers: str = "",
 ) -> str:
-    """The whole page as one self-contained HTML text."""
-    folder = resources.files("reports.page")
-    css = _themes() + (folder / "page.css").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters.update(cell=cell, heading=heading, linked=linked, numeric=_numeric)
-    template = environment.from_string((folder / "page.html").read_text(encoding="utf-8"))
+    """The whole page as one self-contained HTML text. answers: the file to read them in, where there is one."""
+    css = themes() + asset("reports.page", "page.css")
+    filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric}
     groups = [(title, list(same)) for title, same in groupby(pictures, key=lambda picture: picture.plate.title)]
-    return template.render(
+    return template("reports.page", "page.html", filters).render(
         card=card,
         found=found,
         groups=groups,
         left_out=left_out,
         sheets=sheets,
         made=made,
+        answers=answers,
         most_rows=MOST_ROWS,
         css=Markup(css),
-        style_hash=_hash(css),
+        style_hash=digest(css),
         generator=GENERATOR,
     )
 
@@ -156,13 +150,3 @@ def _digits(number: float) -> str:
 
 def _numeric(value: object) -> bool:
     return value is None or value is pd.NA or isinstance(value, Real)
-
-
-def _hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _themes() -> str:
-    hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
-    light, dark = ("".join(f"--{role}:{hue};" for role, hue in THEMES[theme].items()) for theme in ("light", "dark"))
-    return f":root{{{hues}{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"

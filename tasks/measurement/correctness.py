@@ -1,10 +1,14 @@
 """The family of correctness: greedy answers held against the expected ones; no model is asked again.
 
-A disputable question without a context has no expected answer, so it has no accuracy [DynamicQA, Table 2].
+A disputable question without a context has no expected answer, so it has no accuracy [DynamicQA, Table 2]. An empty
+answer matches nothing, not even another empty one: it is neither accurate, nor persuaded, nor stubborn.
 """
 
 from collections.abc import Sequence
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from data.workspace import Workspace
 from tasks.measurement.chunks import NoModel, Progress, Rows, Spent, compute_in_chunks, versions
@@ -19,7 +23,7 @@ def measure_correctness(work: Work, given: Given, workspace: Workspace, progress
     """Makes the wanted files of accuracy, persuaded and stubborn of a relation."""
     wanted = work.wanted
     questions = {question.question_id: question for question in given.questions}
-    greedy = [row for row in given.scores["answers"].to_pylist() if row["sample"] is None]
+    greedy = _greedy(given.scores["answers"])
     without = {row["question_id"]: row["text"] for row in greedy if row["condition"] == "none"}
     kept = ("model", "model_revision", "dtype", "device")
 
@@ -74,3 +78,10 @@ def measure_correctness(work: Work, given: Given, workspace: Workspace, progress
         about=versions(),
         progress=progress,
     )
+
+
+def _greedy(answers: pa.Table) -> list[dict[str, Any]]:
+    """The rows of the greedy answers, a part of a tenth or so, without their tokens."""
+    kept = [name for name in answers.schema.names if name not in ("token_ids", "token_log_probs")]
+    rows: list[dict[str, Any]] = answers.select(kept).filter(pc.is_null(answers["sample"])).to_pylist()
+    return rows

@@ -5,9 +5,6 @@ import pyarrow as pa
 from data.tables import PROVENANCE
 from tasks.models.language_model import LanguageModel
 
-PLAIN = "plain"
-"""The engine that asks every prompt by itself."""
-
 
 def provenance(
     model: LanguageModel, *, dataset_version: str, engine: str, stand_in: str | None = None

@@ -17,7 +17,7 @@ class Work:
     """What a Prefect task run computes, and the files of it.
 
     inputs: the prompts that are read, by table; needs: the scores of other families that are read, by measure; wanted:
-    the scores that are made, by measure.
+    the scores that are made, by measure; batch_size: prompts that are answered at once, where a study says how many.
     """
 
     relation: str
@@ -29,6 +29,7 @@ class Work:
     inputs: Mapping[str, Stored]
     wanted: Mapping[str, Stored]
     needs: Mapping[str, Stored] = field(default_factory=dict)
+    batch_size: int | None = None
 
     def parameters(self, measure: str) -> Mapping[str, Any]:
         """The parameters of a measure that is wanted."""

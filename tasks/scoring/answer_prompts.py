@@ -1,24 +1,71 @@
 """The prompt that asks a model for a short answer, and what ends such an answer.
 
-Two forms, told apart by the tokenizer:
+Two forms, told apart by the tokenizer alone, so that a base model whose tokenizer has a chat template is asked in it:
     chat     it has a chat template: the instruction of the catalog as one turn of the user, after the system text where
              the template takes one, else behind it in the same turn; an answer ends with an end-of-turn token
     plain    it has none: the question-answer form of the catalog; an answer ends with the line, since a base model
              goes on with the next question by itself
+Special tokens are those that the chat template writes; the plain form has none, not even a start token.
+
+Questions and contexts stay text: what looks like a control token in them is read as its letters, what looks like a slot
+or like a template is left alone. Marks that a template writes in ordinary letters, such as [INST] for Llama 2, cannot
+be told from the same letters in a context. A template that asks for the date is told the same one every day.
 Nothing of the model's own generation settings is used but the list of its end tokens.
 """
 
 import re
-from typing import Any, Literal
+import weakref
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 from data.catalog import prompts
-from data.errors import ModelError
+from data.errors import ModelError, ScoreError
 from tasks.models.language_model import LanguageModel
+from tasks.scoring.next_token.prompts import shortened
 
 PromptForm = Literal["chat", "plain"]
+Turns = list[dict[str, str]]
 
 _SLOT = re.compile(r"\{(question|context)\}")
 _PROBE = "xyzzy"
+_AS_IT_IS = "{{ messages[0]['content'] }}"
+# 26 July 2024, the day that the templates of Llama 3 name where they have no clock.
+_CALENDAR = (
+    "{% macro strftime_now(form) %}{{ form | replace('%Y', '2024') | replace('%m', '07') | replace('%d', '26')"
+    " | replace('%B', 'July') | replace('%b', 'Jul') }}{% endmacro %}\n"
+)
+
+
+@dataclass(frozen=True)
+class AnswerPrompt:
+    """A prompt's token ids; context_cut: the tokens of the context's end that did not fit and were left out."""
+
+    tokens: tuple[int, ...]
+    context_cut: int
+
+
+@dataclass(frozen=True)
+class _Conversation:
+    """How a model is spoken to.
+
+    template: what writes the turns; system_turn: whether the system text is a turn of its own; control: the texts of
+    the tokens that no question and no context may hold as tokens.
+    """
+
+    template: str
+    system_turn: bool
+    control: tuple[str, ...]
+
+
+class _Cut(NamedTuple):
+    """A place in a text where a token ends: how much of the text is before it."""
+
+    tokens: int
+    characters: int
+
+
+_conversations: "weakref.WeakKeyDictionary[LanguageModel, _Conversation]" = weakref.WeakKeyDictionary()
 
 
 def prompt_form(model: LanguageModel) -> PromptForm:
@@ -26,19 +73,21 @@ def prompt_form(model: LanguageModel) -> PromptForm:
     return "chat" if model.has_chat_template else "plain"
 
 
-def answer_prompt(model: LanguageModel, question: str, context: str | None = None) -> tuple[int, ...]:
-    """The token ids of the prompt for a short answer to a question, with a context put before it or without (None).
+def answer_prompt(model: LanguageModel, question: str, context: str | None = None, *, room: int = 0) -> AnswerPrompt:
+    """The prompt for a short answer to a question, with a context put before it or without (None).
 
-    The chat template's own marks are in it, and no other special token. Raises ModelError for a template that fails.
+    room: tokens that are to follow. Where prompt and room are longer than the model's window, the context's end is cut,
+    token by token, until one more of its tokens would not fit; the prompt is tokenised as the whole that is left.
+    Raises ModelError for a template that fails or leaves the question out, ScoreError for a question that does not fit
+    even without its context.
     """
-    forms = prompts()
-    if prompt_form(model) == "plain":
-        template = forms.plain_without_context if context is None else forms.plain_with_context
-        text = _filled(template, question, context)
-    else:
-        template = forms.without_context if context is None else forms.with_context
-        text = _conversation(model, forms.system, _filled(template, question, context))
-    return tuple(model.tokenizer(text, add_special_tokens=False)["input_ids"])
+    tokens = _tokens(model, question, context)
+    window = model.context_window
+    if window is None or len(tokens) + room <= window:
+        return AnswerPrompt(tokens, context_cut=0)
+    if context is not None:
+        return _with_less_context(model, question, context, room=room, window=window)
+    raise _too_long(model, tokens, question, room=room, without="")
 
 
 def end_tokens(model: LanguageModel) -> frozenset[int]:
@@ -52,35 +101,137 @@ def end_tokens(model: LanguageModel) -> frozenset[int]:
     return frozenset(found if end_of_turn is None else found | {end_of_turn})
 
 
+def _tokens(model: LanguageModel, question: str, context: str | None) -> tuple[int, ...]:
+    conversation = _conversation(model)
+    said = f"{question}\n{context or ''}"
+    try:
+        ids = model.tokenizer.apply_chat_template(
+            _turns(model, conversation.system_turn, question, context),
+            chat_template=conversation.template,
+            add_generation_prompt=True,
+            return_dict=False,
+            sanitize_control_tokens=any(token in said for token in conversation.control),
+        )
+    except Exception as error:  # whatever the author of a template chose to raise
+        raise ModelError(f"{model.name} cannot be asked {shortened(question)}: {error}") from error
+    return tuple(ids)
+
+
+def _turns(model: LanguageModel, system_turn: bool, question: str, context: str | None) -> Turns:
+    forms = prompts()
+    if prompt_form(model) == "plain":
+        template = forms.plain_without_context if context is None else forms.plain_with_context
+        return [{"role": "user", "content": _filled(template, question, context)}]
+    asked = _filled(forms.without_context if context is None else forms.with_context, question, context)
+    if system_turn:
+        return [{"role": "system", "content": forms.system}, {"role": "user", "content": asked}]
+    return [{"role": "user", "content": f"{forms.system}\n\n{asked}"}]
+
+
 def _filled(template: str, question: str, context: str | None) -> str:
     texts = {"question": question, "context": context or ""}
     return _SLOT.sub(lambda slot: texts[slot[1]], template)
 
 
-def _conversation(model: LanguageModel, system: str, instruction: str) -> str:
-    asked = {"role": "user", "content": instruction}
-    try:
-        text = _rendered(model, [{"role": "system", "content": system}, asked])
-        if system in text:
-            return text
-    except Exception:  # a template says no to a system turn with whatever its author chose to raise
-        pass
-    try:
-        return _rendered(model, [{**asked, "content": f"{system}\n\n{instruction}"}])
-    except Exception as error:
-        raise ModelError(f"the chat template of {model.name} cannot write a question: {error}") from error
+def _conversation(model: LanguageModel) -> _Conversation:
+    if model not in _conversations:
+        control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
+        template = _template(model)
+        _conversations[model] = _Conversation(template, _takes_system_turn(model, template), control)
+    return _conversations[model]
 
 
-def _rendered(model: LanguageModel, turns: list[dict[str, str]], *, asks: bool = True) -> str:
-    return str(model.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=asks))
+def _template(model: LanguageModel) -> str:
+    if prompt_form(model) == "plain":
+        return _AS_IT_IS
+    try:
+        template = model.tokenizer.get_chat_template()
+    except ValueError as error:  # several templates, and none of them is the default
+        raise _cannot_write(model, error) from error
+    return _CALENDAR + template if "strftime_now" in template else template
+
+
+def _takes_system_turn(model: LanguageModel, template: str) -> bool:
+    """Whether the template writes a system turn; raises ModelError for one that leaves out what it is given."""
+    if prompt_form(model) == "plain":
+        return False
+    told = (prompts().system.casefold(), _PROBE)
+    problem: Exception | str = ""
+    for system_turn in (True, False):
+        try:
+            text = _rendered(model, template, _turns(model, system_turn, _PROBE, None)).casefold()
+        except Exception as error:  # a template says no to a system turn with whatever its author chose to raise
+            problem = error
+        else:
+            if all(one in text for one in told):
+                return system_turn
+            problem = "it leaves out what it is given"
+    raise _cannot_write(model, problem)
+
+
+def _rendered(model: LanguageModel, template: str, turns: Turns, *, asks: bool = True) -> str:
+    return str(
+        model.tokenizer.apply_chat_template(turns, chat_template=template, tokenize=False, add_generation_prompt=asks)
+    )
+
+
+def _cannot_write(model: LanguageModel, problem: Exception | str) -> ModelError:
+    return ModelError(f"the chat template of {model.name} cannot write a question: {problem}")
 
 
 def _end_of_turn(model: LanguageModel) -> int | None:
-    """The special token that the template puts directly behind what the assistant said."""
+    """The token of its own that the template puts directly behind what the assistant said."""
     turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": _PROBE}]
     try:
-        behind = _rendered(model, turns, asks=False).rpartition(_PROBE)[2]
+        _, said, behind = _rendered(model, _template(model), turns, asks=False).rpartition(_PROBE)
     except Exception:  # then the end-of-sequence tokens have to do
         return None
     tokens = model.tokenizer(behind.lstrip(), add_special_tokens=False)["input_ids"]
-    return tokens[0] if tokens and tokens[0] in model.tokenizer.all_special_ids else None
+    return tokens[0] if said and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
+
+
+def _with_less_context(model: LanguageModel, question: str, context: str, *, room: int, window: int) -> AnswerPrompt:
+    """The prompt whose context is as long as fits: what is too much is taken away, and what was not is given back."""
+    cuts = _cuts(model.tokenizer, context)
+
+    def tokens_at(place: int) -> tuple[int, ...]:
+        return _tokens(model, question, context[: cuts[place].characters])
+
+    place = len(cuts) - 1
+    tokens = tokens_at(place)
+    while (excess := len(tokens) + room - window) > 0:
+        if place == 0:
+            raise _too_long(model, tokens, question, room=room, without=" without its context")
+        place = max(bisect_right(cuts, cuts[place].tokens - excess, key=lambda cut: cut.tokens) - 1, 0)
+        tokens = tokens_at(place)
+    while len(more := tokens_at(place + 1)) + room <= window:
+        place, tokens = place + 1, more
+    return AnswerPrompt(tokens, context_cut=cuts[-1].tokens - cuts[place].tokens)
+
+
+def _too_long(model: LanguageModel, tokens: tuple[int, ...], question: str, *, room: int, without: str) -> ScoreError:
+    return ScoreError(
+        f"a prompt of {len(tokens)} tokens{without}{f' and {room} to come' if room else ''} does not fit the window of "
+        f"{model.name}, {model.context_window} tokens; questions are never cut: {shortened(question)}"
+    )
+
+
+def _cuts(tokenizer: Any, text: str) -> list[_Cut]:
+    """Every place where a text can be cut, behind each of its tokens, from its beginning to its end.
+
+    A token that ends within a character is taken to reach to that character's end. A slow tokenizer does not say where
+    its tokens lie: there a place is where the tokens before it decode to the text.
+    """
+    cuts = [_Cut(0, 0)]
+    if tokenizer.is_fast:
+        spans = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+        count = len(spans)
+        cuts += [_Cut(place, end) for place, (_, end) in enumerate(spans[:-1], start=1)]
+    else:
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        count = len(ids)
+        for place in range(1, count):
+            before = tokenizer.decode(ids[:place], clean_up_tokenization_spaces=False)
+            if len(before) > cuts[-1].characters and text.startswith(before):
+                cuts.append(_Cut(place, len(before)))
+    return [*cuts, _Cut(count, len(text))]

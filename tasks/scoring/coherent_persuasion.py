@@ -2,27 +2,59 @@
 
     CP(c) = mean over pairs (group g without the context, group h with it) of KL(p_h || p_g), in nats, >= 0
     p_v   = mean over the answers of group v of their distributions, each the mean over an answer's steps
+Its standard error comes from half-samples of the answers on both sides; tasks/scoring/half_samples.py says how.
 What it is not: weighed by the groups' sizes, or symmetric. The direction is that of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
+
+How it is computed: KL(p_h || p_g) = sum p_h log p_h - sum p_h log p_g, and p_h is a weighted sum of its answers'
+distributions, so all pairs follow from sum p_k log p_v over answers k and groups v, which is a matrix product. Equal
+answers share one distribution and half-samples find the same groups again, so the logarithms of a group are taken once
+for the score and all its half-samples. In float64, a block of the vocabulary at a time.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import rel_entr
 
 from data.errors import InputError, ScoreError
+from tasks.scoring.half_samples import standard_error
 from tasks.scoring.semantic_entropy import check_groups
 
+Groups = Sequence[Sequence[int]]
+Distribution = NDArray[np.float32] | NDArray[np.float64]
+
 _SLACK = 1e-3
+_BLOCK = 2048  # tokens at a time: what the groups hold of them stays in the cache of a processor
+
+
+@dataclass(frozen=True)
+class GroupedAnswers:
+    """The answers to one input: the mean distribution of each, (V,), their groups, and the groups of each half-sample.
+
+    name: what an error calls them. An array that stands for several answers is read once. Without halves there is no
+    standard error.
+    """
+
+    name: str
+    distributions: Sequence[Distribution]
+    groups: Groups
+    halves: Sequence[Groups] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CoherentPersuasion:
+    """score: nats, >= 0; standard_error: nats, None where there are no half-samples."""
+
+    score: float
+    standard_error: float | None
 
 
 def coherent_persuasion(
-    p_query: ArrayLike,
-    groups_query: Sequence[Sequence[int]],
-    p_context: ArrayLike,
-    groups_context: Sequence[Sequence[int]],
+    p_query: ArrayLike, groups_query: Groups, p_context: ArrayLike, groups_context: Groups
 ) -> float:
     """The coherent persuasion score of a context for a question, in nats.
 
@@ -30,28 +62,143 @@ def coherent_persuasion(
     groups_*: as group_answers gives them, every answer in exactly one. Source: Marjanovic et al. 2024, Eq. 4.
     Raises InputError for arrays that hold no distributions, ScoreError when the score is not finite.
     """
-    without = _distributions("p_query", p_query)
-    within = _distributions("p_context", p_context)
-    if without.shape[1] != within.shape[1]:
-        raise InputError(
-            f"p_query has {without.shape[1]} tokens and p_context {within.shape[1]}; one vocabulary is needed"
+    without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
+    within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
+    return coherent_persuasions(without, [within])[0].score
+
+
+def coherent_persuasions(without: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list[CoherentPersuasion]:
+    """The coherent persuasion of each context of a question, with its standard error.
+
+    without: the answers without a context; contexts: those with each of them. A half-sample of the one is held against
+    the half-sample of the same number of the other, so there are as many of both, of as many answers.
+    Raises as coherent_persuasion does, ScoreError for a half-sample's score that is not finite, too.
+    """
+    query = _Side(without)
+    pairs = [_Pair(query, _Side(one)) for one in contexts]
+    for start in range(0, query.rows.shape[1], _BLOCK):
+        block = slice(start, start + _BLOCK)
+        logarithms = query.logarithms(block)
+        for pair in pairs:
+            pair.add(block, logarithms)
+    return [pair.scored() for pair in pairs]
+
+
+class _Logarithms(NamedTuple):
+    """log p of every group in a block, (g, b), 0 where p is; and where that is: (g, b) bool, None for nowhere."""
+
+    values: NDArray[np.float64]
+    of_zero: NDArray[np.bool_] | None
+
+
+class _Side:
+    """The answers to one input as matrices.
+
+    rows: (d, V), the different distributions; weights: (g, d), how much of each is in a group's mean, for the different
+    groups of all groupings; shares: (s, g), how much a group counts in a grouping, which are the whole one and halves.
+    """
+
+    def __init__(self, answers: GroupedAnswers) -> None:
+        check_groups(answers.groups, len(answers.distributions))
+        self.name, self.answers, self.halves = answers.name, len(answers.distributions), len(answers.halves)
+        held = list(answers.distributions)
+        different = {id(one): one for one in held}
+        row_of = [list(different).index(id(one)) for one in held]
+        self.rows = _distributions(self.name, list(different.values()), row_of)
+        groupings = [answers.groups, *answers.halves]
+        group_number: dict[tuple[int, ...], int] = {}
+        numbered = []
+        for groups in groupings:
+            made = [_composition([row_of[member] for member in group], len(different)) for group in groups]
+            numbered.append([group_number.setdefault(one, len(group_number)) for one in made])
+        counts = np.array(list(group_number), dtype=np.float64)
+        self.weights: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
+        self.shares: NDArray[np.float64] = np.zeros((len(groupings), len(group_number)))
+        for grouping, groups_of_it in enumerate(numbered):
+            np.add.at(self.shares[grouping], groups_of_it, 1 / len(groups_of_it))
+
+    def logarithms(self, block: slice) -> _Logarithms:
+        rows = self.rows[:, block]
+        means = self.weights @ rows
+        if rows.all():
+            return _Logarithms(np.log(means), None)
+        of_zero = means == 0
+        return _Logarithms(np.log(np.where(of_zero, 1.0, means)), of_zero)
+
+
+class _Pair:
+    """The answers without and with a context; what is summed over the vocabulary, for answers k with it and groups v.
+
+    cross: (d, g) sum p_k log p_v over the groups without the context; own: the same over those with it; lost: how many
+    tokens that answer k can give cannot occur in group v without the context.
+    """
+
+    def __init__(self, query: _Side, context: _Side) -> None:
+        if query.rows.shape[1] != context.rows.shape[1]:
+            raise InputError(
+                f"{query.name} has {query.rows.shape[1]} tokens and {context.name} {context.rows.shape[1]}; "
+                "one vocabulary is needed"
+            )
+        if query.halves != context.halves or (query.halves and query.answers != context.answers):
+            raise InputError(
+                f"{query.name} has {query.halves} half-samples of {query.answers} answers and {context.name} "
+                f"{context.halves} of {context.answers}; a standard error needs as many of both"
+            )
+        self._query, self._context = query, context
+        self._cross = np.zeros((len(context.rows), len(query.weights)))
+        self._own = np.zeros((len(context.rows), len(context.weights)))
+        self._lost = np.zeros_like(self._cross)
+
+    def add(self, block: slice, of_query: _Logarithms) -> None:
+        rows = self._context.rows[:, block]
+        self._cross += rows @ of_query.values.T
+        self._own += rows @ self._context.logarithms(block).values.T
+        if of_query.of_zero is not None:
+            self._lost += (rows > 0) @ of_query.of_zero.T.astype(np.float64)
+
+    def scored(self) -> CoherentPersuasion:
+        weights, shares = self._context.weights, self._context.shares
+        mixed = shares @ weights
+        scores = shares @ (weights @ self._own).diagonal() - ((mixed @ self._cross) * self._query.shares).sum(axis=1)
+        scores[((mixed @ self._lost) * self._query.shares).sum(axis=1) > 0] = np.inf
+        self._check(scores)
+        error = standard_error(scores[1:], self._context.answers)
+        return CoherentPersuasion(max(float(scores[0]), 0.0), error)  # rounding may leave -1e-15
+
+    def _check(self, scores: NDArray[np.float64]) -> None:
+        if np.isfinite(scores).all():
+            return
+        number = int(np.argmin(np.isfinite(scores)))
+        which, remedy = (f" of half-sample {number - 1}", "; half_samples: 0 leaves these out") if number else ("", "")
+        raise ScoreError(
+            f"coherent persuasion{which} is {scores[number]}: {self._context.name} can have tokens that cannot occur "
+            f"in {self._query.name}{remedy}"
         )
-    check_groups(groups_query, len(without))
-    check_groups(groups_context, len(within))
-    means_query = [without[list(group)].mean(axis=0) for group in groups_query]
-    means_context = [within[list(group)].mean(axis=0) for group in groups_context]
-    score = float(np.mean([rel_entr(h, g).sum() for g in means_query for h in means_context]))
-    if not np.isfinite(score):
-        raise ScoreError(f"coherent persuasion is {score}: with the context there are tokens that cannot occur without")
-    return max(score, 0.0)  # rounding may leave -1e-17
 
 
-def _distributions(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    rows = np.asarray(values, dtype=np.float64)
+def _composition(rows: Sequence[int], count: int) -> tuple[int, ...]:
+    """How often a group has each of `count` distributions, in lowest terms: such groups have the same mean."""
+    times = [rows.count(row) for row in range(count)]
+    shared = gcd(*times)
+    return tuple(one // shared for one in times)
+
+
+def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[np.float64]:
+    try:
+        rows = np.array(values, dtype=np.float64)
+    except ValueError as error:
+        raise InputError(f"the rows of {name} are not of one length: {error}") from None
     if rows.ndim != 2 or 0 in rows.shape:
         raise InputError(f"{name} must have one row per answer and one column per token, not the shape {rows.shape}")
-    broken = ~np.isfinite(rows).all(axis=1) | (rows < 0).any(axis=1) | (np.abs(rows.sum(axis=1) - 1) > _SLACK)
+    return rows
+
+
+def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[int]) -> NDArray[np.float64]:
+    rows = _rows_of(name, values)
+    sums = rows.sum(axis=1, keepdims=True)
+    broken = (rows < 0).any(axis=1) | ~(np.abs(sums[:, 0] - 1) <= _SLACK)  # a NaN or an infinity is in the sum as well
     if broken.any():
-        raise InputError(f"row {int(broken.argmax())} of {name} is no distribution: it has to be >= 0 and to sum to 1")
-    normalised: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
-    return normalised
+        number = row_of.index(int(broken.argmax()))
+        raise InputError(f"row {number} of {name} is no distribution: it has to be >= 0 and to sum to 1")
+    rows /= sums
+    return rows

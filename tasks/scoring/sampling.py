@@ -2,6 +2,7 @@
 
     p'(a) = softmax(logits / temperature), restricted to the top_k most probable tokens (0: all), then to the fewest
     most probable ones whose probabilities reach top_p (1: all); drawn: the first token with sum_{a' <= a} p'(a') > u.
+Logits carry rounding of their own, other in every batch; a draw tells whether that could have led to another token.
 What it is not: a model's generation settings have no part in it, and no random state is shared: u is the answer's own.
 Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nucleus: Holtzman et al. 2020.
 """
@@ -9,12 +10,15 @@ Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nu
 import hashlib
 import json
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from data.errors import UsageError
+
+_BLOCK = 256  # tokens whose probabilities are summed first; a whole sum in float64 would cost ten times as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +38,67 @@ class Sampling:
             raise UsageError(f"top_k is {self.top_k}; it must be 0, which keeps every token, or more")
 
 
+class Drawn(NamedTuple):
+    """tokens: (k,) int64; sure: (k,) bool, whether logits that are off by their rounding would give the same."""
+
+    tokens: torch.Tensor
+    sure: torch.Tensor
+
+
 def uniforms(count: int, seed: int, *identity: str | int) -> NDArray[np.float64]:
     """(count,) numbers in [0, 1) that depend on seed and identity alone; a smaller count is the start of a larger."""
     digest = hashlib.sha256(json.dumps([seed, *identity]).encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big"))).random(count)
 
 
-def draw(logits: torch.Tensor, points: torch.Tensor, sampling: Sampling) -> torch.Tensor:
-    """The token that each row draws at its point: (n,) int64.
+def draw(
+    logits: torch.Tensor, rows: torch.Tensor, points: torch.Tensor, sampling: Sampling, *, rounding: float = 0.0
+) -> Drawn:
+    """The token that is drawn at each point from a row of logits.
 
-    logits: (n, V); points: (n,) float64 in [0, 1). Computed in float64.
+    logits: (n, V) float32; rows: (k,) which of them; points: (k,) float64 in [0, 1). rounding: by how much a logit may
+    be off. Probabilities are float32, their sums float64.
     """
-    tempered = logits.double() / sampling.temperature
-    if 0 < sampling.top_k < tempered.shape[-1]:
-        least = tempered.topk(sampling.top_k, dim=-1).values[:, -1:]
-        tempered = tempered.masked_fill(tempered < least, -torch.inf)
-    probabilities = torch.softmax(tempered, dim=-1)
+    weights, whole = _weights(logits, sampling, rounding)
+    blocks = _in_blocks(weights)
+    ends = blocks.sum(dim=2).double().cumsum(dim=1)[rows]
+    total = ends[:, -1:]
+    aimed = torch.minimum(points.unsqueeze(1) * total, torch.nextafter(total, torch.zeros_like(total)))
+    block = torch.searchsorted(ends, aimed, right=True)
+    before = torch.where(block > 0, ends.gather(1, (block - 1).clamp(min=0)), 0.0)
+    inside = blocks[rows, block.squeeze(1)].double()
+    upper = inside.cumsum(dim=1) + before
+    drawn = torch.searchsorted(upper, aimed, right=True)
+    # A block's sum is rounded: the point may lie behind the last token of the block that can be drawn.
+    last = _BLOCK - 1 - (inside > 0).flip(1).int().argmax(dim=1, keepdim=True)
+    drawn = torch.minimum(drawn, last)
+    above = upper.gather(1, drawn)
+    margin = torch.minimum(above - aimed, aimed - (above - inside.gather(1, drawn))) / total
+    sure = whole[rows] & (margin.squeeze(1) >= rounding / (2 * sampling.temperature))
+    return Drawn((block * _BLOCK + drawn).squeeze(1), sure)
+
+
+def _weights(logits: torch.Tensor, sampling: Sampling, rounding: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Tempered weights (n, V), 0 outside the top; and whether rounding leaves it open what the top is: (n,)."""
+    whole = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
+    weights = (logits - logits.amax(dim=1, keepdim=True)).div_(sampling.temperature).exp_()
+    if 0 < sampling.top_k < logits.shape[1]:
+        largest = logits.topk(sampling.top_k + 1, dim=1).values
+        least, next_one = largest[:, -2:].unbind(dim=1)
+        weights.masked_fill_(logits < least.unsqueeze(1), 0.0)
+        whole &= least - next_one >= 2 * rounding
     if sampling.top_p < 1:
-        probabilities = _nucleus(probabilities, sampling.top_p)
-    cumulated = probabilities.cumsum(dim=-1)
-    aimed = points.unsqueeze(-1) * cumulated[:, -1:]
-    drawn = torch.searchsorted(cumulated, aimed, right=True).squeeze(-1)
-    # Rounding may aim at the very end of the sum, behind the last token that can be drawn.
-    last = probabilities.shape[-1] - 1 - (probabilities > 0).flip(-1).int().argmax(dim=-1)
-    return torch.minimum(drawn, last)
+        ordered, order = weights.double().sort(dim=1, descending=True, stable=True)
+        before = (ordered.cumsum(dim=1) - ordered) / ordered.sum(dim=1, keepdim=True)
+        weights = torch.zeros_like(weights).scatter_(
+            1, order, ordered.masked_fill(before >= sampling.top_p, 0.0).float()
+        )
+        at_the_cut = ((before - sampling.top_p).abs() <= rounding / sampling.temperature) & (ordered > 0)
+        whole &= ~at_the_cut.any(dim=1)
+    return weights, whole
 
 
-def _nucleus(probabilities: torch.Tensor, top_p: float) -> torch.Tensor:
-    ordered, order = probabilities.sort(dim=-1, descending=True, stable=True)
-    before = ordered.cumsum(dim=-1) - ordered
-    return torch.zeros_like(probabilities).scatter(-1, order, ordered.masked_fill(before >= top_p, 0.0))
+def _in_blocks(weights: torch.Tensor) -> torch.Tensor:
+    lacking = -weights.shape[1] % _BLOCK
+    padded = torch.nn.functional.pad(weights, (0, lacking)) if lacking else weights
+    return padded.view(len(weights), -1, _BLOCK)

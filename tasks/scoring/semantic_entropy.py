@@ -7,6 +7,7 @@ Groups v hold equivalent answers; p(a_k|x) is the product of an answer's token p
     assignment         the entropy of the groups' sizes
 All in nats. What it is not: bounded below by 0 in its first two kinds. Equal answers count as often as drawn, so `sum`
 can fall to -log K; and it carries no constant, where the released code of Kuhn et al. adds 5.
+Their standard errors come from half-samples of the answers; tasks/scoring/half_samples.py says how.
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
 assignment).
 """
@@ -15,17 +16,18 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from data.errors import InputError, ScoreError, UnknownName
+from tasks.scoring.half_samples import standard_error
 
 KINDS = ("sum", "length_normalised", "rao", "assignment")
 
 
-def group_answers(equivalent: NDArray[np.bool_]) -> list[list[int]]:
+def group_answers(equivalent: NDArray[np.bool_], among: Sequence[int] | None = None) -> list[list[int]]:
     """Disjoint groups of answers, greedily in order: an answer joins the first group all of whose members it equals.
 
-    equivalent: (n, n) bool, symmetric, true on the diagonal. Returns the members' numbers, groups in order of opening.
+    equivalent: (n, n) bool, symmetric, true on the diagonal; among: the answers that are grouped, in that order, as if
+    there were no others (None: all). Returns the members' numbers, groups in order of opening.
     Source: Marjanovic et al. 2024, App. A.3, as worded. Raises InputError for a matrix that is not as described.
     """
     matrix = np.asarray(equivalent)
@@ -40,9 +42,11 @@ def group_answers(equivalent: NDArray[np.bool_]) -> list[list[int]]:
         )
     if not matrix.diagonal().all():
         raise InputError(f"answer {int(np.argmin(matrix.diagonal()))} is not equivalent to itself")
+    rows = matrix.tolist()
     groups: list[list[int]] = []
-    for answer in range(len(matrix)):
-        home = next((group for group in groups if matrix[answer, group].all()), None)
+    for answer in range(len(rows)) if among is None else among:
+        same = rows[answer]
+        home = next((group for group in groups if all(same[member] for member in group)), None)
         if home is None:
             groups.append([answer])
         else:
@@ -59,23 +63,19 @@ def semantic_entropy(
     every answer in exactly one; kind: "sum", "length_normalised", "rao" or "assignment". Sources: see the module.
     Raises UnknownName for another kind, InputError for groups that are none, ScoreError when it is not finite.
     """
-    if kind not in KINDS:
-        raise UnknownName("kind of semantic entropy", kind, KINDS)
     check_groups(groups, len(token_log_probs))
-    if kind == "assignment":
-        return _entropy(np.log([len(group) / len(token_log_probs) for group in groups]))
-    summary = np.sum if kind == "sum" else np.mean
-    for number, one in enumerate(token_log_probs):
-        if len(one) == 0:
-            raise InputError(f"answer {number} has no token; its end step is one, so there is at least one")
-    answers = np.array([summary(np.asarray(one, dtype=np.float64)) for one in token_log_probs])
-    if not np.isfinite(answers).all():
-        number = int(np.argmin(np.isfinite(answers)))
-        raise ScoreError(f"answer {number} has the log-probability {answers[number]}, so the entropy is not a number")
-    per_group = np.array([logsumexp(answers[list(group)]) for group in groups])
-    if kind == "rao":
-        return _entropy(per_group - logsumexp(per_group))
-    return float(-per_group.mean())
+    return float(_entropies(token_log_probs, [groups], kind)[0])
+
+
+def semantic_entropy_error(
+    token_log_probs: Sequence[Sequence[float]], halves: Sequence[Sequence[Sequence[int]]], *, kind: str = "sum"
+) -> float | None:
+    """The standard error of that semantic entropy, in nats; None where there are no halves.
+
+    halves: the groups of each half-sample, as group_answers gives them among the answers that draw_halves chose.
+    Raises as semantic_entropy does.
+    """
+    return standard_error(_entropies(token_log_probs, halves, kind) if halves else [], len(token_log_probs))
 
 
 def check_groups(groups: Sequence[Sequence[int]], answers: int) -> None:
@@ -85,5 +85,52 @@ def check_groups(groups: Sequence[Sequence[int]], answers: int) -> None:
         raise InputError(f"the groups {[list(group) for group in groups]} do not hold each of {answers} answers once")
 
 
-def _entropy(log_probabilities: NDArray[np.float64]) -> float:
-    return float(-np.sum(np.exp(log_probabilities) * log_probabilities)) + 0.0
+def _entropies(
+    token_log_probs: Sequence[Sequence[float]], groupings: Sequence[Sequence[Sequence[int]]], kind: str
+) -> NDArray[np.float64]:
+    """(s,): the entropy of each of s groupings, which may hold some of the answers only; all at once."""
+    if kind not in KINDS:
+        raise UnknownName("kind of semantic entropy", kind, KINDS)
+    members = _memberships(groupings, len(token_log_probs))
+    there: NDArray[np.bool_] = np.asarray(members.any(axis=2))
+    if kind == "assignment":
+        sizes = members.sum(axis=2)
+        return _entropy(np.log(sizes / sizes.sum(axis=1, keepdims=True), where=there, out=_nothing(there)), there)
+    answers = _log_probabilities(token_log_probs, kind)
+    per_group = np.logaddexp.reduce(np.where(members, answers, -np.inf), axis=2)
+    if kind == "rao":
+        return _entropy(per_group - np.logaddexp.reduce(per_group, axis=1, keepdims=True), there)
+    entropies: NDArray[np.float64] = -np.mean(per_group, axis=1, where=there)
+    return entropies
+
+
+def _memberships(groupings: Sequence[Sequence[Sequence[int]]], answers: int) -> NDArray[np.bool_]:
+    """(s, g, n): whether an answer is in a group of a grouping; those with fewer groups than g end in empty ones."""
+    members = np.zeros((len(groupings), max(map(len, groupings)), answers), dtype=bool)
+    for grouping, groups in enumerate(groupings):
+        for number, group in enumerate(groups):
+            members[grouping, number, list(group)] = True
+    return members
+
+
+def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) -> NDArray[np.float64]:
+    summary = np.sum if kind == "sum" else np.mean
+    for number, one in enumerate(token_log_probs):
+        if len(one) == 0:
+            raise InputError(f"answer {number} has no token; its end step is one, so there is at least one")
+    answers = np.array([summary(np.asarray(one, dtype=np.float64)) for one in token_log_probs])
+    if not np.isfinite(answers).all():
+        number = int(np.argmin(np.isfinite(answers)))
+        raise ScoreError(f"answer {number} has the log-probability {answers[number]}, so the entropy is not a number")
+    return answers
+
+
+def _entropy(log_probabilities: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(s,): the entropy over each row's entries that are there."""
+    terms = np.multiply(np.exp(log_probabilities), log_probabilities, where=there, out=_nothing(there))
+    entropies: NDArray[np.float64] = 0.0 - terms.sum(axis=1)  # not -0.0, which a minus before it would leave
+    return entropies
+
+
+def _nothing(there: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return np.zeros(there.shape, dtype=np.float64)

@@ -3,18 +3,20 @@
 import json
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from benchmarks import table, ways
+from benchmarks import answers, deberta, table, ways
 from benchmarks.measuring import Side, Table, interleaved, times
 from tasks.models import LanguageModel
 from tasks.scoring.next_token import tokenized_prompts
 from tasks.scoring.persuasion import persuasion
-from tests.tasks.models.tiny import save_language_model, tiny_language_model
+from tests.tasks.models.tiny import save_entailment_model, save_language_model, tiny_language_model
 
 ROOT = Path(__file__).resolve().parents[2]
 BARE = """
@@ -85,6 +87,61 @@ def test_gpu_in_small_and_without_what_a_bare_machine_lacks(tmp_path: Path) -> N
         assert one["tflops"] / content["ceiling_tflops"]["before"] == pytest.approx(one["share_of_ceiling"])
         seconds_a_query = np.median([128 / rate for rate in one["prompts_a_second"]["engine"]])
         assert one["seconds_of_published_queries"] == pytest.approx(122 * 100 * 4 * seconds_a_query)
+
+
+def test_entailment_in_small(tmp_path: Path) -> None:
+    trained, file = str(save_entailment_model(tmp_path / "trained")), tmp_path / "answers.json"
+    of_question = ["Oslo", "Lima", "", "Oslo is it", "Rome", "Lima, Peru", "the city of Rome", "Oslo", "42", "Bergen"]
+    file.write_text(json.dumps([{"answers": of_question}, {"answers": of_question[::-1]}]), encoding="utf-8")
+    judges = ["stand-in", "deberta-large", trained]
+    content = ran("entailment", tmp_path / "out", "--answers", str(file), "--judges", *judges)
+    assert [one["judge"] for one in content["settings"]] == judges
+    assert (content["questions"], content["different_answers"]) == (2, 9)
+    for one in content["settings"]:
+        assert one["judged_differently"] == 0
+        assert one["pairs_compared"] == 45 - 9 - 1  # neither those with the empty one, nor the equal ones
+        assert one["times_as_fast"] == np.median(
+            np.divide(*(one["seconds_a_question"][side] for side in ("pair_by_pair", "in_bulk")))
+        )
+        assert one["read_a_question"]["pair_by_pair"] == 90
+        assert 0 < one["share_equivalent"] < 1
+    stand_in, *models = content["settings"]
+    assert stand_in["read_a_question"]["in_bulk"] == 8 / 2  # the same texts under both questions
+    for one in models:
+        assert one["read_a_question"]["in_bulk"] == pytest.approx(28 / 2 * (1 + one["share_entailing"]))
+        assert 0 < one["share_entailing"] < 1
+
+
+def test_made_up_answers_repeat_about_as_real_ones_do() -> None:
+    found = answers.made(20)
+    assert found[:6] == answers.made(2)
+    assert len(found) == 60
+    assert {len(one) for one in found} == {10}
+    assert 7.5 < np.mean([len(set(one)) for one in found]) < 8.5
+    assert {len(answer.split()) for one in found for answer in one} <= set(range(4, 16))
+
+
+def test_answers_of_a_file_are_judged_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "answers.json"
+    entries = [{"question": "Where?", "condition": "none", "answers": ["Oslo", "", "Oslo"]}]
+    file.write_text(json.dumps(entries), encoding="utf-8")
+    assert answers.read(file) == [("Oslo", "", "Oslo")]
+    for wrong in ([], [*entries, {**entries[0], "answers": ["Oslo"]}]):
+        file.write_text(json.dumps(wrong), encoding="utf-8")
+        with pytest.raises(SystemExit, match="as many answers"):
+            answers.read(file)
+
+
+def test_random_deberta_is_as_certain_as_it_was_made_to_be() -> None:
+    texts = answers.made(3)
+    judge = deberta.random_deberta("small", deberta.SMALL, texts, "cpu")
+    pairs = [pair for one in texts for pair in combinations(sorted(set(one), key=len), 2)]
+    batch = judge.tokenizer(*map(list, zip(*pairs, strict=True)), padding=True, return_tensors="pt")
+    with torch.inference_mode():
+        logits = judge.model(**batch).logits
+    margins = logits[:, 2] - logits[:, :2].amax(dim=1)
+    assert 1.5 < float(margins.std()) < 6
+    assert 0.2 < float((margins > 0).float().mean()) < 0.5
 
 
 def test_all_ways_give_the_same_scores() -> None:

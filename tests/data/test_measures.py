@@ -77,7 +77,7 @@ def test_a_measure_with_a_unit_has_a_column_in_it() -> None:
     [
         {"samples": 0}, {"max_new_tokens": 0}, {"temperature": 0}, {"temperature": float("nan")}, {"top_p": 0},
         {"top_p": 1.1}, {"top_k": -1}, {"threshold": 0}, {"threshold": -0.5}, {"threshold": float("inf")},
-        {"samplez": 3},
+        {"samplez": 3}, {"half_samples": -1}, {"half_samples": 1}, {"half_samples": 9},
     ],
 )  # fmt: skip
 def test_impossible_answers_are_refused(impossible: dict[str, float]) -> None:
@@ -112,6 +112,25 @@ def test_draws_are_none_or_enough(draws: int) -> None:
     assert FisherParameters(draws=draws).draws == draws
 
 
+@pytest.mark.parametrize("half_samples", [0, 10, 50])
+def test_half_samples_are_none_or_enough(half_samples: int) -> None:
+    assert AnswersParameters(half_samples=half_samples).half_samples == half_samples
+
+
+def test_too_few_half_samples_are_refused_with_what_to_do() -> None:
+    with pytest.raises(ValidationError, match=r"5 are too few .* at least 10, or 0 for no standard errors"):
+        AnswersParameters(half_samples=5)
+
+
+def test_every_score_of_sampled_answers_has_a_standard_error_in_its_unit_that_may_be_null() -> None:
+    for name in ("semantic_entropy", "coherent_persuasion"):
+        columns = {column.name: column for column in MEASURES[name].table.columns}
+        scores = [one for one in columns.values() if one.unit and not one.name.endswith("_standard_error")]
+        errors = [columns[f"{one.name}_standard_error"] for one in scores]
+        assert errors
+        assert all(error.nullable and error.unit == "nats" for error in errors)
+
+
 def test_the_defaults_of_what_a_model_says_next() -> None:
     assert MemorizationParameters().max_new_tokens == 10
     assert AnswerSetParameters().terminators == ("\n", ".")
@@ -123,6 +142,8 @@ def test_the_defaults_are_those_of_the_published_study() -> None:
     answers = AnswersParameters()
     assert (answers.samples, answers.temperature, answers.top_p, answers.top_k) == (10, 0.5, 1.0, 0)
     assert answers.entailment == "microsoft/deberta-large-mnli"
+    assert not answers.entailment_with_question
+    assert answers.half_samples == 50
     assert AccuracyParameters().rouge_threshold == 0.3
 
 

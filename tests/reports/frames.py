@@ -10,6 +10,7 @@ from reports.card import NotRun, StudyCard
 
 RELATIONS = ("capital", "officialLanguage", "author", "birthPlace", "founder", "spouse", "currency", "headquarters")
 MODEL = "smollm2-135m-instruct"
+SAMPLES = 10
 CARD = StudyCard(
     name="quickstart",
     seed=7,
@@ -55,6 +56,8 @@ def study(
         ),
         "answers_of_questions": answers,
         "partition_summary": _summary(answers),
+        "answers_to_read": _answers_to_read(answers),
+        "questions_to_read": _questions_to_read(answers),
         "statistics": _statistics(models, relations),
         "overview": pd.DataFrame(
             [
@@ -305,16 +308,74 @@ def _answers(models: list[tuple[str, str]], questions: int) -> pd.DataFrame:
                         "semantic_entropy_length_normalised": entropy / 3,
                         "semantic_entropy_rao": abs(entropy) / 4,
                         "cluster_assignment_entropy": abs(entropy) / 4,
+                        "semantic_entropy_standard_error": 0.2,
                         "groups": 3,
+                        "context_cut": 12 if condition == "original" and number % 4 == 0 else 0,
+                        "answers": SAMPLES,
+                        "empty_answers": int(number % 5 == 0),
+                        "unfinished_answers": int(number % 3 == 0),
                         "answer": "Oslo",
                         "accurate": bool(rng.random() < 0.4),
                         "coherent_persuasion": None if alone else moved,
+                        "coherent_persuasion_standard_error": None if alone else moved / 10,
                         "persuaded": persuaded,
                         "stubborn": None if alone else (not persuaded and bool(rng.random() < 0.4)),
                         "stand_in": "all-MiniLM-L6-v2 for deberta-large-mnli",
                     }
                 )
-    return pd.DataFrame(rows).astype({"coherent_persuasion": float, "object_popularity": float})
+    missing = ("coherent_persuasion", "coherent_persuasion_standard_error", "object_popularity")
+    return pd.DataFrame(rows).astype(dict.fromkeys(missing, float))
+
+
+def _answers_to_read(answers: pd.DataFrame) -> pd.DataFrame:
+    """The greedy answer and ten samples in three groups; here and there an empty one, or one that was cut short."""
+    words = {"none": "Oslo", "original": "It is Oslo", "counter_memory": "Bergen"}
+    rows = []
+    for one in answers.to_dict("records"):
+        number = int(one["question_id"][1:])
+        keys = {name: one[name] for name in ("model", "dtype", "relation", "question_id", "condition")}
+        for sample in (None, *range(SAMPLES)):
+            group = None if sample is None else (0, 0, 0, 1, 0, 1, 2, 0, 2, 0)[sample]
+            text = words[one["condition"]] if not group else f"A town {group} of subject {number}, {one['dtype']}"
+            empty = sample == 8 and one["empty_answers"]
+            cut = sample == 6 and one["unfinished_answers"]
+            rows.append(
+                {
+                    **keys,
+                    "sample": sample,
+                    "text": "" if empty else text,
+                    "answer_group": group,
+                    "log_probability": -len(text) / 4 - (sample == 6),
+                    "finished": not cut,
+                }
+            )
+    return pd.DataFrame(rows).astype({"sample": "Int64", "answer_group": "Int64"})
+
+
+def _questions_to_read(answers: pd.DataFrame) -> pd.DataFrame:
+    asked = answers.drop_duplicates("question_id").reset_index(drop=True)
+    said = asked["subject"] + " is a place by the sea. Its capital is "
+    return asked[
+        [
+            "question_id",
+            "relation",
+            "partition",
+            "subject",
+            "question",
+            "edits",
+            "subject_popularity",
+            "object_popularity",
+        ]
+    ].assign(
+        subject_id=[f"Q{20 + at}" for at in asked.index],
+        property_id="P36",
+        object="Oslo",
+        object_id="Q585",
+        accepted="Oslo; Kristiania",
+        replacement="Bergen",
+        original_context=said + "Oslo.",
+        counter_memory_context=said + "Bergen.",
+    )
 
 
 def _summary(answers: pd.DataFrame) -> pd.DataFrame:
@@ -325,7 +386,12 @@ def _summary(answers: pd.DataFrame) -> pd.DataFrame:
         shares.groupby(["model", "dtype", "partition", "condition"])
         .agg(
             questions=("question_id", "count"),
+            answers=("answers", "sum"),
+            empty_answers=("empty_answers", "sum"),
+            unfinished_answers=("unfinished_answers", "sum"),
+            contexts_cut=("context_cut", lambda cut: int((cut > 0).sum())),
             accuracy=("accurate", "mean"),
+            groups=("groups", "mean"),
             semantic_entropy=("semantic_entropy", "mean"),
             semantic_entropy_length_normalised=("semantic_entropy_length_normalised", "mean"),
             semantic_entropy_rao=("semantic_entropy_rao", "mean"),

@@ -12,6 +12,7 @@ from reports.tables import (
     sheets,
     statistics_in_short,
     statistics_of_relations,
+    what_became_of_answers,
 )
 from tests.reports.frames import study
 
@@ -29,6 +30,48 @@ def test_accuracy_stands_without_and_with_context_per_partition() -> None:
     assert list(dict.fromkeys(rows["partition"])) == ["static", "temporal", "disputable"]
     summary = KNOWN["partition_summary"].set_index(["partition", "condition"])
     assert rows["accuracy"].iloc[0] == summary.loc[("static", "none"), "accuracy"]
+
+
+def test_the_standard_error_of_one_score_is_said_of_each_model() -> None:
+    frames = checked(study([("a", "float32"), ("b", "float32")], entities=2, questions=6))
+    answers = frames["answers_of_questions"]
+    answers.loc[answers["model"] == "b", "semantic_entropy_standard_error"] = None
+    answers["coherent_persuasion_standard_error"] = (
+        answers["coherent_persuasion"].where(answers["model"] == "a") * 0 + 0.5
+    )
+    caption = accuracy_entropy_persuasion(frames).caption
+    assert (
+        "score, from half-samples of its answers: 0.2 (semantic entropy) and 0.5 (coherent persuasion) for a (float32)."
+        in caption
+    )
+    assert "for b (float32)" not in caption
+
+
+def test_nothing_is_said_of_standard_errors_where_there_are_none() -> None:
+    answers = KNOWN["answers_of_questions"]
+    none = answers.assign(semantic_entropy_standard_error=np.nan, coherent_persuasion_standard_error=np.nan)
+    sheet = accuracy_entropy_persuasion({**KNOWN, "answers_of_questions": none})
+    assert sheet.caption.endswith("there is no persuasion without a context.")
+
+
+def test_what_became_of_the_answers_is_counted_per_partition_and_context() -> None:
+    rows = what_became_of_answers(KNOWN).rows
+    assert list(rows["context"][:3]) == ["no context", "original context", "counter-memory context"]
+    answers = KNOWN["answers_of_questions"]
+    asked = answers[(answers["partition"] == "static") & (answers["condition"] == "original")]
+    row = rows.iloc[1]
+    assert (row["partition"], row["questions"], row["answers"]) == ("static", len(asked), asked["answers"].sum())
+    assert 0 < row["contexts_cut"] == (asked["context_cut"] > 0).sum() < len(asked)
+    for name in ("empty_answers", "unfinished_answers"):
+        assert 0 < row[name] == asked[name].sum()
+    assert row["groups"] == asked["groups"].mean()
+
+
+def test_what_was_not_sampled_did_not_become_anything() -> None:
+    summary = KNOWN["partition_summary"]
+    lost = summary["condition"] == "none"
+    some = {**KNOWN, "partition_summary": summary.assign(answers=summary["answers"].mask(lost))}
+    assert "no context" not in set(what_became_of_answers(some).rows["context"])
 
 
 def test_shares_are_of_the_measured_instances() -> None:

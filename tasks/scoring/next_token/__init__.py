@@ -2,7 +2,7 @@
 
 from tasks.scoring.next_token.ahead import MadeAhead
 from tasks.scoring.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
-from tasks.scoring.next_token.distributions import Distributions
+from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
 from tasks.scoring.next_token.plain import (
     first_broken,
     forward_options,
@@ -18,7 +18,8 @@ from tasks.scoring.next_token.prompts import (
     tokenized,
     tokenized_prompts,
 )
-from tasks.scoring.next_token.shared import Pass, SharedBeginnings
+from tasks.scoring.next_token.reading import unreadable
+from tasks.scoring.next_token.shared import Pass, SharedBeginnings, keys_of_a_token
 
 __all__ = [
     "PLAIN",
@@ -29,9 +30,12 @@ __all__ = [
     "SharedBeginnings",
     "Tokens",
     "check_length",
+    "divergence",
     "engine",
     "first_broken",
     "forward_options",
+    "is_rounding",
+    "keys_of_a_token",
     "left_padded",
     "next_token_by_query",
     "next_token_log_probs",
@@ -40,4 +44,5 @@ __all__ = [
     "shortened",
     "tokenized",
     "tokenized_prompts",
+    "unreadable",
 ]

@@ -13,7 +13,7 @@ import torch
 
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import is_out_of_memory
-from tasks.scoring.next_token.distributions import Distributions
+from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
 from tasks.scoring.next_token.plain import read_plain
 from tasks.scoring.next_token.prompts import Tokens
 from tasks.scoring.next_token.reading import unreadable
@@ -23,10 +23,6 @@ log = logging.getLogger(__name__)
 
 PREFIX_TREE = "prefix tree"
 PLAIN = "plain"
-
-# KL(plain || fast) in nats that is rounding still; a wrong mask or position moves every prompt by far more.
-_ROUNDING = {"float32": 1e-6, "float16": 1e-3}
-_ROUNDING_OF_SHORT_FORMATS = 2e-2
 
 _engines: "weakref.WeakKeyDictionary[LanguageModel, str]" = weakref.WeakKeyDictionary()
 
@@ -107,16 +103,11 @@ def _difference(
                 if place not in plain:
                     continue
                 fast = Distributions.of(kept.logits[row]).log_probs()
-                apart = _divergence(plain[place].double(), fast.double())
-                if not apart <= _ROUNDING.get(model.dtype, _ROUNDING_OF_SHORT_FORMATS):
+                apart = divergence(plain[place].double(), fast.double())
+                if not is_rounding(apart, model.dtype):
                     return f"shared beginnings change its answers by {apart:.2g} nats"
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
         if is_out_of_memory(error):
             raise
         return f"shared beginnings cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})"
     return None
-
-
-def _divergence(p: torch.Tensor, q: torch.Tensor) -> float:
-    """The largest KL(p || q) of log-distributions (n, V), in nats; of second order in their rounding."""
-    return float((p.exp() * (p - q) - p.exp() + q.exp()).sum(dim=1).max())

@@ -85,7 +85,7 @@ class SharedBeginnings:
         # those of the context and, where more is to follow, those of the tree.
         inside = 12 * config.hidden_size + 4 * (getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
         seen = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
-        row = (read * vocabulary + tokens * inside + seen * _keys_of_a_token(config)) * size
+        row = (read * vocabulary + tokens * inside + seen * keys_of_a_token(config)) * size
         self._rows = max(1, min(TOKENS_A_PASS[kind] // tokens, budget // 4 // row))
         self._said = False
 
@@ -175,7 +175,7 @@ def _groups(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> list[_
     return [_Group(model, prompts, contexts) for contexts in alike.values()]
 
 
-def _keys_of_a_token(config: Any) -> int:
+def keys_of_a_token(config: Any) -> int:
     """How many numbers a token's keys and values are, over all layers."""
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads

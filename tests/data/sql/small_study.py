@@ -93,12 +93,25 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
         ],
         "questions": [row(QUESTIONS, relation="P36", question_id="w1", partition="static", edits=1)],
         "answers": [
-            row(ANSWERS, **asked, condition="none", text="Bergen", stand_in="embedder for entailment"),
-            row(ANSWERS, **asked, condition="none", sample=0, answer_group=0, text="Oslo"),
-            row(ANSWERS, **asked, condition="original", text="Oslo"),
+            row(ANSWERS, **asked, condition="none", text="Bergen", context_cut=0, stand_in="embedder for entailment"),
+            *(
+                row(ANSWERS, **asked, condition="none", sample=sample, answer_group=group, text=text, context_cut=0,
+                    finished=finished)
+                for sample, group, text, finished in (
+                    (0, 0, "Oslo", True), (1, 1, "", True), (2, 0, "Oslo and", False), (3, 1, "", True),
+                )
+            ),
+            row(ANSWERS, **asked, condition="original", text="", context_cut=5, finished=False),
+            row(ANSWERS, **asked, condition="original", sample=0, answer_group=0, text="Oslo", context_cut=5),
         ],
-        "semantic_entropy": [row(ENTROPY, **asked, condition="none", groups=2, semantic_entropy=1.5)],
-        "coherent_persuasion": [row(COHERENT, **asked, condition="original", coherent_persuasion=2.5)],
+        "semantic_entropy": [
+            row(ENTROPY, **asked, condition="none", groups=2, group_sizes=[3, 2], semantic_entropy=1.5,
+                semantic_entropy_standard_error=0.25),
+        ],
+        "coherent_persuasion": [
+            row(COHERENT, **asked, condition="original", coherent_persuasion=2.5,
+                coherent_persuasion_standard_error=0.75),
+        ],
         "accuracy": [
             row(ACCURACY, **asked, condition="none", accurate=False),
             row(ACCURACY, **asked, condition="original", accurate=True),

@@ -15,12 +15,15 @@ QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "
 ENTROPIES = ["semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao"]
 ASKED_COLUMNS = [
     *("model", "dtype", "partition", "relation", "question_id", "subject", "question", "condition"),
-    *("edits", "subject_popularity", "object_popularity", *ENTROPIES, "cluster_assignment_entropy", "groups"),
-    *("answer", "accurate", "coherent_persuasion", "persuaded", "stubborn", "stand_in"),
+    *("edits", "subject_popularity", "object_popularity", *ENTROPIES, "cluster_assignment_entropy"),
+    *(f"{name}_standard_error" for name in (*ENTROPIES, "cluster_assignment_entropy")),
+    *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),
+    *("answer", "accurate", "coherent_persuasion", "coherent_persuasion_standard_error"),
+    *("persuaded", "stubborn", "stand_in"),
 ]
 SUMMARY_COLUMNS = [
-    *("model", "dtype", "partition", "condition", "questions", "accuracy"),
-    *(*ENTROPIES, "coherent_persuasion", "persuaded", "stubborn"),
+    *("model", "dtype", "partition", "condition", "questions", "answers", "empty_answers", "unfinished_answers"),
+    *("contexts_cut", "accuracy", "groups", *ENTROPIES, "coherent_persuasion", "persuaded", "stubborn"),
 ]
 OVERVIEW_COLUMNS = [
     *("models", "relations", "queries", "contexts", "prompts", "questions", "answers", "seconds", "forward_passes"),
@@ -156,6 +159,8 @@ def test_answers_of_questions_has_null_where_nothing_was_measured(loaded: Wareho
     assert frame["condition"].tolist() == ["none", "original"]
     alone, with_context = frame.to_dict("records")
     assert (alone["answer"], alone["semantic_entropy"], alone["groups"]) == ("Bergen", 1.5, 2)
+    assert (alone["group_sizes"], alone["semantic_entropy_standard_error"]) == ("3, 2", 0.25)
+    assert math.isnan(alone["semantic_entropy_rao_standard_error"])
     assert alone["accurate"] is False
     assert alone["stand_in"] == "embedder for entailment"
     assert frame["persuaded"].isna().tolist() == frame["stubborn"].isna().tolist() == [True, False]
@@ -163,8 +168,14 @@ def test_answers_of_questions_has_null_where_nothing_was_measured(loaded: Wareho
     assert (with_context["persuaded"], with_context["stubborn"]) == (True, False)
     assert frame["groups"].isna().tolist() == [False, True]
     assert with_context["coherent_persuasion"] == 2.5
+    assert with_context["coherent_persuasion_standard_error"] == 0.75
     assert pd.isna(with_context["stand_in"])
     assert math.isnan(with_context["subject_popularity"])
+
+
+def test_only_samples_are_counted_as_answers(loaded: Warehouse) -> None:
+    counts = ["answers", "empty_answers", "unfinished_answers", "context_cut"]
+    assert loaded.frame("answers_of_questions")[counts].values.tolist() == [[4, 2, 1, 0], [1, 0, 0, 5]]
 
 
 def test_a_measure_that_was_not_run_loses_no_question(tmp_path: Path) -> None:
@@ -175,6 +186,7 @@ def test_a_measure_that_was_not_run_loses_no_question(tmp_path: Path) -> None:
     assert frame["accurate"].tolist() == [False, True]
     assert frame["answer"].tolist() == ["x", "x"]
     assert frame["semantic_entropy"].isna().all()
+    assert frame[["answers", "empty_answers", "context_cut"]].isna().all(axis=None)
 
 
 def test_partition_summary_leaves_null_out_of_its_means(loaded: Warehouse) -> None:
@@ -183,13 +195,36 @@ def test_partition_summary_leaves_null_out_of_its_means(loaded: Warehouse) -> No
     alone, with_context = frame.to_dict("records")
     assert (alone["questions"], alone["accuracy"], alone["semantic_entropy"]) == (1, 0.0, 1.5)
     assert math.isnan(alone["persuaded"])
+    assert alone["groups"] == 2.0
     assert (with_context["accuracy"], with_context["persuaded"], with_context["stubborn"]) == (1.0, 1.0, 0.0)
+
+
+def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> None:
+    study = small_study()
+    study["questions"] += [{**study["questions"][0], "question_id": name} for name in ("w2", "w3")]
+    study["answers"] += [{**one, "question_id": "w2"} for one in study["answers"]]
+    study["semantic_entropy"] += [{**one, "question_id": "w2", "groups": 5} for one in study["semantic_entropy"]]
+    study["accuracy"] += [{**one, "question_id": "w3"} for one in study["accuracy"]]
+    counts = ["questions", "answers", "empty_answers", "unfinished_answers", "contexts_cut"]
+    with rebuilt(tmp_path / "study.duckdb") as warehouse:
+        load(warehouse, study)
+        frame = warehouse.frame("partition_summary")
+    assert frame[counts].values.tolist() == [[3, 8, 4, 2, 0], [3, 2, 0, 0, 2]]
+    assert frame["groups"].tolist()[0] == 3.5
+
+
+def test_what_was_not_sampled_is_not_counted_as_none(tmp_path: Path) -> None:
+    study = {name: small_study()[name] for name in ("questions", "accuracy")}
+    with rebuilt(tmp_path / "study.duckdb") as warehouse:
+        load(warehouse, study)
+        frame = warehouse.frame("partition_summary")
+    assert frame[["answers", "empty_answers", "unfinished_answers", "contexts_cut"]].isna().all(axis=None)
 
 
 def test_overview_counts_what_a_family_took_once(loaded: Warehouse) -> None:
     frame = loaded.frame("overview")
     assert list(frame.columns) == OVERVIEW_COLUMNS
-    assert frame.values.tolist() == [[1, 2, 2, 3, 6, 1, 3, 3.0, 7]]
+    assert frame.values.tolist() == [[1, 2, 2, 3, 6, 1, 7, 3.0, 7]]
 
 
 def test_statistics_come_largest_effect_first_and_untestable_last(tmp_path: Path) -> None:

@@ -14,12 +14,14 @@ from data.sources.fetch import fetch_facts
 from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS
 from data.workspace import Stored, Workspace
 from tasks.contexts.build import build_prompts, build_questions
-from tasks.measurement import chunks
+from tasks.measurement import answers, chunks
+from tasks.measurement.measure import do
 from tasks.measurement.work import Work
 from tasks.models import LanguageModel, load_language_model
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
-PARAMETERS = {"samples": 4, "max_new_tokens": 5, "temperature": 1.0, "top_p": 0.9, "top_k": 0, "threshold": 0.8}
+SAMPLING = {"samples": 4, "max_new_tokens": 5, "temperature": 1.0, "top_p": 0.9, "top_k": 0}
+PARAMETERS = {**SAMPLING, "threshold": 0.8, "entailment_with_question": False, "half_samples": 12}
 OTHER_PARAMETERS: dict[str, dict[str, Any]] = {
     "greedy_answers": {"max_new_tokens": 4},
     "answer_set_persuasion": {"terminators": ("\n", ".")},
@@ -40,9 +42,10 @@ class Prepared:
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks of eight queries, so that a small relation has several."""
+    """Chunks of eight queries and of two questions, so that a small relation has several."""
     monkeypatch.setattr(chunks, "LEAST_QUERIES", 8)
     monkeypatch.setattr(chunks, "LEAST_PROMPTS", 1)
+    monkeypatch.setattr(answers, "QUESTIONS_A_CHUNK", 2)
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +64,14 @@ def model(models: dict[str, str]) -> LanguageModel:
 
 
 @pytest.fixture
+def measured(prepared: Prepared) -> Prepared:
+    """All of it done."""
+    for work in prepared.works.values():
+        do(work, prepared.workspace)
+    return prepared
+
+
+@pytest.fixture
 def prepare(models: dict[str, str]) -> Callable[[Path], Prepared]:
     def made(folder: Path) -> Prepared:
         return _prepared(Workspace(folder), models)
@@ -71,6 +82,12 @@ def prepare(models: dict[str, str]) -> Callable[[Path], Prepared]:
 @pytest.fixture
 def prepared(tmp_path: Path, prepare: Callable[[Path], Prepared]) -> Prepared:
     return prepare(tmp_path / "study")
+
+
+def rows(stored: Stored) -> list[dict[str, Any]]:
+    """What a file holds."""
+    found: list[dict[str, Any]] = stored.read().to_pylist()
+    return found
 
 
 def _prepared(workspace: Workspace, models: dict[str, str]) -> Prepared:

@@ -15,7 +15,7 @@ IDENTITIES = [(question, "none") for question in QUESTIONS]
 
 
 def _prompts(model: LanguageModel, questions: Sequence[str] = QUESTIONS) -> list[tuple[int, ...]]:
-    return [answer_prompt(model, question) for question in questions]
+    return [answer_prompt(model, question).tokens for question in questions]
 
 
 def _every(answers: Sequence[SampledAnswers]) -> list[Answer]:

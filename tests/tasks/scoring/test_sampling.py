@@ -10,7 +10,8 @@ LOGITS = torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log()
 
 def _drawn(points: list[float], **settings: float) -> list[int]:
     sampling = Sampling(**{"temperature": 1.0, **settings})  # type: ignore[arg-type]
-    return draw(LOGITS.repeat(len(points), 1), torch.tensor(points, dtype=torch.float64), sampling).tolist()
+    rows = torch.zeros(len(points), dtype=torch.int64)
+    return draw(LOGITS, rows, torch.tensor(points, dtype=torch.float64), sampling).tokens.tolist()
 
 
 def test_token_is_where_the_cumulated_probability_passes_the_point() -> None:
@@ -34,8 +35,52 @@ def test_top_k_and_top_p_keep_the_most_probable_alone() -> None:
 
 
 def test_impossible_token_is_never_drawn() -> None:
-    logits = torch.tensor([[-torch.inf, 0.0, -torch.inf]]).repeat(2, 1)
-    assert draw(logits, torch.tensor([0.0, np.nextafter(1, 0)], dtype=torch.float64), Sampling()).tolist() == [1, 1]
+    logits = torch.tensor([[-torch.inf, 0.0, -torch.inf]])
+    points = torch.tensor([0.0, np.nextafter(1, 0)], dtype=torch.float64)
+    assert draw(logits, torch.tensor([0, 0]), points, Sampling()).tokens.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"temperature": 0.5}, {"top_k": 7}, {"top_p": 0.8}, {"top_k": 50, "top_p": 0.5}]
+)
+def test_a_large_vocabulary_is_drawn_from_as_the_definition_says(settings: dict[str, float]) -> None:
+    sampling = Sampling(**{"temperature": 1.0, **settings})  # type: ignore[arg-type]
+    generator = torch.Generator().manual_seed(0)
+    logits = 3 * torch.randn((3, 1000), generator=generator)
+    rows = torch.arange(3).repeat(400)
+    points = torch.rand(1200, generator=generator, dtype=torch.float64)
+    drawn = draw(logits, rows, points, sampling, rounding=1e-6)
+    by_hand = [_by_hand(logits[row].double(), float(point), sampling) for row, point in zip(rows, points, strict=True)]
+    sure = drawn.sure.tolist()
+    assert sum(sure) > 1100
+    assert [token for token, is_sure in zip(drawn.tokens.tolist(), sure, strict=True) if is_sure] == [
+        token for token, is_sure in zip(by_hand, sure, strict=True) if is_sure
+    ]
+
+
+def _by_hand(logits: torch.Tensor, point: float, sampling: Sampling) -> int:
+    p = torch.softmax(logits / sampling.temperature, dim=0).numpy()
+    kept = np.argsort(-p)[: sampling.top_k or None]
+    before = np.cumsum(p[kept]) - p[kept]
+    nucleus = np.sort(kept[before < sampling.top_p * p[kept].sum()])
+    passed = np.cumsum(p[nucleus]) / p[nucleus].sum()
+    return int(nucleus[np.argmax(passed > point)])
+
+
+def test_logits_that_are_off_by_their_rounding_draw_the_same_wherever_a_draw_is_sure() -> None:
+    generator = torch.Generator().manual_seed(1)
+    logits = 4 * torch.randn((200, 1000), generator=generator)
+    rows = torch.arange(200).repeat(100)
+    points = torch.rand(20_000, generator=generator, dtype=torch.float64)
+    for settings in ({}, {"top_k": 20}, {"top_p": 0.7}):
+        sampling = Sampling(**settings)  # type: ignore[arg-type]
+        drawn = draw(logits, rows, points, sampling, rounding=1e-3)
+        off = logits + 1e-3 * (2 * torch.rand(logits.shape, generator=generator) - 1)
+        again = draw(off, rows, points, sampling)
+        differ = drawn.tokens != again.tokens
+        assert differ.any()  # without the rule some draws would be lost
+        assert not (differ & drawn.sure).any()
+        assert drawn.sure.float().mean() > 0.9
 
 
 def test_numbers_depend_on_seed_and_identity_alone() -> None:

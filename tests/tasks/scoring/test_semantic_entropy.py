@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from data.errors import InputError, ScoreError, UnknownName
-from tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy
+from tasks.scoring.half_samples import draw_halves
+from tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy, semantic_entropy_error
 
 COLUMNS = {
     "sum": "semantic_entropy",
@@ -33,6 +34,16 @@ def test_answer_joins_the_first_group_that_accepts_it_wholly() -> None:
     assert group_answers(equivalent) == [[0, 1], [2, 3]]
 
 
+def test_answers_among_others_are_grouped_as_if_there_were_no_others() -> None:
+    random = np.random.default_rng(4)
+    for _ in range(20):
+        equivalent = random.random((10, 10)) < 0.6
+        equivalent |= equivalent.T | np.eye(10, dtype=bool)
+        half = sorted(int(one) for one in random.permutation(10)[:5])
+        alone = group_answers(equivalent[np.ix_(half, half)])
+        assert group_answers(equivalent, half) == [[half[member] for member in group] for group in alone]
+
+
 def test_matrix_that_is_no_equivalence_is_refused() -> None:
     with pytest.raises(InputError, match="square"):
         group_answers(np.ones((2, 3), dtype=bool))
@@ -59,6 +70,43 @@ def test_entropies_by_hand() -> None:
     assert semantic_entropy(log_probs, groups, kind="rao") == pytest.approx(rao)
     sizes = -(2 / 3) * np.log(2 / 3) - (1 / 3) * np.log(1 / 3)
     assert semantic_entropy(log_probs, groups, kind="assignment") == pytest.approx(sizes)
+
+
+def test_errors_by_hand() -> None:
+    # halves {0, 1}, {0, 2}, {2, 3} of p = 1/2, 1/4, 1/8, 1/2; the first two answers say the same
+    log_probs = [[np.log(0.5)], [np.log(0.5)] * 2, [np.log(0.125)], [np.log(0.5)]]
+    halves = [[[0, 1]], [[0], [2]], [[2], [3]]]
+    sums = [-np.log(0.75), -(np.log(0.5) + np.log(0.125)) / 2, -(np.log(0.125) + np.log(0.5)) / 2]
+    assert semantic_entropy_error(log_probs, halves) == pytest.approx(np.std(sums, ddof=1))
+    sizes = [0, np.log(2), np.log(2)]
+    error = semantic_entropy_error(log_probs, halves, kind="assignment")
+    assert error == pytest.approx(np.std(sizes, ddof=1))
+    rao = [0, *[-0.8 * np.log(0.8) - 0.2 * np.log(0.2)] * 2]
+    assert semantic_entropy_error(log_probs, halves, kind="rao") == pytest.approx(np.std(rao, ddof=1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("answers", [9, 10])
+def test_errors_are_the_spread_of_the_halves_each_scored_by_itself(kind: str, answers: int) -> None:
+    random = np.random.default_rng(8)
+    log_probs = [list(np.log(random.random(size=random.integers(1, 6)))) for _ in range(answers)]
+    meaning = random.integers(0, 4, size=answers)
+    equivalent = meaning[:, None] == meaning
+    halves = draw_halves(answers, 15, 0, "q")
+    alone = [
+        semantic_entropy([log_probs[one] for one in half], group_answers(equivalent[np.ix_(half, half)]), kind=kind)
+        for half in halves
+    ]
+    factor = {9: np.sqrt(4 / 5), 10: 1.0}[answers]
+    error = semantic_entropy_error(log_probs, [group_answers(equivalent, half) for half in halves], kind=kind)
+    assert error == pytest.approx(np.std(alone, ddof=1) * factor)
+
+
+def test_answers_that_all_say_the_same_are_certain_of_it() -> None:
+    halves = [[half] for half in draw_halves(10, 20, 0, "q")]
+    for kind in ("rao", "assignment"):
+        assert semantic_entropy_error([[-1.0]] * 10, halves, kind=kind) == 0
+    assert semantic_entropy_error([[-1.0]] * 10, []) is None
 
 
 def test_certain_equal_answers_reach_the_lower_bound() -> None:

@@ -1,0 +1,9 @@
+-- Every question that has answers, with its contexts, its objects and what Wikidata calls them.
+SELECT
+    question_id, relation, "partition",
+    subject, subject_id, property_id, object, object_id, array_to_string(answers, '; ') AS accepted, replacement,
+    question, original_context, counter_memory_context,
+    edits, subject_popularity, object_popularity
+FROM questions
+SEMI JOIN answers USING (relation, question_id)
+ORDER BY relation, question_id

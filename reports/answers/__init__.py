@@ -1,0 +1,56 @@
+"""The page to read the answers: one HTML file with every question, context and answer, that needs nothing from outside.
+
+What it shows comes from models and from the web. It travels as JSON in which no character is markup, and the page's
+script puts it on the screen as text only; the policy of the page would refuse anything else.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+from markupsafe import Markup
+
+from reports.answers.blocks import blocks, options
+from reports.card import StudyCard
+from reports.page import linked
+from reports.page.shell import asset, digest, template, themes
+
+FILE = "answers.html"
+SCRIPTS = ("element.js", "search.js", "data.js", "state.js", "list.js", "question.js", "answers.js")
+GROUP_HUES = (
+    "#2f70ca",
+    "#c8432f",
+    "#208149",
+    "#9157bb",
+    "#a0631c",
+    "#c4398a",
+    "#147c8d",
+    "#727519",
+    "#687184",
+    "#6c63cb",
+)
+"""Hues of groups, as light as one another: white letters are read on them, and they on both papers."""
+
+
+def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
+    """Writes the page into `folder` and returns its file name; where the study has no answers, nothing, and "".
+
+    The frames are checked ones. The text is written as it is made, for it may be longer than what should be in memory.
+    """
+    if frames["answers_to_read"].empty:
+        return ""
+    hues = "".join(f".hue-{number}{{--hue:{hue}}}" for number, hue in enumerate(GROUP_HUES))
+    css = themes() + asset("reports.page", "page.css") + asset("reports.answers", "answers.css") + hues
+    script = "\n".join(asset("reports.answers", file) for file in SCRIPTS)
+    pieces = template("reports.answers", "answers.html", {"linked": linked}).generate(
+        card=card,
+        options=options(frames),
+        blocks=blocks(frames),
+        css=Markup(css),
+        style_hash=digest(css),
+        script=Markup(script),
+        script_hash=digest(script),
+    )
+    with (folder / FILE).open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(pieces)
+    return FILE

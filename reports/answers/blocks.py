@@ -1,0 +1,228 @@
+"""What the page to read the answers knows, cut into blocks of JSON that its script parses when they are needed.
+
+index         every question in few words, what the list and the search begin with
+texts-K       contexts and ids of questions 100 K to 100 K + 99 of the index
+scores-M      of model M, in columns: what the list shows and sorts by; a row is a question that it answered
+answers-M-K   of rows 100 K to 100 K + 99 of scores-M: the answers and all scores, condition by condition
+"""
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pandas as pd
+from markupsafe import Markup
+
+from data.errors import InputError
+from data.records import CONDITIONS
+from reports.figures.instances import CONTEXTS, partitions
+from reports.frames import by_model, records
+
+SHARD = 100
+_LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
+_TEXTS = (
+    "original_context",
+    "counter_memory_context",
+    "accepted",
+    "subject_id",
+    "property_id",
+    "object_id",
+    "edits",
+    "subject_popularity",
+    "object_popularity",
+)
+_SCORES = (
+    "semantic_entropy",
+    "semantic_entropy_standard_error",
+    "coherent_persuasion",
+    "coherent_persuasion_standard_error",
+    "accurate",
+    "persuaded",
+    "stubborn",
+    "context_cut",
+)
+_MARKUP = re.compile("[<>&\u2028\u2029]")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A data block of the page: the id of its element, and its JSON."""
+
+    name: str
+    json: Markup
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be chosen from on the page: the models, partitions and relations that there are."""
+
+    models: tuple[str, ...]
+    partitions: tuple[str, ...]
+    relations: tuple[str, ...]
+    questions: int
+
+
+class _Answer(NamedTuple):
+    """An answer as it is shown: equal ones look equal."""
+
+    text: str
+    log_probability: float
+    finished: bool
+
+
+class _Sample(NamedTuple):
+    group: int | None
+    answer: _Answer
+
+
+@dataclass
+class _Answers:
+    """The answers to a question under a condition, the samples in their order."""
+
+    greedy: _Answer | None
+    samples: list[_Sample]
+
+
+def options(frames: Mapping[str, pd.DataFrame]) -> Options:
+    """See Options."""
+    asked = frames["questions_to_read"]
+    return Options(
+        tuple(str(model) for model, _ in by_model(frames["answers_to_read"])),
+        tuple(partitions(asked)),
+        tuple(sorted(set(asked["relation"].astype(str)))),
+        len(asked),
+    )
+
+
+def blocks(frames: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
+    """Every block, made one after another; InputError where an answer's question is not there."""
+    asked = sorted(
+        records(frames["questions_to_read"]), key=lambda row: (row["question"].casefold(), row["question_id"])
+    )
+    place = {row["question_id"]: at for at, row in enumerate(asked)}
+    listed = {name: [row[name] for row in asked] for name in _LISTED}
+    yield _block("index", {"shard": SHARD, "models": options(frames).models, "questions": listed})
+    yield from _shards("texts", [_present(row, _TEXTS) for row in asked])
+    scores = frames["answers_of_questions"]
+    scored = dict(by_model(scores))
+    for number, (model, rows) in enumerate(by_model(frames["answers_to_read"])):
+        yield from _of_model(number, rows, scored.get(model, scores.iloc[:0]), place)
+
+
+def sealed(value: object) -> Markup:
+    """The value as JSON in which nothing can end a script element or be taken for markup."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(_MARKUP.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def _of_model(number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapping[str, int]) -> Iterator[Block]:
+    answers = _answers_of(rows)
+    if unknown := sorted(answers.keys() - place.keys()):
+        raise InputError(
+            f"answers_to_read has question {unknown[0]!r} and questions_to_read has not; make the database again "
+            "from the files"
+        )
+    scores, stand_ins = _scores_of(scored), _stand_ins_of(scored)
+    order = sorted(answers, key=place.__getitem__)
+    yield _block(f"scores-{number}", _columns(order, place, scores))
+    yield from _shards(
+        f"answers-{number}",
+        [{"answers": _conditions(answers[one], scores[one]), "stand_ins": stand_ins[one]} for one in order],
+    )
+
+
+def _block(name: str, value: object) -> Block:
+    return Block(name, sealed(value))
+
+
+def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
+    for number, start in enumerate(range(0, len(rows), SHARD)):
+        yield _block(f"{name}-{number}", rows[start : start + SHARD])
+
+
+def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, _Answers]]:
+    """A model's answers by question and condition."""
+    found: dict[str, dict[str, _Answers]] = defaultdict(dict)
+    columns = ("question_id", "condition", "sample", "answer_group", "text", "log_probability", "finished")
+    for question, condition, sample, group, text, log_probability, finished in zip(
+        *(rows[name].tolist() for name in columns), strict=True
+    ):
+        answers = found[question].setdefault(condition, _Answers(None, []))
+        answer = _Answer(text, round(log_probability, 2), bool(finished))
+        if pd.isna(sample):
+            answers.greedy = answer
+        else:
+            answers.samples.append(_Sample(None if pd.isna(group) else group, answer))
+    return found
+
+
+def _scores_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
+    """A model's scores by question and condition, those that were measured."""
+    found: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in records(rows):
+        found[row["question_id"]][row["condition"]] = _present(row, _SCORES)
+    return found
+
+
+def _stand_ins_of(rows: pd.DataFrame) -> dict[str, list[str]]:
+    """What stood in for what, by question."""
+    found: dict[str, list[str]] = defaultdict(list)
+    said = rows[["question_id", "stand_in"]].dropna().drop_duplicates()
+    for question, stand_in in zip(said["question_id"], said["stand_in"], strict=True):
+        found[question].append(stand_in)
+    return found
+
+
+def _columns(
+    order: Sequence[str], place: Mapping[str, int], scores: Mapping[str, Mapping[str, Mapping[str, Any]]]
+) -> dict[str, list[Any]]:
+    def column(condition: str, name: str) -> list[Any]:
+        return [scores[question].get(condition, {}).get(name) for question in order]
+
+    return {
+        "place": [place[question] for question in order],
+        **{f"entropy_{condition}": column(condition, "semantic_entropy") for condition in CONDITIONS},
+        **{f"persuasion_{condition}": column(condition, "coherent_persuasion") for condition in CONTEXTS},
+        **{
+            f"{name}_{condition}": column(condition, name)
+            for name in ("persuaded", "stubborn")
+            for condition in CONTEXTS
+        },
+    }
+
+
+def _conditions(answers: Mapping[str, _Answers], scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        condition: {
+            "greedy": answers[condition].greedy,
+            "groups": _groups(answers[condition].samples),
+            "scores": scores.get(condition, {}),
+        }
+        for condition in CONDITIONS
+        if condition in answers
+    }
+
+
+def _groups(samples: Sequence[_Sample]) -> list[list[Any]]:
+    """The groups, the largest first, each with its different answers and how often they occur."""
+    groups: dict[int | None, Counter[_Answer]] = defaultdict(Counter)
+    for group, answer in samples:
+        groups[group][answer] += 1
+    ordered = sorted(groups.values(), key=lambda answers: -answers.total())
+    return [[(*answer, count) for answer, count in answers.most_common()] for answers in ordered]
+
+
+def _present(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The values that are there, as JSON has them."""
+    found = {name: _plain(row[name]) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _plain(value: Any) -> str | float | bool | None:
+    if value is None or value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return round(value, 4) if isinstance(value, float) else value

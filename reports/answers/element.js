@@ -1,0 +1,22 @@
+/* Making elements. Whatever is not a literal of these scripts becomes text: nothing here reads markup. */
+
+/* An element with attributes and children; a child that is a string becomes text. */
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children.flat(Infinity));
+  return made;
+}
+
+/* Somebody else's text, kept from turning the direction of what is beside it. */
+function foreign(text, name = "bdi", attributes = {}) {
+  return element(name, {dir: "auto", ...attributes}, text);
+}
+
+function nats(value) {
+  return value === null || value === undefined ? "–" : value.toFixed(2).replace("-", "−");
+}
+
+function number(value) {
+  return value.toLocaleString("en");
+}

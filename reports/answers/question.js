@@ -1,0 +1,174 @@
+/* One question: what is known of it, its scores, and under every condition the context and the answers. */
+
+const WIKIDATA = "https://www.wikidata.org/wiki/";
+const HUES = 10;
+const LONG = 160;
+
+function questionNodes(row, model) {
+  const texts = textsOf(row);
+  const {answers, stand_ins: standIns} = answersOf(row, model);
+  return [
+    element("h2", {id: "question", tabindex: "-1"}, foreign(row.question.question)),
+    element(
+      "div",
+      {class: "known"},
+      factsOf(row.question, texts, model),
+      element("div", {}, scoresOf(answers), standInsOf(standIns)),
+    ),
+    element(
+      "div",
+      {class: "conditions"},
+      Object.keys(CONDITIONS).map((name) => conditionOf(name, row.question, texts[`${name}_context`], answers[name])),
+    ),
+  ];
+}
+
+function factsOf(question, texts, model) {
+  const facts = [
+    ["Model", foreign(model.name)],
+    ["Subject", foreign(question.subject), linkTo(texts.subject_id)],
+    ["Relation", foreign(question.relation), linkTo(texts.property_id)],
+    ["Partition", key(question.partition)],
+    ["Original answer", marked(question.object, "original"), linkTo(texts.object_id)],
+    ["Counts as right", folding(texts.accepted ?? question.object)],
+    ["Replacement", marked(question.replacement, "replacement")],
+    ...measured("Edits of the fact", texts.edits),
+    ...measured("Views of the subject", texts.subject_popularity, " a month"),
+    ...measured("Views of the object", texts.object_popularity, " a month"),
+  ];
+  return element("dl", {}, facts.map(([name, ...said]) => [element("dt", {}, name), element("dd", {}, said)]));
+}
+
+/* A text that is out of the way until it is asked for, where it is long. */
+function folding(text) {
+  if (text.length <= LONG) return foreign(text);
+  return element("details", {}, element("summary", {}, "a long list"), foreign(text));
+}
+
+function measured(name, value, unit = "") {
+  return value === undefined ? [] : [[name, number(value) + unit]];
+}
+
+/* A link to the item or property; nothing for what is no id. */
+function linkTo(id) {
+  if (!/^[QP][1-9][0-9]*$/.test(id ?? "")) return [];
+  const page = id.startsWith("P") ? `Property:${id}` : id;
+  return [" ", element("a", {href: WIKIDATA + page, rel: "noopener noreferrer", class: "id"}, id)];
+}
+
+function scoresOf(answers) {
+  const lines = [
+    ["Semantic entropy (nats)", ({scores}) => withError(scores, "semantic_entropy")],
+    ["Coherent persuasion (nats)", ({scores}) => withError(scores, "coherent_persuasion")],
+    ["Groups of answers", ({groups}) => number(groups.length)],
+    ["Accurate", ({scores}) => yesOrNo(scores.accurate)],
+    ["Persuaded", ({scores}) => yesOrNo(scores.persuaded, "▲ ")],
+    ["Stubborn", ({scores}) => yesOrNo(scores.stubborn, "■ ")],
+  ];
+  const names = Object.keys(CONDITIONS);
+  const cell = (say, name) => element("td", {class: "n"}, answers[name] ? say(answers[name]) : "–");
+  const line = ([said, say]) =>
+    element("tr", {}, element("th", {scope: "row"}, said), names.map((name) => cell(say, name)));
+  const head = ["score", ...Object.values(CONDITIONS)].map((said) => element("th", {scope: "col"}, said));
+  return element(
+    "table",
+    {class: "scores", "aria-label": "Scores"},
+    element("thead", {}, element("tr", {}, head)),
+    element("tbody", {}, lines.map(line)),
+  );
+}
+
+function withError(scores, name) {
+  const error = scores[`${name}_standard_error`];
+  return nats(scores[name]) + (error === undefined ? "" : ` ± ${nats(error)}`);
+}
+
+function yesOrNo(value, sign = "") {
+  return value === undefined ? "–" : value ? `${sign}yes` : "no";
+}
+
+function standInsOf(said) {
+  const text = said.length ? `Stand-in: ${said.join("; ")}.` : "Nothing stood in for the entailment model.";
+  return foreign(text, "p", {class: "note"});
+}
+
+function conditionOf(name, question, context, answers) {
+  const title = name === "none" ? "Without a context" : `With the ${CONDITIONS[name]}`;
+  return element(
+    "section",
+    {"aria-label": title},
+    element("h3", {}, title),
+    context === undefined ? [] : foreign(highlighted(context, question), "blockquote"),
+    answers ? answersUnder(answers) : element("p", {class: "note"}, "No answers were sampled."),
+  );
+}
+
+/* The context in pieces, the original answer and the replacement marked where they stand as words of their own. */
+function highlighted(context, {object, replacement}) {
+  const kinds = new Map([
+    [replacement.toLowerCase(), "replacement"],
+    [object.toLowerCase(), "original"],
+  ]);
+  const words = [...kinds.keys()].filter(Boolean).sort((one, other) => other.length - one.length);
+  if (!words.length) return context;
+  const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join("|")})(?![\\p{L}\\p{N}])`, "giu");
+  const pieces = context.split(pattern);
+  return pieces.map((piece, at) => (at % 2 ? marked(piece, kinds.get(piece.toLowerCase()) ?? "original") : piece));
+}
+
+function marked(text, kind) {
+  return foreign(text, "mark", {class: kind});
+}
+
+function answersUnder({greedy, groups, scores}) {
+  const samples = groups.flat().reduce((sum, [, , , count]) => sum + count, 0);
+  return [
+    cutOf(scores.context_cut),
+    greedy ? greedyOf(greedy, groups) : [],
+    element("ol", {class: "groups"}, groups.map((answers, at) => groupOf(answers, at, samples))),
+  ];
+}
+
+function cutOf(tokens) {
+  return tokens > 0 ? element("p", {class: "cut"}, `Context cut by ${number(tokens)} tokens`) : [];
+}
+
+function greedyOf([text, logProbability, finished], groups) {
+  const at = groups.findIndex((answers) => answers.some(([sampled]) => sampled === text));
+  const same = at < 0 ? "not among the samples" : `sampled, too, in group ${letterOf(at)}`;
+  return element(
+    "div",
+    {class: "greedy"},
+    element("p", {class: "size"}, "Greedy answer"),
+    answerOf("p", text, [`${nats(logProbability)} nats`, same], finished),
+  );
+}
+
+function groupOf(answers, at, samples) {
+  const size = answers.reduce((sum, [, , , count]) => sum + count, 0);
+  const letter = element("b", {class: "letter"}, letterOf(at));
+  return element(
+    "li",
+    {class: `group hue-${at % HUES}`},
+    element("p", {class: "size"}, letter, ` ${number(size)} of ${number(samples)}`),
+    element("ul", {}, answers.map(drawn)),
+  );
+}
+
+function drawn([text, logProbability, finished, count]) {
+  const times = count > 1 ? [`${number(count)} times`] : [];
+  return answerOf("li", text, [...times, `${nats(logProbability)} nats`], finished);
+}
+
+function answerOf(name, text, notes, finished) {
+  const said = text.trim() ? foreign(text, "span", {class: "words"}) : element("em", {}, "empty answer");
+  const mark = finished ? [] : [" ", element("span", {class: "unfinished"}, "unfinished")];
+  return element(name, {class: "answer"}, said, " ", element("span", {class: "about"}, notes.join(" · "), mark));
+}
+
+/* A to Z, then A2 to Z2 and so on. */
+function letterOf(at) {
+  const round = Math.floor(at / 26);
+  return String.fromCharCode(65 + (at % 26)) + (round ? round + 1 : "");
+}

@@ -1,0 +1,37 @@
+"""What every page of a report is made with: its template, the colours of both themes, and hashes for its policy."""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+import jinja2
+
+from reports.style import PARTITION_HUES, QUERY_HUES, THEMES
+
+
+def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Template:
+    """The template in a package; it escapes whatever it is given, and an unknown name is an error."""
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(filters)
+    return environment.from_string(asset(package, file))
+
+
+def asset(package: str, file: str) -> str:
+    """The text of a file in a package."""
+    return resources.files(package).joinpath(file).read_text(encoding="utf-8")
+
+
+def themes() -> str:
+    """The colours of both themes and of what is drawn, as CSS variables."""
+    hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
+    light, dark = ("".join(f"--{role}:{hue};" for role, hue in THEMES[theme].items()) for theme in ("light", "dark"))
+    return f":root{{{hues}{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+
+
+def digest(text: str) -> str:
+    """What a content security policy calls this style or script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

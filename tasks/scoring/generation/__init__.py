@@ -1,0 +1,18 @@
+"""The engine of sampled answers: K draws and one greedy answer per prompt, with the model's own probabilities.
+
+For every answer: its tokens with the end step, log p of each under the unscaled logits (temperature 1), and the mean
+over its steps of the unscaled softmax [Marjanovic et al. 2024, Eq. 3; end step included, padding excluded].
+A prompt is read once for all its answers, and answers that have begun alike go on as one until they part. Many prompts
+are answered at once; as soon as the answers to one have ended, the next one takes its slot.
+What it is not: transformers' generate. A model's generation settings (top-k 50, repetition penalties) are not
+inherited, and no token is masked by its id.
+Repeatable: an answer's draws depend on seed, model name, identity and sample number alone. Between batches the logits
+themselves differ by rounding; in float32, a draw that this could decide is decided by the prompt read alone, so that
+the tokens are the same in every batch. In shorter formats rounding is too large for that, and some answers differ.
+"""
+
+from tasks.scoring.generation.answers import Answer, SampledAnswers
+from tasks.scoring.generation.readers import PLAIN, SLOTS, engine
+from tasks.scoring.generation.sample import Prompt, sample_answers
+
+__all__ = ["PLAIN", "SLOTS", "Answer", "Prompt", "SampledAnswers", "engine", "sample_answers"]

@@ -1,0 +1,60 @@
+"""An answer, the answers to one prompt, and what ends an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.answer_prompts import end_tokens, prompt_form
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One answer.
+
+    text: without special tokens, stripped, so it may be empty; token_ids: as generated, end step included;
+    token_log_probs: one per token, nats; mean_distribution: (V,) float32, sums to 1; finished: whether it ended by
+    itself.
+    """
+
+    text: str
+    token_ids: tuple[int, ...]
+    token_log_probs: tuple[float, ...]
+    mean_distribution: NDArray[np.float32]
+    finished: bool
+
+
+@dataclass(frozen=True, eq=False)
+class SampledAnswers:
+    """The answers to one prompt: as many samples as were asked for, and the greedy one.
+
+    Where several of them have the same tokens they are one object, so that its distribution is in memory once.
+    """
+
+    identity: tuple[str, ...]
+    samples: tuple[Answer, ...]
+    greedy: Answer
+
+
+class Ends:
+    """What ends an answer: an end token, and in the plain form also a line's end."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._tokens = end_tokens(model)
+        self._at_newline = prompt_form(model) == "plain"
+        self._tokenizer = model.tokenizer
+        self._known: dict[int, bool] = {}
+
+    def ends(self, token: int) -> bool:
+        """Whether this token is an answer's last."""
+        if token not in self._known:
+            breaks_line = self._at_newline and "\n" in str(self._tokenizer.decode([token]))
+            self._known[token] = token in self._tokens or breaks_line
+        return self._known[token]
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """What an answer's tokens say."""
+        text = str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
+        return (text.partition("\n")[0] if self._at_newline else text).strip()

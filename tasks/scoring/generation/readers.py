@@ -1,0 +1,138 @@
+"""How the tokens of trees are read: in slots, each key computed once, or plainly, every prompt as a whole.
+
+The slots are held against the plain way on some of the very prompts that they are to read, once for each model. Where
+the two differ by more than rounding, or a model cannot be read in slots at all, it is read plainly, and a warning says
+why: it costs time, never a wrong number.
+"""
+
+import logging
+import weakref
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from tasks.models.language_model import LanguageModel
+from tasks.models.memory import is_out_of_memory
+from tasks.scoring.generation.beginnings import beginnings
+from tasks.scoring.generation.slots import Slots
+from tasks.scoring.generation.tree import Node, Tree, live
+from tasks.scoring.next_token import Distributions, Tokens, divergence, is_rounding, read_plain, unreadable
+
+log = logging.getLogger(__name__)
+
+SLOTS = "slots"
+PLAIN = "plain"
+
+_engines: "weakref.WeakKeyDictionary[LanguageModel, str]" = weakref.WeakKeyDictionary()
+
+
+class Reader(Protocol):
+    """Reads prompts, and the trees behind them as they grow."""
+
+    def enter(self, trees: Sequence[Tree]) -> torch.Tensor:
+        """The logits after the prompts of trees whose slots are free: (n, V)."""
+
+    def grow(self, nodes: Sequence[Node]) -> torch.Tensor:
+        """The logits after all live nodes of some trees that have entered: (n, V); a tree's stand together."""
+
+
+class PlainReader:
+    """Every prompt and what its answers have so far, read as a whole at every step."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+
+    def enter(self, trees: Sequence[Tree]) -> torch.Tensor:
+        """See Reader."""
+        return read_plain(self._model, [tree.prompt for tree in trees])
+
+    def grow(self, nodes: Sequence[Node]) -> torch.Tensor:
+        """See Reader."""
+        return read_plain(self._model, [node.prompt for node in nodes])
+
+
+class SlotReader:
+    """In slots; what many prompts begin with is read once for all of them."""
+
+    def __init__(self, model: LanguageModel, prompts: Sequence[Tokens], slots: int, room: int) -> None:
+        self._model = model
+        self._beginnings = beginnings(prompts)
+        self._first = slots  # the slots of the beginnings are behind those of the prompts
+        self._slots = Slots(model, slots + len(self._beginnings), room)
+        self._known = False
+
+    def enter(self, trees: Sequence[Tree]) -> torch.Tensor:
+        """See Reader."""
+        if self._beginnings and not self._known:
+            numbers = range(self._first, self._first + len(self._beginnings))
+            self._slots.enter(numbers, self._beginnings, [0] * len(self._beginnings))
+            self._known = True
+        starts = [0] * len(trees)
+        for number, beginning in enumerate(self._beginnings):
+            alike = [place for place, tree in enumerate(trees) if _begins(tree.prompt, beginning)]
+            if alike:
+                self._slots.copy(self._first + number, [trees[place].slot for place in alike], len(beginning))
+            for place in alike:
+                starts[place] = len(beginning)
+        return self._slots.enter([tree.slot for tree in trees], [tree.prompt for tree in trees], starts)
+
+    def grow(self, nodes: Sequence[Node]) -> torch.Tensor:
+        """See Reader."""
+        for tree in dict.fromkeys(node.tree for node in nodes):
+            tree.place()
+        return self._slots.grow(nodes)
+
+
+def engine(model: LanguageModel, prompts: Sequence[Tokens]) -> str:
+    """The way in which this model's answers are read, "slots" or "plain"; settled at its first prompts."""
+    if model not in _engines:
+        order = sorted(prompts, key=len)
+        some = [tuple(prompt) for prompt in dict.fromkeys(map(tuple, [*order[:2], *order[-2:]]))]
+        trees, plain = _rehearsed(model, some)
+        if not torch.isfinite(plain.log_normaliser).all():
+            return PLAIN  # nothing to compare with; whoever asked finds the NaN and its prompt
+        reason = unreadable(model) or _difference(model, trees, plain)
+        if reason:
+            log.warning("%s is read prompt by prompt, which is slower: %s", model.name, reason)
+        _engines[model] = PLAIN if reason else SLOTS
+    return _engines[model]
+
+
+def _rehearsed(model: LanguageModel, prompts: Sequence[Tokens]) -> tuple[list[Tree], Distributions]:
+    """Trees of two answers of two tokens that part at once, and what the plain way says behind them."""
+    trees = [Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(prompts)]
+    for tree in trees:
+        firsts = (min(tree.prompt), max(tree.prompt))
+        tree.live = [Node(tree, [0], (first, tree.prompt[-1])) for first in firsts]
+    return trees, Distributions.of(PlainReader(model).grow(live(trees)))
+
+
+def _difference(model: LanguageModel, trees: list[Tree], plain: Distributions) -> str | None:
+    """What is wrong with slots for this model; plain: the distributions behind the trees."""
+    try:
+        reader = SlotReader(model, [tree.prompt for tree in trees], len(trees), max(len(t.prompt) for t in trees) + 8)
+        reader.enter(trees)
+        ends = live(trees)
+        for tree in trees:
+            tree.live = [Node(tree, [0], node.tokens[:1]) for node in tree.live]
+        firsts = live(trees)
+        reader.grow(firsts)
+        for end, first in zip(ends, firsts, strict=True):
+            end.places = first.places
+        for tree in trees:
+            tree.live = [end for end in ends if end.tree is tree]
+        fast = Distributions.of(reader.grow(ends))
+        apart = divergence(plain.log_probs().double(), fast.log_probs().double())
+        if not is_rounding(apart, model.dtype):
+            return f"slots change its answers by {apart:.2g} nats"
+    except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+        if is_out_of_memory(error):
+            raise
+        return f"slots cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})"
+    return None
+
+
+def _begins(prompt: Tokens, beginning: Tokens) -> bool:
+    return len(prompt) > len(beginning) and list(prompt[: len(beginning)]) == list(beginning)

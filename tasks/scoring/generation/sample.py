@@ -1,0 +1,235 @@
+"""Answers to many prompts: the prompts enter, their answers grow together, and leave when they have ended."""
+
+import logging
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from data.errors import ScoreError, UsageError
+from tasks.models.language_model import LanguageModel
+from tasks.models.memory import is_out_of_memory, memory_budget, released
+from tasks.scoring.generation.answers import Answer, Ends, SampledAnswers
+from tasks.scoring.generation.readers import PLAIN, PlainReader, Reader, SlotReader, engine
+from tasks.scoring.generation.steps import ROUNDING, Sums, step
+from tasks.scoring.generation.tree import Ended, Node, Tree, live
+from tasks.scoring.next_token import check_length, keys_of_a_token, no_distribution, read_plain, shortened, tokenized
+from tasks.scoring.sampling import Sampling, uniforms
+
+log = logging.getLogger(__name__)
+
+Prompt = str | Sequence[int]
+
+PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
+TOKENS_A_PASS = {"cpu": 1024, "cuda": 16384}
+_LOOKED_AT = 200
+
+
+def sample_answers(
+    model: LanguageModel,
+    prompts: Sequence[Prompt],
+    identities: Sequence[tuple[str, ...]],
+    *,
+    samples: int = 10,
+    max_new_tokens: int = 20,
+    temperature: float = 0.5,
+    top_p: float = 1.0,
+    top_k: int = 0,
+    seed: int = 0,
+    batch_size: int | None = None,
+    memory: int | None = None,
+) -> list[SampledAnswers]:
+    """Draws answers to every prompt: `samples` of them and a greedy one, in the order of the prompts.
+
+    prompts: token ids, or texts to which no special token is added. identities: one tuple per prompt, what the draws
+    are for; with seed and model name it is all their randomness. max_new_tokens: most steps of an answer, its end
+    step included.
+    temperature > 0, top_p in (0, 1], top_k >= 0 (0: every token). batch_size: prompts that are answered at once, by
+    default as many as are worth it; memory: the budget in bytes, which may make them fewer.
+    Raises UsageError for parameters that cannot be, ScoreError for a prompt that does not fit or a NaN.
+    """
+    sampling = Sampling(temperature, top_p, top_k)
+    at_once = batch_size if batch_size is not None else PROMPTS_AT_ONCE[torch.device(model.device).type]
+    for name, value in (("samples", samples), ("max_new_tokens", max_new_tokens), ("batch_size", at_once)):
+        if value < 1:
+            raise UsageError(f"{name} is {value}; it must be at least 1")
+    if len(prompts) != len(identities):
+        raise UsageError(f"{len(prompts)} prompts, but {len(identities)} identities; each prompt needs one")
+    tokens = [tokenized(model, [one])[0] if isinstance(one, str) else list(one) for one in prompts]
+    for one, identity in zip(tokens, identities, strict=True):
+        check_length(model, f"{identity}", len(one), room=max_new_tokens)
+    if not tokens:
+        return []
+    trees = [
+        Tree(number, prompt, _points(samples, max_new_tokens, seed, model.name, identity))
+        for number, (prompt, identity) in enumerate(zip(tokens, identities, strict=True))
+    ]
+    growth = _Growth(model, identities, sampling, max_new_tokens)
+    room = max(map(len, tokens)) + max_new_tokens * (samples + 1)
+    at_once = min(at_once, len(trees), _most_slots(model, room, samples + 1, memory))
+    by_length = sorted(trees, key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
+    found = {tree.number: tree for tree in growth.grown(by_length, at_once, room)}
+    return [_answers(found[number], identity, growth.ends) for number, identity in enumerate(identities)]
+
+
+def _points(samples: int, steps: int, seed: int, name: str, identity: tuple[str, ...]) -> NDArray[np.float64]:
+    return np.array([uniforms(steps, seed, name, *identity, number) for number in range(samples)])
+
+
+def _most_slots(model: LanguageModel, room: int, answers: int, memory: int | None) -> int:
+    """How many prompts the budget allows: their keys, and sums and logits of their answers."""
+    budget = memory if memory is not None else memory_budget(model.device)
+    config = model.model.config.get_text_config()
+    size = torch.finfo(model.model.dtype).bits // 8
+    sums_and_logits = answers * int(config.vocab_size) * (4 + 2 * size)
+    return max(1, budget // (room * keys_of_a_token(config) * size + sums_and_logits))
+
+
+def _answers(tree: Tree, identity: tuple[str, ...], ends: Ends) -> SampledAnswers:
+    made: dict[int, Answer] = {}
+    for ended in tree.ended.values():
+        if id(ended) not in made:
+            finished = ends.ends(ended.tokens[-1])
+            made[id(ended)] = Answer(ends.text(ended.tokens), ended.tokens, ended.log_probs, ended.mean, finished)
+    every = [made[id(tree.ended[member])] for member in range(tree.greedy + 1)]
+    return SampledAnswers(identity, tuple(every[:-1]), every[-1])
+
+
+class _Growth:
+    """The answers to prompts while they grow."""
+
+    def __init__(
+        self, model: LanguageModel, identities: Sequence[tuple[str, ...]], sampling: Sampling, most: int
+    ) -> None:
+        self._model, self._identities, self._sampling, self._most = model, identities, sampling, most
+        self._rounding = ROUNDING.get(model.dtype, 0.0)
+        self._kind = torch.device(model.device).type
+        self._sums = Sums(model.device)
+        self.ends = Ends(model)
+
+    def grown(self, trees: Sequence[Tree], slots: int, room: int) -> Iterator[Tree]:
+        """The trees, each as soon as all its answers have ended. Where memory runs out, fewer are grown at once."""
+        waiting, growing = deque(trees), list[Tree]()
+        plain = engine(self._model, [tree.prompt for tree in trees]) == PLAIN
+        while waiting:
+            try:
+                prompts = [tree.prompt for tree in waiting]
+                reader = PlainReader(self._model) if plain else SlotReader(self._model, prompts, slots, room)
+                yield from self._grown(reader, waiting, growing, slots)
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if slots == 1:
+                    raise ScoreError(
+                        f"{self._model.name} in {self._model.dtype}: memory runs out with the answers to a single "
+                        "prompt; choose a smaller format, or a device with more memory"
+                    ) from error
+                slots //= 2
+                log.warning("%s: memory ran out; %d prompts are answered at once", self._model.name, slots)
+                waiting.extendleft(tree.afresh() for tree in reversed(growing))
+                growing.clear()
+            self._sums = Sums(self._model.device)
+            released(self._model.device)
+
+    def _grown(self, reader: Reader, waiting: deque[Tree], growing: list[Tree], slots: int) -> Iterator[Tree]:
+        free = list(range(slots))
+        while waiting or growing:
+            # A few prompts enter at once, unless nothing else is to do: a pass for each would be slower.
+            if waiting and (len(free) >= max(1, slots // 8) or not growing):
+                entering = self._entering(waiting, free)
+                growing += entering
+                logits = reader.enter(entering)
+                for tree, row in zip(entering, self._sums.new(len(entering), logits.shape[1]), strict=True):
+                    tree.live = [tree.root(row)]
+                self._step(logits, live(entering))
+            else:
+                growing.sort(key=lambda tree: tree.slot)
+                nodes = live(growing)
+                self._step(reader.grow(nodes), nodes)
+            for tree in [tree for tree in growing if not tree.live]:
+                growing.remove(tree)
+                free.append(tree.slot)
+                yield tree
+
+    def _entering(self, waiting: deque[Tree], free: list[int]) -> list[Tree]:
+        """The trees that enter now, each with the lowest slot that is free."""
+        most = TOKENS_A_PASS[self._kind]
+        free.sort(reverse=True)
+        entering: list[Tree] = []
+        tokens = 0
+        while waiting and free and (not entering or tokens + len(waiting[0].prompt) <= most):
+            tree = waiting.popleft()
+            tree.slot = free.pop()
+            tokens += len(tree.prompt)
+            entering.append(tree)
+        return entering
+
+    def _step(self, logits: torch.Tensor, nodes: list[Node]) -> None:
+        """All answers of these nodes get one token more: some end, and nodes part where answers differ."""
+        parts: list[dict[int, _Part]] = [{} for _ in nodes]
+        for number, member, token, log_prob in self._chosen(logits, nodes):
+            parts[number].setdefault(token, _Part(log_prob, [])).members.append(member)
+        ended: list[tuple[Node, list[tuple[int, _Part]]]] = []
+        parted: list[Node] = []
+        for node, of_node in zip(nodes, parts, strict=True):
+            last = len(node.tokens) + 1 == self._most
+            over = [(token, part) for token, part in of_node.items() if last or self.ends.ends(token)]
+            on = [node.child(token, *part) for token, part in of_node.items() if not (last or self.ends.ends(token))]
+            node.tree.live = [one for one in node.tree.live if one is not node] + on
+            if over:
+                ended.append((node, over))
+            if not on:
+                self._sums.free(node.row)
+            parted += on[1:]
+        # Before their rows are used again:
+        means = self._sums.means([node.row for node, _ in ended], [len(node.tokens) + 1 for node, _ in ended])
+        for (node, over), mean in zip(ended, means, strict=True):
+            for token, part in over:
+                one = Ended((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
+                node.tree.ended.update(dict.fromkeys(part.members, one))
+        for node, row in zip(parted, self._sums.copies([node.row for node in parted]), strict=True):
+            node.row = row
+
+    def _chosen(self, logits: torch.Tensor, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
+        """For every answer its node's place, its number, its next token, and that token's log-probability."""
+        answers = [(place, member) for place, node in enumerate(nodes) for member in node.members]
+        points = np.array([nodes[place].point(member) for place, member in answers])
+        rows, places = [node.row for node in nodes], [place for place, _ in answers]
+        drawn = step(logits, self._sums, rows, places, points, self._sampling, rounding=self._rounding)
+        if drawn.broken:
+            self._raise_broken([nodes[place] for place in drawn.broken])
+        unsure: dict[int, list[int]] = {}
+        for number, (place, _) in enumerate(answers):
+            if not drawn.sure[number]:
+                unsure.setdefault(place, []).append(number)
+        for place, numbers in unsure.items():
+            alone = read_plain(self._model, [nodes[place].prompt])
+            again = step(alone, None, [], [0] * len(numbers), points[numbers], self._sampling)
+            for number, token, log_prob in zip(numbers, again.tokens, again.log_probs, strict=True):
+                drawn.tokens[number], drawn.log_probs[number] = token, log_prob
+        for (place, member), token, log_prob in zip(answers, drawn.tokens, drawn.log_probs, strict=True):
+            yield place, member, token, log_prob
+
+    def _raise_broken(self, nodes: Sequence[Node]) -> None:
+        """A NaN may spread to all that is read in one pass with it: whose it is shows alone."""
+        alone = (
+            node
+            for node in nodes[:_LOOKED_AT]
+            if not torch.isfinite(torch.logsumexp(read_plain(self._model, [node.prompt]).float(), dim=1)).all()
+        )
+        tree = next(alone, nodes[0]).tree
+        prompt = shortened(str(self._model.tokenizer.decode(list(tree.prompt))))
+        raise ScoreError(
+            f"{no_distribution(self._model)} while it answers {' / '.join(self._identities[tree.number])}, "
+            f"asked with {prompt}"
+        )
+
+
+class _Part(NamedTuple):
+    """The answers of a node that chose the same token, and its log-probability."""
+
+    log_prob: float
+    members: list[int]

@@ -1,0 +1,250 @@
+"""Many prompts and the trees of tokens behind them, read together without padding; every key is computed once.
+
+A prompt has a slot: its keys and values, and behind them those of the tokens that have been chosen. What is new in all
+slots goes through the model as one sequence, so that its matrix products, nearly all of the work, see no padding.
+Attention alone is done slot by slot: a token sees its own slot, as a mask says, and nothing of the others. That is done
+by an attention function of our own, which transformers calls in place of the model's while a pass is on.
+What it is not: for every model. One that computes attention in its own way is told from the others by `unreadable` or
+an error, and by comparison with the plain way.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AttentionInterface
+
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.generation.tree import Node
+from tasks.scoring.next_token.prompts import Tokens
+
+Keys = tuple[torch.Tensor, torch.Tensor]
+"""Of a layer, keys and values: (slots, heads, room, size of a head) each."""
+
+_NAME = "swaymeter_slots"
+_STEP = 8  # keys seen are rounded up to this, as the attention kernels of GPUs want it
+_AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in one call of attention: few see little padding, many keep a GPU busy
+
+
+class Slots:
+    """Slots for prompts of at most so many tokens, their answers included."""
+
+    def __init__(self, model: LanguageModel, slots: int, room: int) -> None:
+        self._model, self._shape = model, (slots, -(-room // _STEP) * _STEP)
+        self._at_once = _AT_ONCE[torch.device(model.device).type]
+        self._layers: dict[int, Keys] = {}
+        self._positions = np.zeros(self._shape, dtype=np.int64)
+
+    def enter(self, slots: Sequence[int], prompts: Sequence[Tokens], starts: Sequence[int]) -> torch.Tensor:
+        """Reads prompts into slots: the logits after each, (n, V).
+
+        starts: how many tokens of a prompt its slot holds already.
+        """
+        news = []
+        for slot, prompt, start in zip(slots, prompts, starts, strict=True):
+            places = np.arange(start, len(prompt))
+            seen = np.arange(len(prompt)) <= places[:, None]
+            news.append(_New(slot, list(prompt[start:]), places, places, seen))
+        ends = np.cumsum([len(new.tokens) for new in news]) - 1
+        return self._read(news, ends.tolist())
+
+    def grow(self, nodes: Sequence[Node]) -> torch.Tensor:
+        """Reads the last token of every node: the logits after it, (n, V).
+
+        The nodes of a slot stand together, and have found their places.
+        """
+        news = []
+        for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
+            of_slot = list(group)
+            start = len(of_slot[0].tree.prompt)
+            places = np.array([node.places[-1] for node in of_slot])
+            positions = np.array([start + len(node.tokens) - 1 for node in of_slot])
+            seen = np.zeros((len(of_slot), 1 + max(max(node.places) for node in of_slot)), dtype=bool)
+            seen[:, :start] = True
+            for row, node in enumerate(of_slot):
+                seen[row, list(node.places)] = True
+            news.append(_New(slot, [node.tokens[-1] for node in of_slot], places, positions, seen))
+        return self._read(news, list(range(len(nodes))))
+
+    @torch.inference_mode()
+    def copy(self, source: int, targets: Sequence[int], tokens: int) -> None:
+        """Copies the keys and values of the first tokens of a slot into others."""
+        for layer in self._layers.values():
+            for whole in layer:
+                whole[list(targets), :, :tokens] = whole[source, :, :tokens]
+        self._positions[list(targets), :tokens] = self._positions[source, :tokens]
+
+    @torch.inference_mode()
+    def _read(self, news: Sequence["_New"], wanted: list[int]) -> torch.Tensor:
+        """One pass over what is new; wanted: the tokens after which logits are wanted."""
+        for new in news:
+            self._positions[new.slot, new.places] = new.positions
+        tokens, positions = (np.concatenate([getattr(new, name) for new in news]) for name in ("tokens", "positions"))
+        device = self._model.device
+        one = _Pass(self._layers, self._shape, _calls(news, self._at_once, self._positions))
+        with _own_attention(self._model, one):
+            out = self._model.model(
+                input_ids=torch.from_numpy(tokens).unsqueeze(0).to(device),
+                position_ids=torch.from_numpy(positions).unsqueeze(0).to(device),
+                past_key_values=one,
+                use_cache=True,
+                logits_to_keep=wanted,  # a tensor would be moved to another GPU than the states of a spread model
+            )
+        if not one.attended:
+            raise NotImplementedError("its attention cannot be replaced")
+        logits: torch.Tensor = out.logits[0]
+        return logits
+
+
+@dataclass(frozen=True, eq=False)
+class _New:
+    """What is new in a slot: n tokens, their places there, their positions in the text, and what each sees: (n, _)."""
+
+    slot: int
+    tokens: list[int]
+    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    seen: NDArray[np.bool_]
+
+
+class _Call:
+    """A call of attention for a few slots: which tokens of the pass, and how they are laid out by slot.
+
+    tokens: those of the pass from start to stop; row, column: (n,) where each is laid out; slots: (rows,), a slice
+    where they follow each other, so that no key is copied; seen, back: (rows, columns, places).
+    """
+
+    def __init__(self, news: Sequence[_New], start: int, positions: NDArray[np.int64]) -> None:
+        counts = [len(new.tokens) for new in news]
+        first, rows, columns = news[0].slot, len(news), max(counts)
+        self.tokens = slice(start, start + sum(counts))
+        self.row = torch.from_numpy(np.repeat(np.arange(rows), counts))
+        self.column = torch.from_numpy(np.concatenate([np.arange(count) for count in counts]))
+        numbers = [new.slot for new in news]
+        self.slots: slice | list[int] = (
+            slice(first, first + rows) if numbers == list(range(first, first + rows)) else numbers
+        )
+        self.slot = torch.from_numpy(np.repeat(numbers, counts))
+        self.place = torch.from_numpy(np.concatenate([new.places for new in news]))
+        places = min(positions.shape[1], -(-max(new.seen.shape[1] for new in news) // _STEP) * _STEP)
+        self.seen = np.zeros((rows, columns, places), dtype=bool)
+        back = np.zeros((rows, columns, 1), dtype=np.int64)
+        for row, new in enumerate(news):
+            self.seen[row, : len(new.tokens), : new.seen.shape[1]] = new.seen
+            back[row, : len(new.tokens), 0] = new.positions
+        self._back = back - positions[numbers, None, :places]
+        self._masks: dict[tuple[Any, ...], torch.Tensor] = {}
+
+    def mask(self, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
+        """What is added to the scores, (rows, 1, shared x columns, places): 0 where a token sees, else next to -inf."""
+        key = (window, shared, like.dtype, like.device)
+        if key not in self._masks:
+            seen = self.seen if window is None else self.seen & (self._back < window)
+            hidden = torch.from_numpy(~seen).to(like.device).unsqueeze(1).repeat(1, 1, shared, 1)
+            mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
+            self._masks[key] = mask.masked_fill_(hidden, torch.finfo(like.dtype).min)
+        return self._masks[key]
+
+
+def _calls(news: Sequence[_New], at_once: int, positions: NDArray[np.int64]) -> list[_Call]:
+    calls, start = [], 0
+    for first in range(0, len(news), at_once):
+        calls.append(_Call(news[first : first + at_once], start, positions))
+        start = calls[-1].tokens.stop
+    return calls
+
+
+@contextmanager
+def _own_attention(model: LanguageModel, one: "_Pass") -> Iterator[None]:
+    """While it lasts, the model's attention is that of this pass."""
+    before = model.model.config._attn_implementation
+    token = _reading.set(one)
+    try:
+        model.model.set_attn_implementation(_NAME)
+        yield
+    finally:
+        model.model.set_attn_implementation(before)
+        _reading.reset(token)
+
+
+class _Pass:
+    """What a pass needs in every layer; for the model it is the cache."""
+
+    def __init__(self, layers: dict[int, Keys], shape: tuple[int, int], calls: Sequence[_Call]) -> None:
+        self._layers, self._shape, self._calls = layers, shape, calls
+        self._layer: Keys | None = None
+        self.attended = False
+
+    def update(
+        self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Puts the new keys and values, (1, heads, n, size), in their places in the slots."""
+        if layer_idx not in self._layers:
+            slots, room = self._shape
+            made = [new.new_zeros((slots, new.shape[1], room, new.shape[3])) for new in (keys, values)]
+            self._layers[layer_idx] = (made[0], made[1])
+        self._layer = self._layers[layer_idx]
+        for whole, new in zip(self._layer, (keys, values), strict=True):
+            for call in self._calls:
+                whole[call.slot, :, call.place] = new[0, :, call.tokens].transpose(0, 1)
+        return keys, values
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        """Unused by models that are told positions."""
+        return 0
+
+    def attend(self, query: torch.Tensor, scaling: float | None, window: int | None) -> torch.Tensor:
+        """Attention of the new tokens, query (1, heads, n, size), to their slots: (1, n, heads, size of a value)."""
+        assert self._layer is not None
+        self.attended = True
+        keys, values = self._layer
+        _, heads, _, size = query.shape
+        shared = heads // keys.shape[1]
+        found = []
+        for call in self._calls:
+            rows, columns, places = call.seen.shape
+            padded = query.new_zeros((rows, columns, heads, size))
+            padded[call.row, call.column] = query[0, :, call.tokens].transpose(0, 1)
+            # Heads that share keys stand side by side as if they were further tokens, so that no key is repeated.
+            by_key = padded.view(rows, columns, -1, shared, size).permute(0, 2, 3, 1, 4).flatten(2, 3)
+            out = torch.nn.functional.scaled_dot_product_attention(
+                by_key,
+                keys[call.slots, :, :places],
+                values[call.slots, :, :places],
+                attn_mask=call.mask(window, shared, query),
+                scale=scaling,
+            )
+            by_token = out.reshape(rows, -1, shared, columns, out.shape[3]).permute(0, 3, 1, 2, 4).flatten(2, 3)
+            found.append(by_token[call.row, call.column])
+        return torch.cat(found).unsqueeze(0)
+
+
+_reading: ContextVar[_Pass] = ContextVar("_reading")
+
+
+def _attend(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    s_aux: torch.Tensor | None = None,
+    position_bias: torch.Tensor | None = None,
+    **others: Any,
+) -> tuple[torch.Tensor, None]:
+    for name, given in (("a cap", softcap), ("sinks", s_aux), ("a bias of positions", position_bias)):
+        if given is not None:
+            raise NotImplementedError(f"its attention has {name}")
+    return _reading.get().attend(query, scaling, sliding_window), None
+
+
+AttentionInterface.register(_NAME, _attend)

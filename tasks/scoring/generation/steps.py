@@ -1,0 +1,135 @@
+"""One step of many answers: what each draws from its node's distribution, with the distributions summed on the way.
+
+Work on whole distributions is done a few rows at a time, so that they stay in a processor's caches.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from tasks.scoring.sampling import Sampling, draw
+
+ROUNDING = {"float32": 2e-5}
+"""By how much a logit may differ between batches, where that is little enough to be decided about."""
+
+_ENTRIES_AT_ONCE = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """For every answer the token that it draws, its log-probability in nats, and whether rounding cannot change it.
+
+    tokens, log_probs, sure: (k,). broken: nodes without a distribution, since a logit is NaN or infinite; where there
+    are any, the rest means nothing.
+    """
+
+    tokens: list[int]
+    log_probs: list[float]
+    sure: list[bool]
+    broken: list[int]
+
+
+class Sums:
+    """Sums of distributions, a row for each node: (_, V) float32."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+        self._rows = torch.empty((0, 0), device=device)
+        self._free: list[int] = []
+
+    @torch.inference_mode()
+    def new(self, count: int, vocabulary: int) -> list[int]:
+        """So many rows of zeros."""
+        if not len(self._rows):
+            self._rows = self._rows.new_zeros((0, vocabulary))
+        taken = self._taken(count)
+        self._rows[taken] = 0
+        return taken
+
+    @torch.inference_mode()
+    def copies(self, rows: Sequence[int]) -> list[int]:
+        """A copy of each of these rows."""
+        taken = self._taken(len(rows))
+        for source, target in zip(rows, taken, strict=True):
+            self._rows[target] = self._rows[source]
+        return taken
+
+    @torch.inference_mode()
+    def add(self, rows: torch.Tensor, distributions: torch.Tensor) -> None:
+        """Adds distributions (n, V) to rows (n,)."""
+        self._rows.index_add_(0, rows, distributions)
+
+    @torch.inference_mode()
+    def means(self, rows: Sequence[int], steps: Sequence[int]) -> NDArray[np.float32]:
+        """Rows divided by their numbers of steps, on the host: (n, V)."""
+        found: NDArray[np.float32] = (
+            (self._rows[list(rows)] / torch.tensor(steps, device=self._device)[:, None]).cpu().numpy()
+        )
+        return found
+
+    def free(self, row: int) -> None:
+        """Gives a row back."""
+        self._free.append(row)
+
+    def _taken(self, count: int) -> list[int]:
+        lacking = count - len(self._free)
+        if lacking > 0:
+            known = len(self._rows)
+            more = max(lacking, known)
+            self._rows = torch.cat([self._rows, self._rows.new_zeros((more, self._rows.shape[1]))])
+            self._free += range(known, known + more)
+        return [self._free.pop() for _ in range(count)]
+
+
+@torch.inference_mode()
+def step(
+    logits: torch.Tensor,
+    sums: Sums | None,
+    rows: Sequence[int],
+    nodes: Sequence[int],
+    points: NDArray[np.float64],
+    sampling: Sampling,
+    *,
+    rounding: float = 0.0,
+) -> Step:
+    """One step of answers; adds each node's distribution to its sum.
+
+    logits: (n, V), those after each node, in any dtype; sums, rows: where a node's distributions are summed, if at all;
+    nodes: (k,) the node of each answer; points: (k,) the number it draws with, NaN for the most probable token.
+    """
+    device = logits.device
+    node_of, point_of = torch.tensor(list(nodes)), torch.from_numpy(points)
+    tokens = torch.zeros(len(node_of), dtype=torch.int64, device=device)
+    sure = torch.ones(len(node_of), dtype=torch.bool, device=device)
+    at, many = torch.tensor(list(rows), device=device), len(logits)
+    some = many if logits.is_cuda else max(1, _ENTRIES_AT_ONCE // logits.shape[1])
+    normalisers = []
+    for start in range(0, many, some):
+        part = logits[start : start + some].float()
+        normaliser = torch.logsumexp(part, dim=1)
+        normalisers.append(normaliser)
+        if not torch.isfinite(normaliser).all():
+            continue
+        if sums is not None:
+            sums.add(at[start : start + some], (part - normaliser.unsqueeze(1)).exp_())
+        inside = (node_of >= start) & (node_of < start + some)
+        for greedy in (False, True):
+            chosen = (inside & (point_of.isnan() == greedy)).nonzero().squeeze(1)
+            if not len(chosen):
+                continue
+            of = (node_of[chosen] - start).to(device)
+            place = chosen.to(device)
+            if greedy:
+                best = part[of].topk(2, dim=1)
+                tokens[place] = best.indices[:, 0]
+                sure[place] = best.values[:, 0] - best.values[:, 1] >= 2 * rounding
+            else:
+                tokens[place], sure[place] = draw(part, of, point_of[chosen].to(device), sampling, rounding=rounding)
+    normaliser = torch.cat(normalisers)
+    of = node_of.to(device)
+    log_probs = logits[of, tokens].float() - normaliser[of]
+    broken = (~torch.isfinite(normaliser)).nonzero().squeeze(1)
+    return Step(tokens.tolist(), log_probs.tolist(), sure.tolist(), broken.tolist())

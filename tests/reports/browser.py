@@ -1,0 +1,134 @@
+"""A real browser, driven over its debugging socket."""
+
+import json
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--remote-debugging-port=0",
+)
+PATIENCE = 120.0
+"""Seconds before a browser is given up; a machine with much to do may stand still for a minute."""
+TROUBLE = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled")
+
+
+class Browser:
+    """A page driven over the browser's debugging socket."""
+
+    def __init__(self, socket: Any) -> None:
+        self.socket, self.ids, self.events = socket, count(1), list[dict[str, Any]]()
+        for domain in ("Page", "Log", "Runtime", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        at = next(self.ids)
+        self.socket.send(json.dumps({"id": at, "method": method, "params": parameters}))
+        answer = self._until(lambda message: message.get("id") == at)
+        assert "error" not in answer, f"{method}: {answer}"
+        found: dict[str, Any] = answer["result"]
+        return found
+
+    def open(self, path: Path, fragment: str = "") -> None:
+        """A page from its beginning, with nothing before it: another fragment alone would not load it again.
+
+        A full history drops pages that nobody touched, which are all of them here.
+        """
+        self.call("Page.resetNavigationHistory")
+        for address in ("about:blank", path.as_uri() + fragment):
+            self.events.clear()
+            self.call("Page.navigate", url=address)
+            if not any(event["method"] == "Page.loadEventFired" for event in self.events):
+                self._until(lambda message: message.get("method") == "Page.loadEventFired")
+
+    def ask(self, expression: str) -> Any:
+        """What an expression of the page's language comes to."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def wait(self, expression: str) -> None:
+        """Until an expression is true."""
+        deadline = time.monotonic() + PATIENCE
+        while not self.ask(expression):
+            assert time.monotonic() < deadline, f"waited for {expression}"
+            time.sleep(0.02)
+
+    def look(self, width: int, theme: str, media: str = "screen") -> None:
+        """A window's width and the theme that its reader prefers."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
+        preference = {"name": "prefers-color-scheme", "value": theme}
+        self.call("Emulation.setEmulatedMedia", media=media, features=[preference])
+
+    def press(self, key: str) -> None:
+        code = {"Enter": 13, "Tab": 9}[key]
+        text = {"text": "\r"} if key == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+
+    def choose(self, control: str, value: str) -> None:
+        """Chooses from a list, or types into the search, as a person does: with the events of that."""
+        event = "input" if control == "search" else "change"
+        self.ask(
+            f"(one => {{ one.value = {json.dumps(value)}; one.dispatchEvent(new Event('{event}')) }})"
+            f"(document.getElementById('{control}'))"
+        )
+
+    def trouble(self) -> list[dict[str, Any]]:
+        """Errors and words on the console since the page was opened, and what it asked of others."""
+        asked = [event for event in self.events if event["method"] == "Network.requestWillBeSent"]
+        return [event for event in self.events if event["method"] in TROUBLE] + [
+            event for event in asked if not event["params"]["request"]["url"].startswith(("file:", "data:"))
+        ]
+
+    def _until(self, wanted: Any) -> dict[str, Any]:
+        while True:
+            message: dict[str, Any] = json.loads(self.socket.recv(timeout=PATIENCE))
+            if "method" in message:
+                self.events.append(message)
+            if wanted(message):
+                return message
+
+
+@contextmanager
+def started(home: Path) -> Iterator[Browser]:
+    """A browser whose profile lies in an empty folder; it ends with the block."""
+    client = pytest.importorskip("websockets.sync.client")
+    process = subprocess.Popen(
+        [str(CHROMIUM), *FLAGS, f"--user-data-dir={home}", "about:blank"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        told, deadline = home / "DevToolsActivePort", time.monotonic() + PATIENCE
+        while not (told.exists() and told.read_text().strip()):
+            assert process.poll() is None, "chromium ended early"
+            assert time.monotonic() < deadline, "chromium did not start"
+            time.sleep(0.05)
+        port = told.read_text().split()[0]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
+            targets = json.load(answer)
+        address = next(target["webSocketDebuggerUrl"] for target in targets if target["type"] == "page")
+        with client.connect(address, max_size=None) as socket:
+            yield Browser(socket)
+    finally:
+        process.terminate()
+        process.wait(timeout=20)

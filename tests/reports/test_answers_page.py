@@ -1,0 +1,260 @@
+"""The page to read the answers: what its data blocks hold, and that nothing in them is markup."""
+
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from data.errors import InputError
+from reports.answers import GROUP_HUES, write_answers
+from reports.answers.blocks import sealed
+from reports.frames import checked
+from reports.report import write_report
+from reports.style import THEMES, luminance
+from tests.reports.frames import CARD, MODEL, SAMPLES, study
+
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)>",
+    "<!-- <script> ]]> &lt; &amp;",
+    "\u2028\u2029\u202e\x00\r\n\t\\u003c \"'`${1}",
+)
+
+
+class Parts(HTMLParser):
+    """A page's elements, and the text of every script and style."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self.inside: dict[str, str] = {}
+        self.within = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        self.found.append((tag, attributes))
+        self.within = attributes.get("id", tag) if tag in {"script", "style"} else ""
+
+    def handle_endtag(self, tag: str) -> None:
+        self.within = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.within:
+            self.inside[self.within] = self.inside.get(self.within, "") + data
+
+    def block(self, name: str) -> Any:
+        return json.loads(self.inside[name])
+
+
+def small(**more: Any) -> dict[str, pd.DataFrame]:
+    return study(relations=["capital"], entities=1, questions=6, **more)
+
+
+def written(frames: dict[str, pd.DataFrame], folder: Path) -> Parts:
+    folder.mkdir(exist_ok=True)
+    assert write_answers(checked(frames), folder, CARD) == "answers.html"
+    return Parts((folder / "answers.html").read_text(encoding="utf-8"))
+
+
+def of_question(page: Parts, name: str, model: int = 0) -> dict[str, Any]:
+    """What the block of answers holds of a question."""
+    place = page.block("index")["questions"]["question_id"].index(name)
+    at = page.block(f"scores-{model}")["place"].index(place)
+    found: dict[str, Any] = page.block(f"answers-{model}-0")[at]
+    return found
+
+
+def test_every_answer_is_there_once_with_how_often_it_was_drawn(tmp_path: Path) -> None:
+    frames = small()
+    page, rows = written(frames, tmp_path), frames["answers_to_read"]
+    for name in frames["questions_to_read"]["question_id"]:
+        for condition, shown in of_question(page, name)["answers"].items():
+            given = rows[(rows["question_id"] == name) & (rows["condition"] == condition)]
+            drawn = given[given["sample"].notna()]
+            columns = zip(drawn["text"], drawn["log_probability"].round(2), drawn["finished"], strict=True)
+            answers = [tuple(answer) for group in shown["groups"] for answer in group]
+            assert Counter({answer[:3]: answer[3] for answer in answers}) == Counter(columns)
+            assert len({answer[:3] for answer in answers}) == len(answers)
+            assert shown["greedy"][0] == given.loc[given["sample"].isna(), "text"].item()
+
+
+def test_answers_of_a_group_stay_together_and_the_largest_comes_first(tmp_path: Path) -> None:
+    frames = small()
+    rows = frames["answers_to_read"]
+    of_one = (rows["question_id"] == "q1") & (rows["condition"] == "none") & rows["sample"].notna()
+    rows.loc[of_one, "answer_group"] = [0, 1, 1, 2, 2, 2, 2, 1, 3, 2]
+    rows.loc[of_one, "text"] = list("abbccdccac")
+    rows.loc[of_one, ["log_probability", "finished"]] = [-1.0, True]
+    groups = of_question(written(frames, tmp_path), "q1")["answers"]["none"]["groups"]
+    assert [[(answer[0], answer[3]) for answer in group] for group in groups] == [
+        [("c", 4), ("d", 1)],
+        [("b", 2), ("c", 1)],
+        [("a", 1)],
+        [("a", 1)],
+    ]
+
+
+def test_an_unfinished_answer_stands_apart_from_a_finished_one_in_the_same_words(tmp_path: Path) -> None:
+    page = written(small(), tmp_path)
+    answers = [answer for group in of_question(page, "q0")["answers"]["none"]["groups"] for answer in group]
+    assert [answer for answer in answers if not answer[2]] == [
+        [answers[0][0].replace("Oslo", "A town 2 of subject 0, float32"), -8.5, False, 1]
+    ]
+    assert [answer[3] for answer in answers if answer[0] == ""] == [1]
+
+
+def test_scores_come_with_their_errors_and_cuts_and_stand_ins(tmp_path: Path) -> None:
+    frames = small()
+    page = written(frames, tmp_path)
+    shown = of_question(page, "q4")
+    given = frames["answers_of_questions"].set_index(["question_id", "condition"]).loc[("q4", "original")]
+    scores = shown["answers"]["original"]["scores"]
+    assert scores["coherent_persuasion"] == round(given["coherent_persuasion"], 4)
+    assert scores["coherent_persuasion_standard_error"] == round(given["coherent_persuasion_standard_error"], 4)
+    assert (scores["context_cut"], scores["persuaded"]) == (12, given["persuaded"])
+    assert "coherent_persuasion" not in shown["answers"]["none"]["scores"]
+    assert shown["stand_ins"] == ["all-MiniLM-L6-v2 for deberta-large-mnli"]
+
+
+def test_the_list_has_the_scores_of_its_own_questions(tmp_path: Path) -> None:
+    frames = small()
+    page, scores = written(frames, tmp_path), frames["answers_of_questions"].set_index(["condition", "question_id"])
+    index, listed = page.block("index")["questions"], page.block("scores-0")
+    assert index["question"] == sorted(index["question"], key=str.casefold)
+    for at, place in enumerate(listed["place"]):
+        name = index["question_id"][place]
+        assert listed["entropy_none"][at] == round(scores.loc[("none", name), "semantic_entropy"], 4)
+        assert listed["stubborn_counter_memory"][at] == scores.loc[("counter_memory", name), "stubborn"]
+
+
+def test_without_scores_the_answers_can_still_be_read(tmp_path: Path) -> None:
+    frames = small()
+    frames["answers_of_questions"] = frames["answers_of_questions"].iloc[:0]
+    page = written(frames, tmp_path)
+    assert page.block("scores-0")["persuasion_original"] == [None] * 6
+    shown = of_question(page, "q1")
+    assert (shown["answers"]["none"]["scores"], shown["stand_ins"]) == ({}, [])
+    assert sum(answer[3] for group in shown["answers"]["none"]["groups"] for answer in group) == SAMPLES
+
+
+def test_a_model_lists_the_questions_that_it_answered(tmp_path: Path) -> None:
+    frames = small(models=[(MODEL, "float32"), ("other", "bfloat16")])
+    rows = frames["answers_to_read"]
+    frames["answers_to_read"] = rows[(rows["model"] != "other") | rows["question_id"].isin(["q2", "q5"])]
+    page = written(frames, tmp_path)
+    index = page.block("index")
+    assert index["models"] == ["other (bfloat16)", f"{MODEL} (float32)"]
+    assert sorted(index["questions"]["question_id"][place] for place in page.block("scores-0")["place"]) == ["q2", "q5"]
+    assert len(page.block("scores-1")["place"]) == 6
+    assert "bfloat16" in json.dumps(of_question(page, "q5", model=0))
+    assert "bfloat16" not in page.inside["answers-1-0"]
+
+
+def test_blocks_hold_a_hundred_questions_in_the_order_of_the_list(tmp_path: Path) -> None:
+    frames = study(relations=["capital"], entities=1, questions=230)
+    page = written(frames, tmp_path)
+    texts = [text for number in range(3) for text in page.block(f"texts-{number}")]
+    assert [len(page.block(f"answers-0-{number}")) for number in range(3)] == [100, 100, 30]
+    assert [text["original_context"].split(" is ")[0] for text in texts] == page.block("index")["questions"]["subject"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_are_json_and_nothing_else(tmp_path: Path, text: str) -> None:
+    frames = small()
+    tame = written(frames, tmp_path / "tame")
+    asked = ["subject", "object", "replacement", "question", "accepted", "original_context", "subject_id"]
+    frames["questions_to_read"][asked] = text
+    frames["answers_to_read"]["text"] = text
+    frames["answers_of_questions"]["stand_in"] = text
+    page = written(frames, tmp_path / "hostile")
+    assert [tag for tag, _ in page.found] == [tag for tag, _ in tame.found]
+    assert page.inside["script"] == tame.inside["script"]
+    assert page.block("index")["questions"]["replacement"] == [text] * 6
+    assert page.block("texts-0")[0]["original_context"] == text
+    assert of_question(page, "q1")["answers"]["original"]["greedy"][0] == text
+    for name, block in page.inside.items():
+        assert name in {"script", "style"} or not re.search("[<>&\u2028\u2029]", block)
+
+
+def test_numbers_that_json_has_not_are_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        sealed([float("nan")])
+
+
+def test_the_policy_knows_the_pages_style_and_script_and_allows_nothing_else(tmp_path: Path) -> None:
+    page = written(small(), tmp_path)
+    policy = next(a["content"] for tag, a in page.found if a.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    for kind in ("script", "style"):
+        digest = base64.b64encode(hashlib.sha256(page.inside[kind].encode()).digest()).decode()
+        assert rules.pop(f"{kind}-src") == f"'sha256-{digest}'"
+    assert rules.pop("img-src") == "data:"
+    assert rules.pop("require-trusted-types-for") == "'script'"
+    assert set(rules.values()) == {"'none'"}
+    assert rules.keys() == {"default-src", "base-uri", "form-action", "trusted-types"}
+
+
+def test_the_page_asks_nothing_of_the_outside_and_its_script_reads_no_markup(tmp_path: Path) -> None:
+    page = written(small(), tmp_path)
+    for tag, attributes in page.found:
+        assert not {"src", "srcset", "action"} & attributes.keys()
+        assert tag == "a" or not attributes.get("href", "").startswith(("http", "//"))
+        assert not any(name.startswith("on") or name == "style" for name in attributes)
+    assert not re.search("HTML|document.write|eval|Function|import|fetch", page.inside["script"])
+
+
+def test_controls_have_labels_and_ids_are_there_once(tmp_path: Path) -> None:
+    page = written(small(), tmp_path)
+    ids = [a["id"] for _, a in page.found if "id" in a]
+    assert len(ids) == len(set(ids))
+    labelled = {a["for"] for tag, a in page.found if tag == "label"}
+    assert {a["id"] for tag, a in page.found if tag in {"input", "select"}} == labelled
+
+
+def test_the_report_links_the_page_where_there_is_one(report: Path, html: str) -> None:
+    assert (report / "answers.html").is_file()
+    assert html.count('href="answers.html"') == 2
+
+
+def test_without_answers_there_is_neither_page_nor_link(tmp_path: Path) -> None:
+    frames = {name: frame for name, frame in small().items() if name in ("questions_to_read", "partition_summary")}
+    index = write_report(frames, tmp_path / "report", CARD)
+    assert "answers.html" not in index.read_text(encoding="utf-8")
+    assert not (tmp_path / "report" / "answers.html").exists()
+
+
+def test_the_order_of_rows_changes_nothing(tmp_path: Path) -> None:
+    frames = small(models=[(MODEL, "float32"), ("other", "bfloat16")])
+    written(frames, tmp_path / "one")
+    written({name: frame.sample(frac=1, random_state=1) for name, frame in frames.items()}, tmp_path / "two")
+    assert (tmp_path / "one" / "answers.html").read_bytes() == (tmp_path / "two" / "answers.html").read_bytes()
+
+
+def test_an_answer_without_its_question_is_refused(tmp_path: Path) -> None:
+    frames = small()
+    frames["questions_to_read"] = frames["questions_to_read"].query("question_id != 'q3'")
+    with pytest.raises(InputError, match="'q3'"):
+        written(frames, tmp_path)
+
+
+def test_the_script_knows_how_many_hues_there_are(tmp_path: Path) -> None:
+    page = written(small(), tmp_path)
+    assert f"const HUES = {len(GROUP_HUES)};" in page.inside["script"]
+    assert page.inside["style"].count(".hue-") == len(GROUP_HUES)
+
+
+def test_hues_of_groups_stand_out_from_both_papers_and_carry_white_letters() -> None:
+    for hue in GROUP_HUES:
+        light = luminance(hue)
+        assert 1.05 / (light + 0.05) >= 4.5
+        assert (luminance(THEMES["light"]["paper"]) + 0.05) / (light + 0.05) >= 3
+        assert (light + 0.05) / (luminance(THEMES["dark"]["paper"]) + 0.05) >= 3
+    assert all(one != other for one, other in combinations(GROUP_HUES, 2))

@@ -1,0 +1,148 @@
+"""Models that are spoken to as the families of chat models are: formats as documented, templates written for tests.
+
+The networks are random and tiny, and the tokenizers have no more than letters and the family's control tokens; what is
+the family's own is how a conversation is written, which of its marks are tokens, and which of them end an answer.
+"""
+
+from dataclasses import dataclass
+
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
+from transformers import PreTrainedTokenizerFast
+
+from tasks.models import LanguageModel
+from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model
+
+
+@dataclass(frozen=True)
+class Family:
+    """How a family of models is spoken to.
+
+    control: its control tokens; start and end: those that begin and end a sequence; written: the whole prompt with the
+    slots {system} and {asked}; ends: what ends an answer; sentencepiece: whether its tokenizer knows characters, with
+    bytes for those that it does not know and a mark for the space before a word, or bytes alone.
+    """
+
+    template: str
+    control: tuple[str, ...]
+    start: str | None
+    end: str
+    written: str
+    ends: frozenset[str]
+    sentencepiece: bool = False
+
+
+def family_model(family: Family, *, window: int = 2048) -> LanguageModel:
+    """A random model with a tokenizer and a chat template of the family."""
+    tokenizer = _characters() if family.sentencepiece else byte_tokenizer()
+    named = {"eos_token": family.end} if family.start is None else {"bos_token": family.start, "eos_token": family.end}
+    tokenizer.add_special_tokens(named)
+    tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in family.control])
+    tokenizer.chat_template = family.template
+    model = tiny_language_model(tokenizer=tokenizer, window=window)
+    model.model.config.eos_token_id = model.model.generation_config.eos_token_id = tokenizer.eos_token_id
+    return model
+
+
+def _characters() -> PreTrainedTokenizerFast:
+    letters = ["▁", *(chr(code) for code in range(33, 127))]
+    merges = [("▁", "t"), ("▁t", "h"), ("▁th", "e"), ("s", "t"), ("O", "s"), ("Os", "l"), ("Osl", "o")]
+    known = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *letters, *(left + right for left, right in merges)]
+    vocabulary = {token: place for place, token in enumerate(known)}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, unk_token="<unk>", byte_fallback=True))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<unk>")
+
+
+def _turns(default: str) -> str:
+    """Turns between <|im_start|> and <|im_end|>; default: what the system says where it is given nothing to say."""
+    return (
+        "{% if messages[0].role != 'system' %}<|im_start|>system\n" + default + "<|im_end|>\n{% endif %}"
+        "{% for turn in messages %}<|im_start|>{{ turn.role }}\n{{ turn.content }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+
+
+_BETWEEN_MARKS = "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\n"
+
+FAMILIES = {
+    "llama-2-chat": Family(
+        template=(
+            "{% set told = '' %}{% set turns = messages %}{% if messages[0].role == 'system' %}"
+            "{% set told = '<<SYS>>\n' + messages[0].content + '\n<</SYS>>\n\n' %}{% set turns = messages[1:] %}"
+            "{% endif %}"
+            "{% for turn in turns %}{% if turn.role == 'user' %}"
+            "{{ bos_token }}[INST] {{ told if loop.first }}{{ turn.content | trim }} [/INST]"
+            "{% else %} {{ turn.content | trim }} {{ eos_token }}{% endif %}{% endfor %}"
+        ),
+        control=("<s>", "</s>"),
+        start="<s>",
+        end="</s>",
+        written="<s>[INST] <<SYS>>\n{system}\n<</SYS>>\n\n{asked} [/INST]",
+        ends=frozenset({"</s>"}),
+        sentencepiece=True,
+    ),
+    "mistral-instruct": Family(
+        template=(
+            "{{ bos_token }}{% for turn in messages %}{% if (loop.index0 is even) != (turn.role == 'user') %}"
+            "{{ raise_exception('user and assistant must take turns') }}{% endif %}"
+            "{% if turn.role == 'user' %}[INST] {{ turn.content }}[/INST]{% else %} {{ turn.content }}{{ eos_token }}"
+            "{% endif %}{% endfor %}"
+        ),
+        control=("<s>", "</s>", "[INST]", "[/INST]"),
+        start="<s>",
+        end="</s>",
+        written="<s>[INST] {system}\n\n{asked}[/INST]",
+        ends=frozenset({"</s>"}),
+        sentencepiece=True,
+    ),
+    "qwen2-instruct": Family(
+        template=_turns("You help."),
+        control=("<|endoftext|>", "<|im_start|>", "<|im_end|>"),
+        start=None,
+        end="<|im_end|>",
+        written=_BETWEEN_MARKS,
+        ends=frozenset({"<|im_end|>"}),
+    ),
+    "smollm2-instruct": Family(
+        template=_turns("You are small, and you help."),
+        control=("<|endoftext|>", "<|im_start|>", "<|im_end|>"),
+        start="<|im_start|>",
+        end="<|im_end|>",
+        written=_BETWEEN_MARKS,
+        ends=frozenset({"<|im_end|>"}),
+    ),
+    "llama-3-instruct": Family(
+        template=(
+            "{{ bos_token }}{% for turn in messages %}<|start_header_id|>{{ turn.role }}<|end_header_id|>\n\n"
+            "{{ turn.content | trim }}<|eot_id|>{% endfor %}"
+            "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
+        ),
+        control=("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"),
+        start="<|begin_of_text|>",
+        end="<|end_of_text|>",
+        written=(
+            "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n{system}<|eot_id|>"
+            "<|start_header_id|>user<|end_header_id|>\n\n{asked}<|eot_id|>"
+            "<|start_header_id|>assistant<|end_header_id|>\n\n"
+        ),
+        ends=frozenset({"<|end_of_text|>", "<|eot_id|>"}),
+    ),
+    "gemma": Family(
+        template=(
+            "{{ bos_token }}{% for turn in messages %}"
+            "{% if turn.role == 'system' %}{{ raise_exception('there is no system') }}{% endif %}"
+            "<start_of_turn>{{ 'model' if turn.role == 'assistant' else turn.role }}\n"
+            "{{ turn.content | trim }}<end_of_turn>\n{% endfor %}"
+            "{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
+        ),
+        control=("<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>"),
+        start="<bos>",
+        end="<eos>",
+        written="<bos><start_of_turn>user\n{system}\n\n{asked}<end_of_turn>\n<start_of_turn>model\n",
+        ends=frozenset({"<eos>", "<end_of_turn>"}),
+        sentencepiece=True,
+    ),
+}

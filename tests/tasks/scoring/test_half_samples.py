@@ -1,0 +1,107 @@
+"""Standard errors from halves of the answers: by hand, and against the spread of answers that are drawn anew."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from data.errors import ScoreError, UsageError
+from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
+from tasks.scoring.half_samples import draw_halves, standard_error
+from tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy, semantic_entropy_error
+
+
+def test_a_half_has_half_of_the_answers_each_once_and_in_order() -> None:
+    for answers, size in ((2, 1), (5, 2), (10, 5)):
+        for half in draw_halves(answers, 20, 3, "q"):
+            assert len(half) == size
+            assert half == sorted(set(half))
+            assert set(half) <= set(range(answers))
+
+
+def test_every_half_is_as_likely() -> None:
+    halves = [tuple(half) for half in draw_halves(4, 6000, 0, "q")]
+    times = [halves.count(half) for half in combinations(range(4), 2)]
+    assert sum(times) == 6000
+    assert max(abs(time - 1000) for time in times) < 150  # five standard deviations
+
+
+def test_halves_depend_on_seed_and_identity_alone_and_more_of_them_begin_alike() -> None:
+    halves = draw_halves(10, 20, 7, "q1", "none")
+    assert draw_halves(10, 20, 7, "q1", "none") == halves
+    assert draw_halves(10, 50, 7, "q1", "none")[:20] == halves
+    others = [draw_halves(10, 20, *one) for one in ((8, "q1", "none"), (7, "q2", "none"), (7, "q1", "original"))]
+    assert all(other != halves for other in others)
+
+
+def test_one_answer_has_no_halves_and_no_standard_error() -> None:
+    assert draw_halves(1, 50, 0, "q") == draw_halves(0, 50, 0, "q") == draw_halves(10, 0, 0, "q") == []
+    assert standard_error([], 1) is None
+
+
+@pytest.mark.parametrize("count", [-1, 1])
+def test_counts_that_tell_no_spread_are_refused(count: int) -> None:
+    with pytest.raises(UsageError, match=f"{count} half-samples"):
+        draw_halves(10, count, 0, "q")
+
+
+def test_a_half_without_a_score_is_refused() -> None:
+    with pytest.raises(ScoreError, match="half-sample 1 has the score nan"):
+        standard_error([1.0, float("nan")], 10)
+
+
+@pytest.mark.parametrize("answers", [2, 3, 9, 10])
+def test_the_spread_of_a_mean_over_all_halves_is_its_standard_error(answers: int) -> None:
+    values = np.random.default_rng(answers).normal(size=answers)
+    halves = list(combinations(range(answers), answers // 2))
+    means = [values[list(half)].mean() for half in halves]
+    sample = values.std(ddof=1) / np.sqrt(answers)
+    known = np.sqrt((len(halves) - 1) / len(halves))  # all halves are there, not a sample of them
+    assert standard_error(means, answers) == pytest.approx(sample / known)
+
+
+def _process(random: np.random.Generator, shift: float = 0.0) -> tuple[list[list[float]], np.ndarray, list[np.ndarray]]:
+    """Ten answers of four meanings in two wordings each: log-probabilities, equivalences, distributions."""
+    weights = np.array([0.45, 0.3, 0.15, 0.1]) + shift * np.array([-1, 1, 0, 0])
+    wordings = np.outer(weights, [0.6, 0.4]).ravel()
+    drawn = random.choice(8, size=10, p=wordings)
+    distributions = (np.eye(8) * 0.6 + 0.05)[np.arange(8)]
+    return (
+        [[float(np.log(wordings[one]))] for one in drawn],
+        (drawn // 2)[:, None] == drawn // 2,
+        [distributions[one] for one in drawn],
+    )
+
+
+def _between(errors: Sequence[float | None], scores: Sequence[float]) -> None:
+    """The errors are on average the spread of the scores, to a factor of one and a half."""
+    ratio = np.mean(np.array(errors, dtype=float)) / np.std(scores, ddof=1)
+    assert 1 / 1.5 < ratio < 1.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_errors_of_entropy_are_the_spread_of_answers_drawn_anew(kind: str) -> None:
+    random = np.random.default_rng(5)
+    scores, errors = [], []
+    for number in range(150):
+        log_probs, equivalent, _ = _process(random)
+        halves = [group_answers(equivalent, half) for half in draw_halves(10, 30, 0, number)]
+        scores.append(semantic_entropy(log_probs, group_answers(equivalent), kind=kind))
+        errors.append(semantic_entropy_error(log_probs, halves, kind=kind))
+    _between(errors, scores)
+
+
+def test_errors_of_coherent_persuasion_are_the_spread_of_answers_drawn_anew_on_both_sides() -> None:
+    random = np.random.default_rng(6)
+    scores, errors = [], []
+    for number in range(150):
+        sides = []
+        for name, shift in (("without", 0.0), ("with", 0.25)):
+            _, equivalent, distributions = _process(random, shift)
+            halves = [group_answers(equivalent, half) for half in draw_halves(10, 30, 0, number, name)]
+            sides.append(GroupedAnswers(name, distributions, group_answers(equivalent), halves))
+        (made,) = coherent_persuasions(sides[0], sides[1:])
+        scores.append(made.score)
+        errors.append(made.standard_error)
+    _between(errors, scores)
