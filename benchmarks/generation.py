@@ -24,6 +24,9 @@ from typing import Any, cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import PreTrainedTokenizerFast
 
 from benchmarks.gpu import SHAPES, random_model
 from benchmarks.machine import multiplication, this_machine
@@ -108,7 +111,9 @@ def _asked() -> argparse.Namespace:
 def _model(asked: argparse.Namespace, dtype: str) -> LanguageModel:
     if not asked.shape:
         return load_language_model(asked.model, dtype=dtype, device=asked.device)
-    return random_model(asked.shape, argparse.Namespace(**{**vars(asked), "dtype": dtype}))
+    model = random_model(asked.shape, argparse.Namespace(**{**vars(asked), "dtype": dtype}))
+    model.tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel({"?": 0}, unk_token="?")))
+    return model
 
 
 def _prompts(model: LanguageModel, asked: argparse.Namespace) -> Prompts:
@@ -190,7 +195,7 @@ def _summary(answers: list[list[list[Answer]]]) -> NDArray[np.float64]:
 @torch.inference_mode()
 def _generated(model: LanguageModel, questions: list[list[list[int]]], at_once: int) -> NDArray[np.float64]:
     lengths = []
-    ends = sorted(end_tokens(model)) if model.tokenizer is not None else []
+    ends = sorted(end_tokens(model))
     for question in questions:
         counts: list[int] = []
         for prompt in question:

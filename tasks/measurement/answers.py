@@ -18,8 +18,8 @@ from tasks.scoring.generation import SampledAnswers, engine, sample_answers
 from tasks.scoring.half_samples import draw_halves
 from tasks.scoring.semantic_entropy import group_answers, semantic_entropy, semantic_entropy_error
 
-QUESTIONS_A_CHUNK = 32
-"""Enough to keep a model busy; what their answers hold of the vocabulary is a few hundred megabytes."""
+QUESTIONS_A_CHUNK = {"cpu": 32, "cuda": 128}
+"""Enough to keep a model busy; what their answers hold of the vocabulary is some hundred megabytes, or thousands."""
 
 _ENTROPIES = {
     "sum": "semantic_entropy",
@@ -63,7 +63,7 @@ def measure_answers(work: Work, given: Given, workspace: Workspace, model: Langu
     return compute_in_chunks(
         workspace,
         work.wanted,
-        cut(given.questions, QUESTIONS_A_CHUNK),
+        cut(given.questions, QUESTIONS_A_CHUNK[model.device.partition(":")[0]]),
         rows,
         prompts=lambda questions: len(questions) * len(CONDITIONS),
         counter=model,

@@ -13,11 +13,15 @@ be told from the same letters in a context. A template that asks for the date is
 Nothing of the model's own generation settings is used but the list of its end tokens.
 """
 
+import inspect
 import re
 import weakref
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+import transformers
+from transformers import PreTrainedTokenizerBase
 
 from data.catalog import prompts
 from data.errors import ModelError, ScoreError
@@ -29,6 +33,8 @@ Turns = list[dict[str, str]]
 
 _SLOT = re.compile(r"\{(question|context)\}")
 _PROBE = "xyzzy"
+# Older versions hand a keyword that they do not know to the template, which ignores it.
+_KEEPS_TEXT = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
 _AS_IT_IS = "{{ messages[0]['content'] }}"
 # 26 July 2024, the day that the templates of Llama 3 name where they have no clock.
 _CALENDAR = (
@@ -104,13 +110,19 @@ def end_tokens(model: LanguageModel) -> frozenset[int]:
 def _tokens(model: LanguageModel, question: str, context: str | None) -> tuple[int, ...]:
     conversation = _conversation(model)
     said = f"{question}\n{context or ''}"
+    as_text = {"sanitize_control_tokens": True} if any(token in said for token in conversation.control) else {}
+    if as_text and not _KEEPS_TEXT:
+        raise ModelError(
+            f"{model.name} cannot be asked {shortened(question)}: it or its context holds the letters of a control token, "
+            f"which transformers {transformers.__version__} cannot keep as text; 5.23 can"
+        )
     try:
         ids = model.tokenizer.apply_chat_template(
             _turns(model, conversation.system_turn, question, context),
             chat_template=conversation.template,
             add_generation_prompt=True,
             return_dict=False,
-            sanitize_control_tokens=any(token in said for token in conversation.control),
+            **as_text,
         )
     except Exception as error:  # whatever the author of a template chose to raise
         raise ModelError(f"{model.name} cannot be asked {shortened(question)}: {error}") from error

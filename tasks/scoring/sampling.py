@@ -90,11 +90,14 @@ def _weights(logits: torch.Tensor, sampling: Sampling, rounding: float) -> tuple
     if sampling.top_p < 1:
         ordered, order = weights.double().sort(dim=1, descending=True, stable=True)
         before = (ordered.cumsum(dim=1) - ordered) / ordered.sum(dim=1, keepdim=True)
-        weights = torch.zeros_like(weights).scatter_(
-            1, order, ordered.masked_fill(before >= sampling.top_p, 0.0).float()
-        )
+        kept = before < sampling.top_p
+        weights = torch.zeros_like(weights).scatter_(1, order, ordered.where(kept, 0.0).float())
         at_the_cut = ((before - sampling.top_p).abs() <= rounding / sampling.temperature) & (ordered > 0)
-        whole &= ~at_the_cut.any(dim=1)
+        last = kept.sum(dim=1, keepdim=True) - 1
+        first_out = ordered.gather(1, (last + 1).clamp(max=ordered.shape[1] - 1))
+        apart = ordered.gather(1, last).log() - first_out.log()
+        swapped = (apart.squeeze(1) < 2 * rounding / sampling.temperature) & (last.squeeze(1) + 1 < ordered.shape[1])
+        whole &= ~(at_the_cut.any(dim=1) | swapped)
     return weights, whole
 
 

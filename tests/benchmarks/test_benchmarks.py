@@ -46,6 +46,31 @@ def ran(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> 
     return content
 
 
+def test_generation_in_small(model: Path, tmp_path: Path) -> None:
+    content = ran("generation", tmp_path, "--model", str(model))
+    assert [one["dtype"] for one in content["settings"]] == ["float32", "bfloat16"]
+    assert content["questions"] == 3
+    for one in content["settings"]:
+        assert set(one["seconds_a_question"]) == {"engine", "one_at_a_time", "ten_at_once"}
+        assert one["engine"] == "slots"
+        assert one["mean_tokens"]["engine"] > 1
+    exact, rounded = content["settings"]
+    assert exact["equal_answers"] == {"2": 1.0}
+    assert exact["largest_difference"]["log_probability"] < 1e-4
+    assert exact["largest_difference"]["distribution"] < 1e-4
+    assert 0.2 < rounded["equal_answers"]["2"] <= 1
+
+
+def test_generation_at_the_shape_of_a_large_model_needs_neither_weights_nor_a_whole_installation(
+    tmp_path: Path,
+) -> None:
+    content = ran("generation", tmp_path, "--shape", "llama-3-8b", "--dtype", "float32", python=("-c", BARE))
+    (one,) = content["settings"]
+    assert content["model"] == "llama-3-8b"
+    assert one["largest_difference"]["log_probability"] < 1e-4
+    assert one["equal_answers"] == {"2": 1.0}
+
+
 def test_next_token_in_small(model: Path, tmp_path: Path) -> None:
     content = ran("next_token", tmp_path, "--model", str(model))
     assert [one["dtype"] for one in content["settings"]] == ["float32", "bfloat16"]

@@ -3,7 +3,7 @@
 For every answer: its tokens with the end step, log p of each under the unscaled logits (temperature 1), and the mean
 over its steps of the unscaled softmax [Marjanovic et al. 2024, Eq. 3; end step included, padding excluded].
 A prompt is read once for all its answers, and answers that have begun alike go on as one until they part. Many prompts
-are answered at once; as soon as the answers to one have ended, the next one takes its slot.
+are answered at once; where the answers to some have ended, the next ones take their slots.
 What it is not: transformers' generate. A model's generation settings (top-k 50, repetition penalties) are not
 inherited, and no token is masked by its id.
 Repeatable: an answer's draws depend on seed, model name, identity and sample number alone. Between batches the logits

@@ -8,13 +8,15 @@ why: it costs time, never a wrong number.
 import logging
 import weakref
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import torch
 
+from data.errors import ScoreError
 from tasks.models.language_model import LanguageModel
-from tasks.models.memory import is_out_of_memory
+from tasks.models.memory import is_out_of_memory, released
 from tasks.scoring.generation.beginnings import beginnings
 from tasks.scoring.generation.slots import Slots
 from tasks.scoring.generation.tree import Node, Tree, live
@@ -25,7 +27,10 @@ log = logging.getLogger(__name__)
 SLOTS = "slots"
 PLAIN = "plain"
 
-_engines: "weakref.WeakKeyDictionary[LanguageModel, str]" = weakref.WeakKeyDictionary()
+_ROUNDING = 5e-5  # measured between batches of the bundled model in float32: up to 2e-5
+_LIKELY = -10.0  # log-probabilities above this matter to draws
+
+_engines: "weakref.WeakKeyDictionary[LanguageModel, _Tried]" = weakref.WeakKeyDictionary()
 
 
 class Reader(Protocol):
@@ -58,7 +63,7 @@ class SlotReader:
 
     def __init__(self, model: LanguageModel, prompts: Sequence[Tokens], slots: int, room: int) -> None:
         self._model = model
-        self._beginnings = beginnings(prompts)
+        self._beginnings = beginnings(prompts)[-(slots // 4) :] if slots >= 4 else []  # the longest, if there are many
         self._first = slots  # the slots of the beginnings are behind those of the prompts
         self._slots = Slots(model, slots + len(self._beginnings), room)
         self._known = False
@@ -86,18 +91,66 @@ class SlotReader:
 
 
 def engine(model: LanguageModel, prompts: Sequence[Tokens]) -> str:
-    """The way in which this model's answers are read, "slots" or "plain"; settled at its first prompts."""
+    """The way in which this model's answers are read, "slots" or "plain"; settled at its first prompts.
+
+    Raises ScoreError where memory runs out with a single prompt.
+    """
     if model not in _engines:
         order = sorted(prompts, key=len)
-        some = [tuple(prompt) for prompt in dict.fromkeys(map(tuple, [*order[:2], *order[-2:]]))]
+        # Two tokens are put behind each, for which there may be no room.
+        some = [tuple(prompt[:-2] if len(prompt) > 3 else prompt) for prompt in (*order[:2], *order[-2:])]
+        tried = _tried(model, list(dict.fromkeys(some)))
+        if tried is None:
+            return PLAIN  # nothing to compare with; whoever asked finds the NaN and its prompt
+        if tried.reason:
+            log.warning("%s is read prompt by prompt, which is slower: %s", model.name, tried.reason)
+        _engines[model] = tried
+    return PLAIN if _engines[model].reason else SLOTS
+
+
+def rounding(model: LanguageModel) -> float:
+    """By how much a logit of this model may differ between batches; 0 where that is too much to be decided about."""
+    if model.dtype != "float32":
+        return 0.0
+    seen = _engines[model].apart if model in _engines else 0.0
+    return max(_ROUNDING, 4 * seen)
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """Why a model is not read in slots, if so; and how far log-probabilities lay apart from those of the plain way."""
+
+    reason: str | None
+    apart: float = 0.0
+
+
+def _tried(model: LanguageModel, prompts: Sequence[Tokens]) -> _Tried | None:
+    """What came of a model's rehearsal with some prompts, the shortest first; None where the model gives a NaN."""
+    for some in (prompts, prompts[:1]):
         trees, plain = _rehearsed(model, some)
         if not torch.isfinite(plain.log_normaliser).all():
-            return PLAIN  # nothing to compare with; whoever asked finds the NaN and its prompt
-        reason = unreadable(model) or _difference(model, trees, plain)
-        if reason:
-            log.warning("%s is read prompt by prompt, which is slower: %s", model.name, reason)
-        _engines[model] = PLAIN if reason else SLOTS
-    return _engines[model]
+            return None
+        if reason := _unreadable(model):
+            return _Tried(reason)
+        try:
+            return _compared(model, trees, plain)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            released(model.device)
+    raise ScoreError(
+        f"{model.name} in {model.dtype}: memory runs out with the answers to a single prompt; choose a smaller format, "
+        "or a device with more memory"
+    )
+
+
+def _unreadable(model: LanguageModel) -> str | None:
+    """Why slots cannot serve this model, as far as its configuration and forward say."""
+    config = model.model.config.get_text_config()
+    rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
+    if rope.get("rope_type") in ("dynamic", "longrope"):
+        return "its positions change with the longest prompt of a pass"
+    return unreadable(model)
 
 
 def _rehearsed(model: LanguageModel, prompts: Sequence[Tokens]) -> tuple[list[Tree], Distributions]:
@@ -109,8 +162,8 @@ def _rehearsed(model: LanguageModel, prompts: Sequence[Tokens]) -> tuple[list[Tr
     return trees, Distributions.of(PlainReader(model).grow(live(trees)))
 
 
-def _difference(model: LanguageModel, trees: list[Tree], plain: Distributions) -> str | None:
-    """What is wrong with slots for this model; plain: the distributions behind the trees."""
+def _compared(model: LanguageModel, trees: list[Tree], plain: Distributions) -> _Tried:
+    """Slots held against the plain way; plain: the distributions behind the trees."""
     try:
         reader = SlotReader(model, [tree.prompt for tree in trees], len(trees), max(len(t.prompt) for t in trees) + 8)
         reader.enter(trees)
@@ -123,15 +176,15 @@ def _difference(model: LanguageModel, trees: list[Tree], plain: Distributions) -
             end.places = first.places
         for tree in trees:
             tree.live = [end for end in ends if end.tree is tree]
-        fast = Distributions.of(reader.grow(ends))
-        apart = divergence(plain.log_probs().double(), fast.log_probs().double())
-        if not is_rounding(apart, model.dtype):
-            return f"slots change its answers by {apart:.2g} nats"
+        fast, slow = Distributions.of(reader.grow(ends)).log_probs(), plain.log_probs()
+        kl = divergence(slow.double(), fast.double())
+        if not is_rounding(kl, model.dtype):
+            return _Tried(f"slots change its answers by {kl:.2g} nats")
+        return _Tried(None, float((fast - slow)[slow > _LIKELY].abs().max()))
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
         if is_out_of_memory(error):
             raise
-        return f"slots cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})"
-    return None
+        return _Tried(f"slots cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})")
 
 
 def _begins(prompt: Tokens, beginning: Tokens) -> bool:

@@ -1,6 +1,7 @@
 """Answers to many prompts: the prompts enter, their answers grow together, and leave when they have ended."""
 
 import logging
+import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -13,8 +14,8 @@ from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import is_out_of_memory, memory_budget, released
 from tasks.scoring.generation.answers import Answer, Ends, SampledAnswers
-from tasks.scoring.generation.readers import PLAIN, PlainReader, Reader, SlotReader, engine
-from tasks.scoring.generation.steps import ROUNDING, Sums, step
+from tasks.scoring.generation.readers import PLAIN, PlainReader, Reader, SlotReader, engine, rounding
+from tasks.scoring.generation.steps import Sums, step
 from tasks.scoring.generation.tree import Ended, Node, Tree, live
 from tasks.scoring.next_token import check_length, keys_of_a_token, no_distribution, read_plain, shortened, tokenized
 from tasks.scoring.sampling import Sampling, uniforms
@@ -26,6 +27,8 @@ Prompt = str | Sequence[int]
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
 TOKENS_A_PASS = {"cpu": 1024, "cuda": 16384}
 _LOOKED_AT = 200
+
+_fit: "weakref.WeakKeyDictionary[LanguageModel, int]" = weakref.WeakKeyDictionary()  # where memory ran out with more
 
 
 def sample_answers(
@@ -67,9 +70,11 @@ def sample_answers(
         Tree(number, prompt, _points(samples, max_new_tokens, seed, model.name, identity))
         for number, (prompt, identity) in enumerate(zip(tokens, identities, strict=True))
     ]
-    growth = _Growth(model, identities, sampling, max_new_tokens)
     room = max(map(len, tokens)) + max_new_tokens * (samples + 1)
-    at_once = min(at_once, len(trees), _most_slots(model, room, samples + 1, memory))
+    at_once = min(at_once, len(trees), _fit.get(model, at_once))
+    if engine(model, tokens) != PLAIN:
+        at_once = min(at_once, _most_slots(model, room, samples + 1, memory))
+    growth = _Growth(model, identities, sampling, max_new_tokens)
     by_length = sorted(trees, key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
     found = {tree.number: tree for tree in growth.grown(by_length, at_once, room)}
     return [_answers(found[number], identity, growth.ends) for number, identity in enumerate(identities)]
@@ -80,12 +85,15 @@ def _points(samples: int, steps: int, seed: int, name: str, identity: tuple[str,
 
 
 def _most_slots(model: LanguageModel, room: int, answers: int, memory: int | None) -> int:
-    """How many prompts the budget allows: their keys, and sums and logits of their answers."""
+    """How many prompts the budget allows: their keys, and sums and logits of their answers.
+
+    A fifth is left for what many prompts begin with.
+    """
     budget = memory if memory is not None else memory_budget(model.device)
     config = model.model.config.get_text_config()
     size = torch.finfo(model.model.dtype).bits // 8
-    sums_and_logits = answers * int(config.vocab_size) * (4 + 2 * size)
-    return max(1, budget // (room * keys_of_a_token(config) * size + sums_and_logits))
+    sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # sums are copied when there are more of them
+    return max(1, budget * 4 // 5 // (room * keys_of_a_token(config) * size + sums_and_logits))
 
 
 def _answers(tree: Tree, identity: tuple[str, ...], ends: Ends) -> SampledAnswers:
@@ -105,9 +113,9 @@ class _Growth:
         self, model: LanguageModel, identities: Sequence[tuple[str, ...]], sampling: Sampling, most: int
     ) -> None:
         self._model, self._identities, self._sampling, self._most = model, identities, sampling, most
-        self._rounding = ROUNDING.get(model.dtype, 0.0)
+        self._rounding = rounding(model)
         self._kind = torch.device(model.device).type
-        self._sums = Sums(model.device)
+        self._sums = Sums()
         self.ends = Ends(model)
 
     def grown(self, trees: Sequence[Tree], slots: int, room: int) -> Iterator[Tree]:
@@ -128,10 +136,12 @@ class _Growth:
                         "prompt; choose a smaller format, or a device with more memory"
                     ) from error
                 slots //= 2
+                _fit[self._model] = slots
                 log.warning("%s: memory ran out; %d prompts are answered at once", self._model.name, slots)
                 waiting.extendleft(tree.afresh() for tree in reversed(growing))
                 growing.clear()
-            self._sums = Sums(self._model.device)
+            del reader
+            self._sums = Sums()
             released(self._model.device)
 
     def _grown(self, reader: Reader, waiting: deque[Tree], growing: list[Tree], slots: int) -> Iterator[Tree]:
@@ -142,7 +152,7 @@ class _Growth:
                 entering = self._entering(waiting, free)
                 growing += entering
                 logits = reader.enter(entering)
-                for tree, row in zip(entering, self._sums.new(len(entering), logits.shape[1]), strict=True):
+                for tree, row in zip(entering, self._sums.new(len(entering), logits), strict=True):
                     tree.live = [tree.root(row)]
                 self._step(logits, live(entering))
             else:
@@ -208,6 +218,8 @@ class _Growth:
         for place, numbers in unsure.items():
             alone = read_plain(self._model, [nodes[place].prompt])
             again = step(alone, None, [], [0] * len(numbers), points[numbers], self._sampling)
+            if again.broken:
+                self._raise_broken([nodes[place]])
             for number, token, log_prob in zip(numbers, again.tokens, again.log_probs, strict=True):
                 drawn.tokens[number], drawn.log_probs[number] = token, log_prob
         for (place, member), token, log_prob in zip(answers, drawn.tokens, drawn.log_probs, strict=True):

@@ -9,6 +9,7 @@ an error, and by comparison with the plain way.
 """
 
 import itertools
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,7 +23,7 @@ from transformers import AttentionInterface
 
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.generation.tree import Node
-from tasks.scoring.next_token.prompts import Tokens
+from tasks.scoring.next_token import Tokens, looks_back
 
 Keys = tuple[torch.Tensor, torch.Tensor]
 """Of a layer, keys and values: (slots, heads, room, size of a head) each."""
@@ -30,6 +31,7 @@ Keys = tuple[torch.Tensor, torch.Tensor]
 _NAME = "swaymeter_slots"
 _STEP = 8  # keys seen are rounded up to this, as the attention kernels of GPUs want it
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in one call of attention: few see little padding, many keep a GPU busy
+_MASK = 1 << 26  # entries of a call's mask, so that one long prompt does not make all of them long
 
 
 class Slots:
@@ -96,8 +98,10 @@ class Slots:
                 use_cache=True,
                 logits_to_keep=wanted,  # a tensor would be moved to another GPU than the states of a spread model
             )
-        if not one.attended:
+        if not one.windows:
             raise NotImplementedError("its attention cannot be replaced")
+        if looks_back(self._model) and one.windows == {None}:
+            raise NotImplementedError("its attention is not told its window")
         logits: torch.Tensor = out.logits[0]
         return logits
 
@@ -116,61 +120,97 @@ class _New:
 class _Call:
     """A call of attention for a few slots: which tokens of the pass, and how they are laid out by slot.
 
-    tokens: those of the pass from start to stop; row, column: (n,) where each is laid out; slots: (rows,), a slice
-    where they follow each other, so that no key is copied; seen, back: (rows, columns, places).
+    tokens: those of the pass from start to stop; seen: (rows, columns, places), what each sees.
     """
 
     def __init__(self, news: Sequence[_New], start: int, positions: NDArray[np.int64]) -> None:
         counts = [len(new.tokens) for new in news]
-        first, rows, columns = news[0].slot, len(news), max(counts)
+        slots = [new.slot for new in news]
+        rows, columns = len(news), max(counts)
         self.tokens = slice(start, start + sum(counts))
-        self.row = torch.from_numpy(np.repeat(np.arange(rows), counts))
-        self.column = torch.from_numpy(np.concatenate([np.arange(count) for count in counts]))
-        numbers = [new.slot for new in news]
-        self.slots: slice | list[int] = (
-            slice(first, first + rows) if numbers == list(range(first, first + rows)) else numbers
+        self._in_line = slice(slots[0], slots[0] + rows) if slots == [*range(slots[0], slots[0] + rows)] else None
+        indices = (
+            np.array(slots),
+            np.repeat(np.arange(rows), counts),
+            np.concatenate([np.arange(count) for count in counts]),
+            np.repeat(slots, counts),
+            np.concatenate([new.places for new in news]),
         )
-        self.slot = torch.from_numpy(np.repeat(numbers, counts))
-        self.place = torch.from_numpy(np.concatenate([new.places for new in news]))
+        self._indices = {torch.device("cpu"): tuple(torch.from_numpy(one) for one in indices)}
+        self._masks: dict[tuple[Any, ...], torch.Tensor] = {}
         places = min(positions.shape[1], -(-max(new.seen.shape[1] for new in news) // _STEP) * _STEP)
         self.seen = np.zeros((rows, columns, places), dtype=bool)
-        back = np.zeros((rows, columns, 1), dtype=np.int64)
         for row, new in enumerate(news):
             self.seen[row, : len(new.tokens), : new.seen.shape[1]] = new.seen
-            back[row, : len(new.tokens), 0] = new.positions
-        self._back = back - positions[numbers, None, :places]
-        self._masks: dict[tuple[Any, ...], torch.Tensor] = {}
+        self._positions = [(new.positions, positions[new.slot, :places].copy()) for new in news]
+
+    def _within(self, window: int) -> NDArray[np.bool_]:
+        """What is seen of it by attention that looks no further back than its window."""
+        near = self.seen.copy()
+        for row, (own, kept) in enumerate(self._positions):
+            near[row, : len(own)] &= own[:, None] - kept < window
+        return near
+
+    def slots(self, device: torch.device) -> slice | torch.Tensor:
+        """The slots: a slice where they follow each other, so that no key is copied."""
+        return self._in_line or self._on(device)[0]
+
+    def laid_out(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+        """Row and column of every token: (n,) each."""
+        return self._on(device)[1:3]
+
+    def kept(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+        """Slot and place of every token: (n,) each."""
+        return self._on(device)[3:5]
+
+    def _on(self, device: torch.device) -> tuple[torch.Tensor, ...]:
+        if device not in self._indices:
+            self._indices[device] = tuple(one.to(device) for one in self._indices[torch.device("cpu")])
+        return self._indices[device]
 
     def mask(self, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
         """What is added to the scores, (rows, 1, shared x columns, places): 0 where a token sees, else next to -inf."""
         key = (window, shared, like.dtype, like.device)
         if key not in self._masks:
-            seen = self.seen if window is None else self.seen & (self._back < window)
-            hidden = torch.from_numpy(~seen).to(like.device).unsqueeze(1).repeat(1, 1, shared, 1)
+            hidden = (
+                torch.from_numpy(~(self.seen if window is None else self._within(window)))
+                .to(like.device)
+                .unsqueeze(1)
+                .repeat(1, 1, shared, 1)
+            )
             mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
             self._masks[key] = mask.masked_fill_(hidden, torch.finfo(like.dtype).min)
         return self._masks[key]
 
 
 def _calls(news: Sequence[_New], at_once: int, positions: NDArray[np.int64]) -> list[_Call]:
-    calls, start = [], 0
-    for first in range(0, len(news), at_once):
-        calls.append(_Call(news[first : first + at_once], start, positions))
-        start = calls[-1].tokens.stop
+    calls, start = list[_Call](), 0
+    together: list[_New] = []
+    for new in [*news, None]:
+        if together and (new is None or len(together) == at_once or _entries([*together, new]) > _MASK):
+            calls.append(_Call(together, start, positions))
+            together, start = [], calls[-1].tokens.stop
+        if new is not None:
+            together.append(new)
     return calls
+
+
+def _entries(news: Sequence[_New]) -> int:
+    return len(news) * max(len(new.tokens) for new in news) * max(new.seen.shape[1] for new in news)
 
 
 @contextmanager
 def _own_attention(model: LanguageModel, one: "_Pass") -> Iterator[None]:
     """While it lasts, the model's attention is that of this pass."""
-    before = model.model.config._attn_implementation
-    token = _reading.set(one)
-    try:
-        model.model.set_attn_implementation(_NAME)
-        yield
-    finally:
-        model.model.set_attn_implementation(before)
-        _reading.reset(token)
+    with _swapping:
+        before = model.model.config._attn_implementation
+        token = _reading.set(one)
+        try:
+            model.model.set_attn_implementation(_NAME)
+            yield
+        finally:
+            _reading.reset(token)
+            model.model.set_attn_implementation(before)
 
 
 class _Pass:
@@ -179,7 +219,7 @@ class _Pass:
     def __init__(self, layers: dict[int, Keys], shape: tuple[int, int], calls: Sequence[_Call]) -> None:
         self._layers, self._shape, self._calls = layers, shape, calls
         self._layer: Keys | None = None
-        self.attended = False
+        self.windows: set[int | None] = set()
 
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
@@ -192,7 +232,8 @@ class _Pass:
         self._layer = self._layers[layer_idx]
         for whole, new in zip(self._layer, (keys, values), strict=True):
             for call in self._calls:
-                whole[call.slot, :, call.place] = new[0, :, call.tokens].transpose(0, 1)
+                slot, place = call.kept(new.device)
+                whole[slot, :, place] = new[0, :, call.tokens].transpose(0, 1)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -202,7 +243,7 @@ class _Pass:
     def attend(self, query: torch.Tensor, scaling: float | None, window: int | None) -> torch.Tensor:
         """Attention of the new tokens, query (1, heads, n, size), to their slots: (1, n, heads, size of a value)."""
         assert self._layer is not None
-        self.attended = True
+        self.windows.add(window)
         keys, values = self._layer
         _, heads, _, size = query.shape
         shared = heads // keys.shape[1]
@@ -210,22 +251,24 @@ class _Pass:
         for call in self._calls:
             rows, columns, places = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))
-            padded[call.row, call.column] = query[0, :, call.tokens].transpose(0, 1)
+            row, column = call.laid_out(query.device)
+            padded[row, column] = query[0, :, call.tokens].transpose(0, 1)
             # Heads that share keys stand side by side as if they were further tokens, so that no key is repeated.
             by_key = padded.view(rows, columns, -1, shared, size).permute(0, 2, 3, 1, 4).flatten(2, 3)
             out = torch.nn.functional.scaled_dot_product_attention(
                 by_key,
-                keys[call.slots, :, :places],
-                values[call.slots, :, :places],
+                keys[call.slots(query.device), :, :places],
+                values[call.slots(query.device), :, :places],
                 attn_mask=call.mask(window, shared, query),
                 scale=scaling,
             )
             by_token = out.reshape(rows, -1, shared, columns, out.shape[3]).permute(0, 3, 1, 2, 4).flatten(2, 3)
-            found.append(by_token[call.row, call.column])
+            found.append(by_token[row, column])
         return torch.cat(found).unsqueeze(0)
 
 
 _reading: ContextVar[_Pass] = ContextVar("_reading")
+_swapping = threading.Lock()
 
 
 def _attend(

@@ -1,6 +1,7 @@
 """One step of many answers: what each draws from its node's distribution, with the distributions summed on the way.
 
-Work on whole distributions is done a few rows at a time, so that they stay in a processor's caches.
+Work on whole distributions is done a few rows at a time: so they stay in a processor's caches, or take little of a
+GPU's memory.
 """
 
 from collections.abc import Sequence
@@ -12,10 +13,7 @@ from numpy.typing import NDArray
 
 from tasks.scoring.sampling import Sampling, draw
 
-ROUNDING = {"float32": 2e-5}
-"""By how much a logit may differ between batches, where that is little enough to be decided about."""
-
-_ENTRIES_AT_ONCE = 1 << 18
+_ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +33,15 @@ class Step:
 class Sums:
     """Sums of distributions, a row for each node: (_, V) float32."""
 
-    def __init__(self, device: str) -> None:
-        self._device = device
-        self._rows = torch.empty((0, 0), device=device)
+    def __init__(self) -> None:
+        self._rows = torch.empty((0, 0))
         self._free: list[int] = []
 
     @torch.inference_mode()
-    def new(self, count: int, vocabulary: int) -> list[int]:
-        """So many rows of zeros."""
+    def new(self, count: int, logits: torch.Tensor) -> list[int]:
+        """So many rows of zeros, for distributions as wide as these logits, on their device."""
         if not len(self._rows):
-            self._rows = self._rows.new_zeros((0, vocabulary))
+            self._rows = torch.zeros((0, logits.shape[1]), device=logits.device)
         taken = self._taken(count)
         self._rows[taken] = 0
         return taken
@@ -66,7 +63,7 @@ class Sums:
     def means(self, rows: Sequence[int], steps: Sequence[int]) -> NDArray[np.float32]:
         """Rows divided by their numbers of steps, on the host: (n, V)."""
         found: NDArray[np.float32] = (
-            (self._rows[list(rows)] / torch.tensor(steps, device=self._device)[:, None]).cpu().numpy()
+            (self._rows[list(rows)] / torch.tensor(steps, device=self._rows.device)[:, None]).cpu().numpy()
         )
         return found
 
@@ -105,7 +102,7 @@ def step(
     tokens = torch.zeros(len(node_of), dtype=torch.int64, device=device)
     sure = torch.ones(len(node_of), dtype=torch.bool, device=device)
     at, many = torch.tensor(list(rows), device=device), len(logits)
-    some = many if logits.is_cuda else max(1, _ENTRIES_AT_ONCE // logits.shape[1])
+    some = max(1, _ENTRIES_AT_ONCE[logits.device.type] // logits.shape[1])
     normalisers = []
     for start in range(0, many, some):
         part = logits[start : start + some].float()

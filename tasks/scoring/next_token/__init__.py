@@ -18,7 +18,7 @@ from tasks.scoring.next_token.prompts import (
     tokenized,
     tokenized_prompts,
 )
-from tasks.scoring.next_token.reading import unreadable
+from tasks.scoring.next_token.reading import looks_back, unreadable
 from tasks.scoring.next_token.shared import Pass, SharedBeginnings, keys_of_a_token
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "is_rounding",
     "keys_of_a_token",
     "left_padded",
+    "looks_back",
     "next_token_by_query",
     "next_token_log_probs",
     "no_distribution",

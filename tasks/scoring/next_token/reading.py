@@ -167,16 +167,22 @@ def _forward(
 
 def _masks(model: LanguageModel, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
     """The additive mask (B, 1, n, seen); one for each type of layer where the model's layers see differently far."""
-    window = getattr(model.model.config.get_text_config(), "sliding_window", None)
     types = set(_layer_types(model))
-    sliding = "sliding_attention" in types if types else window is not None
     masks = {"full_attention": _additive(model, distance >= 0)}
-    if sliding and window is not None:
+    if looks_back(model):
+        window = model.model.config.get_text_config().sliding_window
         masks["sliding_attention"] = _additive(model, (distance >= 0) & (distance < window))
         if types != {"full_attention", "sliding_attention"}:
             return masks["sliding_attention"]
         return masks
     return masks["full_attention"]
+
+
+def looks_back(model: LanguageModel) -> bool:
+    """Whether there are layers that look back no further than a window."""
+    types = _layer_types(model)
+    window = getattr(model.model.config.get_text_config(), "sliding_window", None)
+    return window is not None and (not types or "sliding_attention" in types)
 
 
 def _additive(model: LanguageModel, seen: torch.Tensor) -> torch.Tensor:

@@ -45,7 +45,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks of eight queries and of two questions, so that a small relation has several."""
     monkeypatch.setattr(chunks, "LEAST_QUERIES", 8)
     monkeypatch.setattr(chunks, "LEAST_PROMPTS", 1)
-    monkeypatch.setattr(answers, "QUESTIONS_A_CHUNK", 2)
+    monkeypatch.setattr(answers, "QUESTIONS_A_CHUNK", {"cpu": 2})
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from data.records import CONDITIONS
+from data.sources import sample
+from tasks.contexts.build import build_questions
 from tasks.measurement import answers
 from tasks.measurement.measure import do
 from tasks.measurement.work import Work
@@ -208,7 +211,7 @@ def test_scores_of_a_question_do_not_depend_on_what_else_is_in_its_chunk(
     prepared: Prepared, answered: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {name: rows(stored) for name, stored in answered.wanted.items()}
-    monkeypatch.setattr(answers, "QUESTIONS_A_CHUNK", 1)
+    monkeypatch.setattr(answers, "QUESTIONS_A_CHUNK", {"cpu": 1})
     do(answered, prepared.workspace, force=True)
     for name, stored in answered.wanted.items():
         found = rows(stored)
@@ -220,3 +223,44 @@ def test_scores_of_a_question_do_not_depend_on_what_else_is_in_its_chunk(
 def _to_rounding(value: Any, off: float) -> Any:
     is_number = isinstance(value[0] if isinstance(value, list) and value else value, float)
     return pytest.approx(value, abs=off) if is_number else value
+
+
+def test_a_study_in_other_batches_orders_and_parts_gives_the_same_rows(
+    prepare: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "QUESTIONS_A_CHUNK", {"cpu": 32})
+
+    def study(folder: str, batch_size: int, chosen: slice) -> dict[str, list[Row]]:
+        prepared = prepare(tmp_path / folder)
+        work = replace(prepared.works["answers"], batch_size=batch_size)
+        build_questions(sample.questions("static")[:24][chosen], work.inputs["questions"])
+        do(work, prepared.workspace)
+        return {
+            name: sorted(rows(stored), key=lambda row: repr(row["question_id"])) for name, stored in work.wanted.items()
+        }
+
+    whole = study("whole", 64, slice(None))
+    assert len(whole["answers"]) == 24 * 3 * (PARAMETERS["samples"] + 1)
+    for other in (
+        study("one by one", 1, slice(None)),
+        study("backwards", 7, slice(None, None, -1)),
+        study("a part", 64, slice(20, 22)),
+    ):
+        asked = {row["question_id"] for row in other["answers"]}
+        for name, found in other.items():
+            expected = [row for row in whole[name] if row["question_id"] in asked]
+            assert len(found) == len(expected) > 0
+            for one, another in zip(found, expected, strict=True):
+                assert_same(one, another)
+
+
+def assert_same(one: Row, other: Row) -> None:
+    """Equal but for rounding, and for the digest of the questions that were asked."""
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        if name == "dataset_version":
+            continue
+        if isinstance(value, float) or (isinstance(value, list) and value and isinstance(value[0], float)):
+            np.testing.assert_allclose(value, other[name], atol=1e-4)
+        else:
+            assert value == other[name], name

@@ -97,3 +97,12 @@ def test_numbers_depend_on_seed_and_identity_alone() -> None:
 def test_impossible_settings_are_refused(settings: dict[str, float]) -> None:
     with pytest.raises(UsageError, match=next(iter(settings))):
         Sampling(**settings)  # type: ignore[arg-type]
+
+
+def test_tokens_that_rounding_could_swap_at_the_cut_make_no_draw_sure() -> None:
+    logits = torch.tensor([[0.6, 0.2, 0.2 - 1e-6]]).log()
+    points = torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)
+    rows = torch.zeros(3, dtype=torch.int64)
+    for sampling in (Sampling(temperature=1.0, top_p=0.7), Sampling(temperature=1.0, top_k=2)):
+        assert not draw(logits, rows, points, sampling, rounding=1e-4).sure.any()
+        assert draw(logits, rows, points, sampling, rounding=1e-8).sure.all()

@@ -1,0 +1,128 @@
+"""The same answers, token by token, whatever they are sampled beside."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from data.catalog import questions
+from tasks.models import LanguageModel
+from tasks.scoring.answer_prompts import answer_prompt
+from tasks.scoring.generation import Answer, SampledAnswers, sample_answers
+from tasks.scoring.generation.slots import Slots
+from tests.tasks.models.tiny import tiny_language_model
+
+PROMPTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]
+IDENTITIES = [(f"question {number}", "none") for number in range(len(PROMPTS))]
+NOISE = 5e-3
+
+
+def _every(found: Sequence[SampledAnswers]) -> list[Answer]:
+    return [answer for one in found for answer in (*one.samples, one.greedy)]
+
+
+def _tokens(found: Sequence[SampledAnswers]) -> list[tuple[int, ...]]:
+    return [answer.token_ids for answer in _every(found)]
+
+
+def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """From now on logits are off, as they are between batches, and more than that."""
+    generator = torch.Generator().manual_seed(seed)
+    for name in ("enter", "grow"):
+        exact = getattr(Slots, name)
+
+        def off(self: Slots, *asked: Any, exact: Any = exact) -> torch.Tensor:
+            logits = exact(self, *asked)
+            noise: torch.Tensor = logits + NOISE * (2 * torch.rand(logits.shape, generator=generator) - 1)
+            return noise
+
+        monkeypatch.setattr(Slots, name, off)
+
+
+def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_language_model()
+    settings: dict[str, Any] = {"samples": 20, "max_new_tokens": 12}
+    with monkeypatch.context() as patched:
+        patched.setattr("tasks.scoring.generation.sample.rounding", lambda model: NOISE)
+        expected = sample_answers(model, PROMPTS, IDENTITIES, **settings)
+        for seed in (1, 2):
+            with monkeypatch.context() as off:
+                _noisy(off, seed)
+                found = sample_answers(model, PROMPTS, IDENTITIES, **settings)
+            assert _tokens(found) == _tokens(expected)
+            for one, other in zip(_every(expected), _every(found), strict=True):
+                np.testing.assert_allclose(one.token_log_probs, other.token_log_probs, atol=4 * NOISE)
+    _noisy(monkeypatch, 3)  # with the rounding of real batches alone, this much noise does decide some
+    assert _tokens(sample_answers(model, PROMPTS, IDENTITIES, **settings)) != _tokens(expected)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 64])
+def test_many_answers_are_the_same_in_every_batch(batch_size: int) -> None:
+    model = tiny_language_model()
+    many = [f"{prompt} And {number}?" for number in range(6) for prompt in PROMPTS]
+    names = [(prompt,) for prompt in many]
+    whole = sample_answers(model, many, names, samples=4, max_new_tokens=8, batch_size=len(many))
+    found = sample_answers(model, many[::-1], names[::-1], samples=4, max_new_tokens=8, batch_size=batch_size)
+    assert _tokens(found[::-1]) == _tokens(whole)
+
+
+@pytest.fixture(scope="module")
+def prompts(smollm2: LanguageModel) -> list[tuple[int, ...]]:
+    asked = [*questions("static")[:2], *questions("temporal")[:2], *questions("disputable")[:2]]
+    return [answer_prompt(smollm2, one.question, context).tokens for one in asked for context in (None, one.snippet)]
+
+
+@pytest.fixture(scope="module")
+def answered(smollm2: LanguageModel, prompts: list[tuple[int, ...]]) -> list[SampledAnswers]:
+    return sample_answers(smollm2, prompts, _names(prompts))
+
+
+def _names(prompts: Sequence[tuple[int, ...]]) -> list[tuple[str, ...]]:
+    return [(f"prompt {number}",) for number in range(len(prompts))]
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 64])
+def test_real_answers_are_the_same_in_every_batch_and_order(
+    batch_size: int, smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
+) -> None:
+    order = random.Random(batch_size).sample(range(len(prompts)), len(prompts))
+    names = _names(prompts)
+    found = sample_answers(
+        smollm2, [prompts[place] for place in order], [names[place] for place in order], batch_size=batch_size
+    )
+    for place, one in zip(order, found, strict=True):
+        expected = answered[place]
+        assert one.identity == expected.identity
+        assert _tokens([one]) == _tokens([expected])
+        for answer, other in zip(_every([one]), _every([expected]), strict=True):
+            np.testing.assert_allclose(answer.token_log_probs, other.token_log_probs, atol=1e-4)
+            np.testing.assert_allclose(answer.mean_distribution, other.mean_distribution, atol=1e-4)
+
+
+def test_real_answers_have_the_probabilities_of_a_plain_pass(
+    smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
+) -> None:
+    for prompt, one in list(zip(prompts, answered, strict=True))[1::4]:
+        for answer in (one.samples[0], one.samples[5], one.greedy):
+            with torch.inference_mode():
+                logits = smollm2.model(torch.tensor([[*prompt, *answer.token_ids]]), use_cache=False).logits[0]
+            log_probs = torch.log_softmax(logits[len(prompt) - 1 : -1].float(), dim=-1)
+            own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
+            np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
+            np.testing.assert_allclose(answer.mean_distribution, log_probs.exp().mean(dim=0), atol=1e-4)
+
+
+def test_an_answer_of_special_tokens_alone_is_empty_and_kept() -> None:
+    model = tiny_language_model()
+    with torch.no_grad():
+        model.model.lm_head.weight.zero_()
+        model.model.lm_head.bias = torch.nn.Parameter(torch.zeros(len(model.tokenizer)))
+        model.model.lm_head.bias[2] = 100.0  # <turn>, which ends nothing
+    (found,) = sample_answers(model, PROMPTS[:1], IDENTITIES[:1], samples=2, max_new_tokens=5)
+    for answer in _every([found]):
+        assert answer.text == ""
+        assert answer.token_ids == (2,) * 5
+        assert not answer.finished  # a model that never stops

@@ -1,0 +1,202 @@
+"""Slots against a plain pass over the same tokens, model family by family, and what they cannot serve."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import Gemma2Config, Gemma2ForCausalLM, GPTNeoConfig, GPTNeoForCausalLM, Qwen2Config, Qwen2ForCausalLM
+
+from data.errors import ScoreError
+from tasks.models import LanguageModel
+from tasks.scoring.generation import PLAIN, SLOTS, SampledAnswers, engine, readers, sample_answers
+from tests.tasks.models.tiny import VOCABULARY, byte_tokenizer, tiny_language_model
+
+FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
+BEGUN = "Answer the question. Question: "
+PROMPTS = [
+    BEGUN + "Where is Oslo?", "Who?", BEGUN + "What is the capital of Norway, if it is not Lima any more?",
+    BEGUN + "When was that?", "W", BEGUN + "Why?", BEGUN + "Why?",
+]  # fmt: skip
+IDENTITIES = [(str(number),) for number in range(len(PROMPTS))]
+
+
+def _answered(model: LanguageModel, **options: Any) -> list[SampledAnswers]:
+    settings = {"samples": 4, "max_new_tokens": 6, "temperature": 0.7, "batch_size": 3, **options}
+    return sample_answers(model, PROMPTS, IDENTITIES, **settings)
+
+
+def _furthest(model: LanguageModel, found: Sequence[SampledAnswers]) -> float:
+    """The largest difference of a log-probability or a mean probability from a plain pass over the same tokens."""
+    apart = 0.0
+    for text, one in zip(PROMPTS, found, strict=True):
+        prompt = model.tokenizer(text, add_special_tokens=False)["input_ids"]
+        for answer in (*one.samples, one.greedy):
+            whole = [[*prompt, *answer.token_ids[:step]] for step in range(len(answer.token_ids))]
+            with torch.inference_mode():
+                logits = [model.model(torch.tensor([tokens]), use_cache=False).logits[0, -1] for tokens in whole]
+            log_probs = torch.log_softmax(torch.stack(logits).float(), dim=-1).numpy()
+            own = log_probs[range(len(whole)), list(answer.token_ids)]
+            apart = max(apart, float(np.abs(own - answer.token_log_probs).max()))
+            apart = max(apart, float(np.abs(np.exp(log_probs).mean(axis=0) - answer.mean_distribution).max()))
+    return apart
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_slots_equal_a_plain_pass(family: str) -> None:
+    model = tiny_language_model(family)
+    assert _furthest(model, _answered(model)) < 1e-4
+    assert engine(model, []) == SLOTS
+
+
+def test_layers_that_see_differently_far() -> None:
+    torch.manual_seed(0)
+    config = Qwen2Config(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+        vocab_size=VOCABULARY, initializer_range=0.5, use_sliding_window=True, sliding_window=8, max_window_layers=2,
+        eos_token_id=1, bos_token_id=1, pad_token_id=0,
+    )  # fmt: skip
+    model = LanguageModel(Qwen2ForCausalLM(config), byte_tokenizer(), "mixed", "0", "float32", "cpu")
+    assert _furthest(model, _answered(model)) < 1e-4
+    assert engine(model, []) == SLOTS
+
+
+@pytest.mark.parametrize("family", ["bloom", "mamba"])
+def test_what_slots_cannot_serve_is_read_plainly_and_said(family: str, caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model(family)
+    assert _furthest(model, _answered(model)) < 1e-4
+    assert engine(model, []) == PLAIN
+    assert len([one for one in caplog.records if "read prompt by prompt, which is slower" in one.message]) == 1
+
+
+def test_attention_with_something_of_its_own_is_read_plainly(caplog: pytest.LogCaptureFixture) -> None:
+    torch.manual_seed(0)
+    ends = {"eos_token_id": 1, "bos_token_id": 1, "pad_token_id": 0, "vocab_size": VOCABULARY}
+    shape = {"hidden_size": 32, "num_attention_heads": 4, "max_position_embeddings": 512}
+    capped = Gemma2Config(
+        intermediate_size=64, num_hidden_layers=2, num_key_value_heads=2, head_dim=8, attn_implementation="eager",
+        **shape, **ends,
+    )  # fmt: skip
+    local = GPTNeoConfig(
+        num_layers=2, attention_types=[[["global", "local"], 1]], window_size=8, num_heads=4, hidden_size=32, **ends
+    )
+    for network in (Gemma2ForCausalLM(capped), GPTNeoForCausalLM(local)):
+        model = LanguageModel(network, byte_tokenizer(), type(network).__name__, "0", "float32", "cpu")
+        assert _furthest(model, _answered(model)) < 1e-4
+        assert engine(model, []) == PLAIN
+    assert "has a cap" in caplog.text
+    assert "local" in caplog.text
+
+
+def test_a_model_that_computes_otherwise_in_slots_is_found_out(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model("gpt2")
+    embed = model.model.transformer.wpe.forward
+
+    def counted(positions: torch.Tensor) -> torch.Tensor:
+        return embed(torch.arange(positions.shape[-1]).expand_as(positions))  # whatever it is told
+
+    model.model.transformer.wpe.forward = counted  # type: ignore[method-assign]
+    _answered(model)
+    assert engine(model, []) == PLAIN
+    assert "slots change its answers by" in caplog.text
+
+
+def test_the_models_own_attention_is_back_after_answers_and_after_an_error() -> None:
+    model = tiny_language_model()
+    before = model.model.config._attn_implementation
+    _answered(model)
+    assert model.model.config._attn_implementation == before
+    with torch.no_grad():
+        model.model.lm_head.weight[7] = float("nan")
+    with pytest.raises(ScoreError, match="NaN"):
+        _answered(model)
+    assert model.model.config._attn_implementation == before
+
+
+def test_only_the_prompt_that_breaks_the_model_is_blamed() -> None:
+    model = tiny_language_model()
+    token = model.tokenizer("#", add_special_tokens=False)["input_ids"][0]
+    _answered(model)
+    with torch.no_grad():
+        model.model.model.embed_tokens.weight[token] = float("nan")
+    prompts = [*PROMPTS, "This # breaks it"]
+    identities = [*IDENTITIES, ("the broken one",)]
+    with pytest.raises(ScoreError, match=r"the broken one.*This # breaks it"):
+        sample_answers(model, prompts, identities, samples=3, max_new_tokens=4)
+
+
+@contextmanager
+def _running_out_of_memory(model: LanguageModel, *, over: int) -> Iterator[None]:
+    """The model has no memory for more tokens than so many in one pass."""
+
+    def check(module: Any, args: Any, options: dict[str, Any]) -> None:
+        if options["input_ids"].numel() > over:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+    handle = model.model.register_forward_pre_hook(check, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def test_where_memory_runs_out_fewer_prompts_are_answered_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model()
+    expected = _answered(model, batch_size=7)
+    with _running_out_of_memory(model, over=80):
+        found = _answered(model, batch_size=7)
+    assert "memory ran out; 3 prompts are answered at once" in caplog.text
+    for one, other in zip(expected, found, strict=True):
+        assert one.identity == other.identity
+        assert [a.token_ids for a in (*one.samples, one.greedy)] == [
+            a.token_ids for a in (*other.samples, other.greedy)
+        ]
+
+
+def test_a_prompt_that_fits_nowhere_is_an_error() -> None:
+    model = tiny_language_model()
+    engine(model, [[5, 6, 7]])
+    with _running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="answers to a single prompt"):
+        _answered(model)
+
+
+def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    slots = readers.SlotReader
+
+    class Counted(slots):  # type: ignore[misc, valid-type]
+        def __init__(self, model: LanguageModel, prompts: Any, count: int, room: int) -> None:
+            made.append(count)
+            super().__init__(model, prompts, count, room)
+
+    model = tiny_language_model()
+    engine(model, [[5, 6, 7]])
+    monkeypatch.setattr("tasks.scoring.generation.sample.SlotReader", Counted)
+    _answered(model, batch_size=None)
+    _answered(model, batch_size=None, memory=150_000)
+    assert made[0] == len(PROMPTS)
+    assert 1 <= made[1] < len(PROMPTS)
+
+
+def test_what_answers_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_language_model()
+    engine(model, [[5, 6, 7]])
+    monkeypatch.setattr("tasks.scoring.generation.sample.rounding", lambda model: 0.0)  # then nothing is read alone
+    read: list[int] = []
+    model.model.register_forward_pre_hook(
+        lambda module, args, options: read.append(options["input_ids"].numel()), with_kwargs=True
+    )
+    found = _answered(model, batch_size=7)
+    tokens = [list(map(ord, text)) for text in PROMPTS]  # a byte is a token
+    nodes = sum(
+        len({a.token_ids[:step] for a in (*one.samples, one.greedy) for step in range(1, len(a.token_ids))})
+        for one in found
+    )
+    begun = BEGUN + "Wh"
+    shared = sum(text.startswith(begun) for text in PROMPTS) - 1
+    assert shared == 4
+    assert sum(read) == sum(map(len, tokens)) - shared * len(begun) + nodes
+    equal = [a for one in found for a in (*one.samples, one.greedy)]
+    assert len({id(a) for a in equal}) == len({(place // 5, a.token_ids) for place, a in enumerate(equal)})
