@@ -110,11 +110,12 @@ def end_tokens(model: LanguageModel) -> frozenset[int]:
 def _tokens(model: LanguageModel, question: str, context: str | None) -> tuple[int, ...]:
     conversation = _conversation(model)
     said = f"{question}\n{context or ''}"
-    as_text = {"sanitize_control_tokens": True} if any(token in said for token in conversation.control) else {}
+    holds_control = any(token in said for token in conversation.control)
+    as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
     if as_text and not _KEEPS_TEXT:
         raise ModelError(
-            f"{model.name} cannot be asked {shortened(question)}: it or its context holds the letters of a control token, "
-            f"which transformers {transformers.__version__} cannot keep as text; 5.23 can"
+            f"{model.name} cannot be asked {shortened(question)}: it or its context holds the letters of a control "
+            f"token, which transformers {transformers.__version__} cannot keep as text; 5.23 can"
         )
     try:
         ids = model.tokenizer.apply_chat_template(

@@ -157,11 +157,11 @@ class _Call:
 
     def laid_out(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
         """Row and column of every token: (n,) each."""
-        return self._on(device)[1:3]
+        return self._on(device)[1], self._on(device)[2]
 
     def kept(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
         """Slot and place of every token: (n,) each."""
-        return self._on(device)[3:5]
+        return self._on(device)[3], self._on(device)[4]
 
     def _on(self, device: torch.device) -> tuple[torch.Tensor, ...]:
         if device not in self._indices:
@@ -196,7 +196,8 @@ def _calls(news: Sequence[_New], at_once: int, positions: NDArray[np.int64]) -> 
 
 
 def _entries(news: Sequence[_New]) -> int:
-    return len(news) * max(len(new.tokens) for new in news) * max(new.seen.shape[1] for new in news)
+    columns, places = max(len(new.tokens) for new in news), max(len(new.seen[0]) for new in news)
+    return len(news) * columns * places
 
 
 @contextmanager

@@ -145,7 +145,7 @@ def _running_out_of_memory(model: LanguageModel, *, over: int) -> Iterator[None]
 def test_where_memory_runs_out_fewer_prompts_are_answered_at_once(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model()
     expected = _answered(model, batch_size=7)
-    with _running_out_of_memory(model, over=80):
+    with _running_out_of_memory(model, over=100):
         found = _answered(model, batch_size=7)
     assert "memory ran out; 3 prompts are answered at once" in caplog.text
     for one, other in zip(expected, found, strict=True):
