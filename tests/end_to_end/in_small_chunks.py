@@ -1,4 +1,4 @@
-"""The command `swaymeter` with chunks of eight queries or two questions: a study of seconds has several of them, too."""
+"""The command `swaymeter` with chunks of eight queries or two questions: a study of seconds has several, too."""
 
 from flows.cli import main
 from tasks.measurement import answers, chunks
