@@ -1,10 +1,9 @@
-"""The command `swaymeter` with chunks of eight queries or two questions: a study of seconds has several, too."""
+"""The command `swaymeter` with chunks of eight queries, so that a study that is over in seconds has several of them."""
 
 from flows.cli import main
-from tasks.measurement import answers, chunks
+from tasks.measurement import chunks
 
 chunks.LEAST_QUERIES, chunks.LEAST_PROMPTS = 8, 1
-answers.QUESTIONS_A_CHUNK["cpu"] = 2
 
 if __name__ == "__main__":
     main()
