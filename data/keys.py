@@ -3,9 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def content_key(made_from: Mapping[str, object]) -> str:
@@ -14,7 +17,7 @@ def content_key(made_from: Mapping[str, object]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def table_digest(table: pa.Table) -> str:
+def table_digest(table: "pa.Table") -> str:
     """The SHA-256 (hex) of a table's columns and values, in the order of its rows."""
     digest = hashlib.sha256(str(table.schema.remove_metadata()).encode())
     for row in table.to_pylist():

@@ -23,9 +23,9 @@ PROMPTS = [
 IDENTITIES = [(str(number),) for number in range(len(PROMPTS))]
 
 
-def _answered(model: LanguageModel, **options: Any) -> list[SampledAnswers]:
+def _answered(model: LanguageModel, prompts: Sequence[str] = PROMPTS, **options: Any) -> list[SampledAnswers]:
     settings = {"samples": 4, "max_new_tokens": 6, "temperature": 0.7, "batch_size": 3, **options}
-    return sample_answers(model, PROMPTS, IDENTITIES, **settings)
+    return sample_answers(model, prompts, IDENTITIES, **settings)
 
 
 def _furthest(model: LanguageModel, found: Sequence[SampledAnswers]) -> float:
@@ -144,9 +144,10 @@ def _running_out_of_memory(model: LanguageModel, *, over: int) -> Iterator[None]
 
 def test_where_memory_runs_out_fewer_prompts_are_answered_at_once(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model()
-    expected = _answered(model, batch_size=7)
-    with _running_out_of_memory(model, over=100):
-        found = _answered(model, batch_size=7)
+    begun_apart = [f"{number} {prompt}" for number, prompt in enumerate(PROMPTS)]  # no beginning to read once for all
+    expected = _answered(model, begun_apart, batch_size=7)
+    with _running_out_of_memory(model, over=200):
+        found = _answered(model, begun_apart, batch_size=7)
     assert "memory ran out; 3 prompts are answered at once" in caplog.text
     for one, other in zip(expected, found, strict=True):
         assert one.identity == other.identity
