@@ -5,6 +5,9 @@ SwaymeterError                exit 1  everything below; the message says what, w
 |   +-- StudyFileError        exit 2  a study file with an unknown key or an impossible value
 |   +-- UnknownName           exit 2  a relation, model or measure that does not exist; suggests the nearest
 +-- InputError                exit 1  data that breaks its own rules: a catalog file, a CSV, a source
+|   +-- ServiceError          exit 1  a public service that could not be asked, or answered nonsense
+|       +-- ServiceTimeout    exit 1  one that needs too long for what it was asked: ask for less
+|       +-- ServiceBudget     exit 1  one that was asked as often, or as long, as this run may
 +-- DamagedFile               exit 1  a file of the workspace that cannot be read, or is not what its name says
 |   +-- MissingFile           exit 1  one that is not there yet
 +-- WorkspaceError            exit 1  a workspace that cannot be written
@@ -46,6 +49,18 @@ class UnknownName(UsageError):
 
 class InputError(SwaymeterError):
     """Data that breaks its own rules."""
+
+
+class ServiceError(InputError):
+    """A public service that could not be asked, or answered nonsense."""
+
+
+class ServiceTimeout(ServiceError):
+    """A service needs too long for what it was asked: ask for less."""
+
+
+class ServiceBudget(ServiceError):
+    """A service was asked as often, or as long, as one run may."""
 
 
 class DamagedFile(SwaymeterError):

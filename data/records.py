@@ -48,7 +48,12 @@ def identity(*parts: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A subject and its object under a relation, with where it comes from."""
+    """A subject and its object under a relation, with where it comes from.
+
+    The subject is who is asked about: of a reversed relation, what the source has as the object. other_objects: what
+    else the source holds true of the subject. Degrees count the source's triples that an entity is part of, all of
+    them or those of the relation [Du et al. 2024]; None where the source is no graph, or the object no entity.
+    """
 
     relation: RelationName
     subject: str
@@ -58,6 +63,16 @@ class Fact:
     id_source: str | None
     source: str
     licence: str
+    subject_uri: str | None = None
+    object_uri: str | None = None
+    other_objects: tuple[str, ...] = ()
+    subject_degree: int | None = None
+    subject_relation_degree: int | None = None
+    object_degree: int | None = None
+    object_relation_degree: int | None = None
+    address: str | None = None
+    query: str | None = None
+    retrieved_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +88,8 @@ class Query:
     invented: bool
     answer: str
     text: str
+    degree: int | None = None
+    relation_degree: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

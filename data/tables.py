@@ -6,6 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from data.keys import table_digest
+
 ARROW: Mapping[str, pa.DataType] = {
     "VARCHAR": pa.string(),
     "DOUBLE": pa.float64(),
@@ -19,13 +21,18 @@ ARROW: Mapping[str, pa.DataType] = {
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its SQL type, what it means, its unit, and whether it may be NULL."""
+    """One column: its SQL type, what it means, its unit, and whether it may be NULL.
+
+    counts: whether it makes a row another one. What only says when and how a row came here does not: the same rows
+    fetched again leave everything that was made from them as it is.
+    """
 
     name: str
     type: str
     meaning: str
     unit: str = ""
     nullable: bool = False
+    counts: bool = True
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,10 @@ class Table:
     def schema(self) -> pa.Schema:
         """The table's columns as Arrow has them."""
         return pa.schema([pa.field(c.name, ARROW[c.type], nullable=c.nullable) for c in self.columns])
+
+    def digest(self, rows: pa.Table) -> str:
+        """The digest of the rows' columns that count."""
+        return table_digest(rows.select([c.name for c in self.columns if c.counts]))
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
         """The rows as an Arrow table; a missing, superfluous or NULL value where none may be raises."""
@@ -79,6 +90,27 @@ FACTS = Table(
         Column("id_source", "VARCHAR", "where the ids come from; NULL where there are none", nullable=True),
         Column("source", "VARCHAR", "where the fact comes from"),
         Column("licence", "VARCHAR", "under which terms"),
+        Column("subject_uri", "VARCHAR", "the subject's IRI in the source's graph", nullable=True),
+        Column("object_uri", "VARCHAR", "the object's IRI; NULL for dates, numbers and texts", nullable=True),
+        Column("other_objects", "VARCHAR[]", "what else the source holds true of the subject under the relation"),
+        Column("subject_degree", "BIGINT", "triples of the graph that the subject is part of", nullable=True),
+        Column("subject_relation_degree", "BIGINT", "those of the relation alone", nullable=True),
+        Column("object_degree", "BIGINT", "triples of the graph that the object is part of", nullable=True),
+        Column("object_relation_degree", "BIGINT", "those of the relation alone", nullable=True),
+        Column("address", "VARCHAR", "where the source was asked", nullable=True, counts=False),
+        Column("query", "VARCHAR", "what it was asked, in SPARQL", nullable=True, counts=False),
+        Column("retrieved_at", "VARCHAR", "when it answered (UTC, ISO 8601)", nullable=True, counts=False),
+    ),
+)
+
+INVENTED = Table(
+    "invented",
+    "an invented entity's name, found nowhere it was looked for",
+    (
+        Column("entity_class", "VARCHAR", "the class that it would belong to, were there such a thing"),
+        Column("name", "VARCHAR", "the name"),
+        Column("made_by", "VARCHAR", "who made it up: the catalog's list, the generator of names, or a language model"),
+        Column("looked_for_in", "VARCHAR[]", "the addresses where nothing has that name"),
     ),
 )
 
@@ -94,6 +126,8 @@ QUERIES = Table(
         Column("entity_id", "VARCHAR", "its Wikidata id", nullable=True),
         Column("invented", "BOOLEAN", "whether the entity is invented"),
         Column("answer", "VARCHAR", "the entity's object; a drawn one where the entity is invented"),
+        Column("degree", "BIGINT", "triples of the graph that the entity is part of", nullable=True, counts=False),
+        Column("relation_degree", "BIGINT", "those of the relation alone", nullable=True, counts=False),
         Column("text", "VARCHAR", "the query as the model reads it"),
     ),
 )
@@ -177,10 +211,11 @@ AGREEMENT = Table(
         Column(
             "measure_a",
             "VARCHAR",
-            "fisher, fisher_top_k, answer_set_susceptibility or memorization_ratio",
+            "fisher, fisher_top_k, answer_set_susceptibility, memorization_ratio, log_degree or log_relation_degree",
         ),
         Column("measure_b", "VARCHAR", "susceptibility"),
-        Column("level", "VARCHAR", "what a pair is: a query, or a relation with the means of its queries"),
+        Column("level", "VARCHAR", "what a pair is: a query, an entity or a relation with the means of its queries"),
+        Column("relation", "VARCHAR", "the relation whose pairs these are; all where it is every relation's"),
         Column("query_type", "VARCHAR", "open, closed or all"),
         Column("n", "BIGINT", "pairs; what lacks one of the two scores is none"),
         Column("pearson", "DOUBLE", "Pearson's r; NULL where untestable", nullable=True),

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
 from data.errors import DamagedFile, MissingFile, WorkspaceBusy, WorkspaceError
-from data.keys import content_key, table_digest
+from data.keys import content_key
 from data.tables import Table
 
 KEY_IN_NAME = 12
@@ -70,7 +70,7 @@ class Stored:
     def read_as_written(self) -> pa.Table:
         """The file's rows, held against the digest that was written with them; DamagedFile where they differ."""
         rows = self.read()
-        if table_digest(rows) != self.digest():
+        if self.table.digest(rows) != self.digest():
             raise DamagedFile(f"{self.path} holds other rows than were written; remove it and run again")
         return rows
 
@@ -98,7 +98,7 @@ class Stored:
         metadata = {
             "table": self.table.name,
             "key": self.key,
-            "digest": table_digest(rows),
+            "digest": self.table.digest(rows),
             "made_from": dict(self.made_from),
             "about": dict(about or {}),
             "rows": rows.num_rows,

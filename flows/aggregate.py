@@ -11,7 +11,7 @@ from prefect.client.schemas.objects import State
 from data.errors import DamagedFile, ModelError, SwaymeterError
 from data.keys import content_key
 from data.measures import MEASURES
-from data.tables import AGREEMENT, CONTEXTS, FACTS, QUERIES, QUESTIONS, RUNS, STATISTICS, Table
+from data.tables import AGREEMENT, CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS, RUNS, STATISTICS, Table
 from data.warehouse import Warehouse, content_of, rebuilt
 from data.workspace import Stored, Workspace, read_metadata
 from flows.attempt import outcome
@@ -21,8 +21,8 @@ from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
 from tasks.statistics.comparisons import compare
 
 STATISTICS_VERSION = 1
-AGREEMENT_VERSION = 1
-CORRELATED = ("susceptibility", "fisher_susceptibility", "answer_set_susceptibility", "memorization_ratio")
+AGREEMENT_VERSION = 2
+CORRELATED = ("facts", "susceptibility", "fisher_susceptibility", "answer_set_susceptibility", "memorization_ratio")
 
 
 @flow(name="aggregate", flow_run_name="{study}", task_runner=ONE_AT_A_TIME, persist_result=False)
@@ -99,6 +99,8 @@ def _wanted(plan: Plan) -> Iterable[Stored]:
     wanted: dict[Path, Stored] = {}
     for relation in plan.relations():
         wanted[plan.facts(relation).path] = plan.facts(relation)
+    for entity_class in plan.entity_classes():
+        wanted[plan.names(entity_class).path] = plan.names(entity_class)
     for item in plan.items():
         try:
             work = plan.work(item)
@@ -109,7 +111,7 @@ def _wanted(plan: Plan) -> Iterable[Stored]:
             continue  # said by the step above, and by `status`
         for stored in (*work.inputs.values(), *work.wanted.values()):
             wanted[stored.path] = stored
-    known = {table.name for table in (FACTS, QUERIES, CONTEXTS, QUESTIONS)} | set(MEASURES)
+    known = {table.name for table in (FACTS, INVENTED, QUERIES, CONTEXTS, QUESTIONS)} | set(MEASURES)
     return [stored for stored in wanted.values() if stored.table.name in known and stored.exists()]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from prefect import flow
 from prefect.client.schemas.objects import State
 
+from data import catalog
 from data.errors import SwaymeterError
 from flows.attempt import outcome
 from flows.plan import Plan
@@ -48,11 +49,13 @@ def _build_prompts(plan: Plan, relation: str, force: bool) -> None:
     if len(there) < 2:
         build_prompts(
             plan.facts(relation),
+            plan.names(catalog.relation(relation).subject_class),
             queries,
             contexts,
             relation=relation,
             real=plan.study.facts.real_entities,
             invented=plan.study.facts.invented_entities,
+            choice=plan.study.facts.choice,
             per_kind=plan.study.contexts.per_kind(),
             seed=plan.study.seed,
         )

@@ -9,9 +9,10 @@ from prefect.client.schemas.objects import State
 from data.errors import InputError
 from data.records import Partition
 from data.sources import dynamicqa
-from data.sources.fetch import fetch_facts, fetch_questions
+from data.sources.fetch import fetch_questions, write_facts, write_names
 from flows.attempt import outcome
 from flows.plan import Plan
+from flows.sources import Sources, opened
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
 
 
@@ -25,23 +26,39 @@ def fetch(
     force: bool = False,
     offline: bool = False,
 ) -> State[Any]:
-    """Fetches what the study asks about: facts by relation, questions by partition."""
+    """Fetches what the study asks about: facts by relation, invented names by class, questions by partition."""
     plan = plan_of(study, workspace, relations, models, measures, offline)
-    with plan.workspace.conducted():
+    with plan.workspace.conducted(), opened(plan, refresh=force, offline=offline) as sources:
         works = [
-            (f"fetch x {relation}", functools.partial(_fetch_facts, plan, relation, force))
+            (f"fetch x {relation}", functools.partial(_fetch_facts, plan, sources, relation, force))
             for relation in plan.relations()
-        ] + [
+        ]
+        works += [
+            (f"fetch x invented {name}", functools.partial(_fetch_names, plan, sources, name, force))
+            for name in plan.entity_classes()
+        ]
+        works += [
             (f"fetch x {partition} questions", functools.partial(_fetch_questions, plan, partition, force, offline))
             for partition in plan.partitions()
         ]
         return outcome("fetch", fan_out("fetch", plan, works))
 
 
-def _fetch_facts(plan: Plan, relation: str, force: bool) -> None:
+def _fetch_facts(plan: Plan, sources: Sources, relation: str, force: bool) -> None:
     stored = plan.facts(relation)
     if force or not stored.exists():
-        fetch_facts(relation, stored)
+        fetched = sources.facts(relation)
+        write_facts(relation, fetched.facts, stored, {"asked": fetched.asked, "dropped": dict(fetched.dropped)})
+    stored.read_as_written()
+
+
+def _fetch_names(plan: Plan, sources: Sources, entity_class: str, force: bool) -> None:
+    stored = plan.names(entity_class)
+    if force or not stored.exists():
+        assert plan.study.facts is not None
+        names, looked_for_in = sources.names(entity_class)
+        made_by = plan.study.facts.invented_model or plan.study.facts.invented
+        write_names(entity_class, names, stored, made_by=made_by, looked_for_in=looked_for_in)
     stored.read_as_written()
 
 

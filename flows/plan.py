@@ -18,15 +18,15 @@ from data.measures import MEASURES
 from data.records import Partition, Question, as_row, of_row
 from data.registry import INPUTS
 from data.sources import dynamicqa
-from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS
+from data.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS
 from data.workspace import Stored, Workspace
+from flows.facts_keys import FETCH_VERSION, facts_made_from, names_made_from
 from flows.study_file import ModelPart, Study, read_study
 from tasks.contexts.questions import choose_questions
 from tasks.measurement.work import Work
 from tasks.models import identify_entailment, identify_language_model
 
-FETCH_VERSION = 1
-BUILD_VERSION = 1
+BUILD_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,15 @@ class Plan:
 
     def facts(self, relation: str) -> Stored:
         """The file of what the source says of a relation."""
-        made_from = {
-            "step": "fetch", "version": FETCH_VERSION, "relation": relation, "source": "sample",
-            "digest": catalog.digest("facts.csv"),
-        }  # fmt: skip
-        return self.workspace.facts(relation, FACTS, made_from)
+        return self.workspace.facts(relation, FACTS, facts_made_from(self.study, relation))
+
+    def entity_classes(self) -> list[str]:
+        """The classes that the study needs invented entities of."""
+        return sorted({catalog.relation(relation).subject_class for relation in self.relations()})
+
+    def names(self, entity_class: str) -> Stored:
+        """The file of invented names of a class."""
+        return self.workspace.facts(entity_class, INVENTED, names_made_from(self.study, entity_class))
 
     def questions_folder(self) -> Path | None:
         """Where the published CSV files lie, or are brought to; None for the bundled sample."""
@@ -164,7 +168,7 @@ class Plan:
         return {
             "step": "build", "version": BUILD_VERSION, "relation": relation, "seed": self.study.seed,
             "facts": self.facts(relation).digest(), "texts": texts,
-            "invented": list(catalog.invented_entities(forms.subject_class)),
+            "invented": self.names(forms.subject_class).digest(), "choice": self.study.facts.choice,
             "real_entities": self.study.facts.real_entities, "invented_entities": self.study.facts.invented_entities,
             "contexts": dict(self.study.contexts.per_kind()),
         }  # fmt: skip

@@ -4,45 +4,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from data import catalog
 from data.errors import StudyFileError, UnknownName
 from data.measures import MEASURES, Measure, measure
 from data.records import PARTITIONS, ContextKind, Partition
+from flows.study_facts import FactsPart, Part, ServicePart, ServicesPart
 
 STUDIES = Path(__file__).parent / "studies"
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FactsPart(_Part):
-    """Which facts: their source, the relations, and how many real and invented entities of each."""
-
-    source: Literal["sample"] = "sample"
-    relations: tuple[str, ...] = ()
-    real_entities: int = Field(default=4, ge=0, le=100_000)
-    invented_entities: int = Field(default=4, ge=0, le=100_000)
-
-    @field_validator("relations", mode="before")
-    @classmethod
-    def _known(cls, names: Any) -> Any:
-        if not isinstance(names, list | tuple):
-            raise ValueError("expected a list of relations")
-        return tuple(catalog.relation(str(name)).name for name in names)
-
-    @model_validator(mode="after")
-    def _distinct(self) -> "FactsPart":
-        if len(set(self.relations)) < len(self.relations):
-            raise ValueError("a relation is named twice")
-        if self.relations and self.real_entities + self.invented_entities == 0:
-            raise ValueError("real_entities and invented_entities are both 0: there is nobody to ask about")
-        return self
-
-
-class ContextsPart(_Part):
+class ContextsPart(Part):
     """How many contexts of each kind are written about each entity; the published study has two of each."""
 
     base: int = Field(default=2, ge=0, le=1000)
@@ -60,7 +32,7 @@ class ContextsPart(_Part):
         return self
 
 
-class QuestionsPart(_Part):
+class QuestionsPart(Part):
     """Which DynamicQA-style questions: the bundled sample, or the published CSV files, in a folder or downloaded."""
 
     source: Literal["sample", "dynamicqa"] = "sample"
@@ -79,7 +51,7 @@ class QuestionsPart(_Part):
         return self
 
 
-class ModelPart(_Part):
+class ModelPart(Part):
     """A language model: a catalog alias, a hub id or a folder; its number format and where it runs.
 
     batch_size: the prompts whose answers it samples at once; by default as many as are worth it and fit its memory.
@@ -98,7 +70,7 @@ class ModelPart(_Part):
         return device
 
 
-class Study(_Part):
+class Study(Part):
     """A study: what is asked, of which models, with which measures."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
@@ -106,6 +78,7 @@ class Study(_Part):
     seed: int = Field(default=0, ge=0, lt=2**63)  # the database keeps it as BIGINT
     workspace: str | None = None
     facts: FactsPart | None = None
+    services: ServicesPart = ServicesPart()
     contexts: ContextsPart = ContextsPart()
     questions: QuestionsPart | None = None
     models: tuple[ModelPart, ...] = Field(min_length=1)
@@ -174,7 +147,7 @@ def read_study(path: str | Path) -> Study:
 
 
 def _keys(part: type[BaseModel]) -> set[str]:
-    parts = (FactsPart, ContextsPart, QuestionsPart, ModelPart)
+    parts = (FactsPart, ServicesPart, ServicePart, ContextsPart, QuestionsPart, ModelPart)
     return set(part.model_fields).union(*(set(other.model_fields) for other in parts))
 
 

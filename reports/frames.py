@@ -137,6 +137,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "mass",
             "susceptibility",
         ),
+        "degree_of_queries": (*_QUERY, "degree", "relation_degree", "susceptibility"),
         "precision_of_queries": (
             "model",
             "dtype",

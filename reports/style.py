@@ -90,7 +90,7 @@ def blank(
     columns: int,
     height: float,
     *,
-    share_x: bool = False,
+    share_x: str | bool = False,
     share_y: str | bool = False,
     widths: tuple[float, ...] | None = None,
 ) -> tuple[Figure, list[list[Axes]]]:
@@ -100,7 +100,7 @@ def blank(
         rows,
         columns,
         squeeze=False,
-        sharex=share_x,
+        sharex=share_x,  # type: ignore[arg-type]
         sharey=share_y,  # type: ignore[arg-type]
         width_ratios=widths,
     )

@@ -170,6 +170,7 @@ def agreement_of_measures(frames: dict[str, pd.DataFrame]) -> Sheet:
     """Each measure's correlations with susceptibility, over queries and over relation means (as [L] Table 1)."""
     rows = frames["agreement"]
     first = ["measure", "level", "model", "dtype"]
+    rows = rows[rows["level"] != "entity"]  # those stand below their figure
     if len(rows):
         place = {kind: at for at, kind in enumerate((*QUERY_HUES, "all"))}
         rows = rows.rename(columns={"measure_a": "measure"})

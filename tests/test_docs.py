@@ -1,4 +1,4 @@
-"""The documentation is current: the database's page, the decisions, the changelog, and every link between files."""
+"""The documentation is current: pages made from the code, decisions, changelog, and every link between files."""
 
 import re
 import tomllib
@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from data.warehouse import describe
+from data import catalog, warehouse
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -23,6 +23,24 @@ and can be made again from them at any time. This page is made from the code, by
 
 """
 
+RELATIONS_HEAD = """\
+# The relations
+
+What Swaymeter can ask about, and the texts it asks and asserts it with: the catalog's relations in the order of
+[data/catalog/relations.yaml](../data/catalog/relations.yaml). A relation is a predicate of YAGO, or a property of
+Wikidata, in one direction: a reversed one asks for the subject given the object. `{entity}` is always who is
+asked about, `{answer}` what is answered, and the classes are named in that order; ↵ is a line break. `schema:` stands
+for `http://schema.org/` and `yago:` for `http://yago-knowledge.org/resource/`; where versions of YAGO name a predicate
+differently, the name of the published list of 130 comes first. Why they are as they are:
+[decision 0018](decisions/0018-relations-of-the-catalog.md). This page is made from the catalog, by
+`python -m tests.test_docs`.
+
+"""
+MADE = {
+    "warehouse.md": lambda: WAREHOUSE_HEAD + warehouse.describe(),
+    "relations.md": lambda: RELATIONS_HEAD + catalog.describe(),
+}
+
 
 def written(page: Path) -> str:
     return page.read_text(encoding="utf-8")
@@ -32,9 +50,22 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def test_the_page_of_the_database_is_current() -> None:
-    current = written(DOCS / "warehouse.md") == WAREHOUSE_HEAD + describe()
-    assert current, "docs/warehouse.md is not what the code says; write it anew: python -m tests.test_docs"
+@pytest.mark.parametrize("page", MADE)
+def test_a_page_made_from_the_code_is_current(page: str) -> None:
+    current = written(DOCS / page) == MADE[page]()
+    assert current, f"docs/{page} is not what the code says; write it anew: python -m tests.test_docs"
+
+
+def test_the_page_of_the_relations_shows_every_relation_with_its_texts() -> None:
+    rows = [row for row in written(DOCS / "relations.md").splitlines() if row.startswith("| `")]
+    relations = catalog.relations()
+    assert [row.split("`")[1] for row in rows] == list(relations)
+    for row, relation in zip(rows, relations.values(), strict=True):
+        contexts = (templates[0] for templates in relation.contexts.values())
+        for text in (*relation.open, *relation.closed, *contexts):
+            assert text.replace("\n", "↵") in row
+        assert f"{relation.subject_class} → {relation.object_class}" in row
+        assert ("reversed" if relation.reverse else "forward") in row
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -89,4 +120,5 @@ def test_the_changelog_has_the_version_of_the_package() -> None:
 
 
 if __name__ == "__main__":
-    (DOCS / "warehouse.md").write_text(WAREHOUSE_HEAD + describe(), encoding="utf-8")
+    for page, text in MADE.items():
+        (DOCS / page).write_text(text(), encoding="utf-8")

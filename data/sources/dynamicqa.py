@@ -134,7 +134,7 @@ def _relation(text: Mapping[str, str], partition: Partition, where: str) -> Rela
     if partition == "disputable":
         return RelationName("disputable")
     for known in catalog.relations().values():
-        if known.wikidata == text["prop_id"]:
+        if not known.reverse and known.wikidata == text["prop_id"]:
             return RelationName(known.name)
     words = re.findall(r"[A-Za-z0-9]+", text["prop"])
     name = "".join(word.lower() if first == 0 else word.capitalize() for first, word in enumerate(words))

@@ -43,7 +43,7 @@ PRIMARY_KEYS: Mapping[str, tuple[str, ...]] = {
     "questions": ("question_id",),
     "runs": ("file",),
     "statistics": ("comparison", "measure", "model", "dtype", "relation", "query_type"),
-    "agreement": ("model", "dtype", "measure_a", "measure_b", "level", "query_type"),
+    "agreement": ("model", "dtype", "measure_a", "measure_b", "level", "relation", "query_type"),
     "susceptibility": ("model", "dtype", "relation", "query_id"),
     "entity_independent_persuasion": ("model", "dtype", "relation", "query_type", "form", "context_id"),
     "entity_independent_susceptibility": ("model", "dtype", "relation", "query_type", "form"),
@@ -64,6 +64,7 @@ VIEWS = (
     "memorization_of_queries",
     "answer_set_of_queries",
     "fisher_of_queries",
+    "degree_of_queries",
     "answers_of_questions",
 )
 

@@ -8,6 +8,7 @@ import pandas as pd
 from reports.figures import (
     answer_set,
     coherent_persuasion,
+    degree,
     effects,
     entity_independent,
     fisher,
@@ -32,6 +33,7 @@ def plates(frames: dict[str, pd.DataFrame]) -> tuple[list[Plate], list[LeftOut]]
     figures: list[tuple[str, _Made]] = [
         (susceptibility.TITLE, susceptibility.susceptibility_plates),
         (effects.TITLES["familiarity"], effect_of["familiarity"]),
+        (degree.TITLE, degree.degree_plates),
         (persuasion.TITLE, persuasion.persuasion_plates),
         (effects.TITLES["relevance"], effect_of["relevance"]),
         (effects.TITLES["assertiveness"], effect_of["assertiveness"]),

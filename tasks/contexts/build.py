@@ -4,26 +4,29 @@ from collections.abc import Mapping, Sequence
 
 from data.records import ContextKind, Fact, Question, RelationName, as_row, of_row
 from data.workspace import Stored
-from tasks.contexts.entities import choose_entities, objects
+from tasks.contexts.entities import Choice, choose_entities, objects
 from tasks.contexts.queries import write_queries
 from tasks.contexts.sentences import write_contexts
 
 
 def build_prompts(
     facts: Stored,
+    names: Stored,
     queries: Stored,
     contexts: Stored,
     *,
     relation: str,
     real: int,
     invented: int,
+    choice: Choice,
     per_kind: Mapping[ContextKind, int],
     seed: int,
 ) -> None:
-    """Writes the queries and contexts of a relation."""
+    """Writes the queries and contexts of a relation, from its facts and the names of invented entities of its class."""
     known = [of_row(Fact, row) for row in facts.read().to_pylist()]
     name = RelationName(relation)
-    entities = choose_entities(name, known, real=real, invented=invented, seed=seed)
+    made_up = names.read().column("name").to_pylist()
+    entities = choose_entities(name, known, made_up, real=real, invented=invented, seed=seed, choice=choice)
     written = write_contexts(name, entities, objects(known), per_kind=per_kind, seed=seed)
     contexts.write(contexts.table.of([as_row(context) for context in written]))
     queries.write(queries.table.of([as_row(query) for query in write_queries(name, entities)]))

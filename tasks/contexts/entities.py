@@ -1,22 +1,30 @@
-"""Who is asked about: real entities drawn from the facts, invented ones from the catalog."""
+"""Who is asked about: real entities drawn from the facts, invented ones from a list of names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from data import catalog
 from data.errors import InputError
 from data.keys import drawn_first, generator
 from data.records import Fact, RelationName, WikidataId
 
+Choice = Literal["random", "degree"]
+
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity of a relation with its object; an invented entity has a drawn one."""
+    """An entity of a relation with its object; an invented entity has a drawn one and degree 0 in every graph.
+
+    other_objects: what else is true of it, and must not be stated as if it were not.
+    """
 
     name: str
     invented: bool
     object: str
     wikidata_id: WikidataId | None = None
+    other_objects: tuple[str, ...] = ()
+    degree: int | None = None
+    relation_degree: int | None = None
 
 
 def objects(facts: Sequence[Fact]) -> list[str]:
@@ -25,30 +33,55 @@ def objects(facts: Sequence[Fact]) -> list[str]:
 
 
 def choose_entities(
-    relation: RelationName, facts: Sequence[Fact], *, real: int, invented: int, seed: int
+    relation: RelationName,
+    facts: Sequence[Fact],
+    names: Sequence[str],
+    *,
+    real: int,
+    invented: int,
+    seed: int,
+    choice: Choice = "random",
 ) -> list[Entity]:
-    """The entities a study asks about: `real` of the facts' subjects, then `invented` ones of the subject's class.
+    """The entities a study asks about: `real` of the facts' subjects, then `invented` ones of `names`.
 
-    InputError where the facts or the catalog have fewer than asked for, or where a drawn answer is needed and the
+    choice: the real ones at random, or those of the highest degree. InputError where the facts or the names are fewer
+    than asked for, where degrees are asked for and the source is no graph, or where a drawn answer is needed and the
     facts give none.
     """
     by_subject = {fact.subject: fact for fact in facts}
     if len(by_subject) < real:
         raise InputError(f"relation {relation}: {real} real entities are asked for, the facts have {len(by_subject)}")
-    chosen = [by_subject[name] for name in drawn_first(by_subject, real, seed, relation, "real")]
-    entities = [Entity(fact.subject, False, fact.object, fact.subject_id) for fact in chosen]
+    entities = [_real(by_subject[name]) for name in _chosen(relation, by_subject, real, seed, choice)]
 
-    names = [
-        name for name in catalog.invented_entities(catalog.relation(relation).subject_class) if name not in by_subject
-    ]
-    if len(names) < invented:
+    unknown = [name for name in names if name not in by_subject]
+    if len(unknown) < invented:
         raise InputError(
-            f"relation {relation}: {invented} invented entities are asked for, the catalog has {len(names)}"
+            f"relation {relation}: {invented} invented entities are asked for, there are names for {len(unknown)}; "
+            "let more be made up with `invented: names` under `facts`"
         )
     pool = objects(facts)
     if len(pool) < 2:
         raise InputError(f"relation {relation}: the facts have {len(pool)} different objects; contexts need at least 2")
-    for name in drawn_first(names, invented, seed, relation, "invented"):
+    from_a_graph = any(fact.subject_degree is not None for fact in facts)
+    degree = 0 if from_a_graph else None
+    for name in drawn_first(unknown, invented, seed, relation, "invented"):
         drawn = generator(seed, relation, name, "answer").integers(len(pool))
-        entities.append(Entity(name, True, pool[drawn]))
+        entities.append(Entity(name, True, pool[drawn], degree=degree, relation_degree=degree))
     return entities
+
+
+def _chosen(relation: RelationName, by_subject: dict[str, Fact], count: int, seed: int, choice: Choice) -> list[str]:
+    drawn = drawn_first(by_subject, len(by_subject) if choice == "degree" else count, seed, relation, "real")
+    if choice == "random":
+        return drawn
+    degrees = {name: fact.subject_degree for name, fact in by_subject.items() if fact.subject_degree is not None}
+    if len(degrees) < len(by_subject):
+        raise InputError(f"relation {relation}: entities are to be chosen by degree, and the source gives none")
+    return sorted(drawn, key=lambda name: -degrees[name])[:count]  # of equal ones, those drawn first
+
+
+def _real(fact: Fact) -> Entity:
+    return Entity(
+        fact.subject, False, fact.object, fact.subject_id, fact.other_objects,
+        fact.subject_degree, fact.subject_relation_degree,
+    )  # fmt: skip

@@ -22,6 +22,8 @@ def write_queries(relation: RelationName, entities: Sequence[Entity]) -> list[Qu
             invented=entity.invented,
             answer=entity.object,
             text=catalog.fill(template, entity=entity.name, answer=entity.object),
+            degree=entity.degree,
+            relation_degree=entity.relation_degree,
         )
         for entity in entities
         for query_type, templates in types

@@ -1,7 +1,7 @@
 """Contexts: sentences about an entity that state, insist on or deny an object [Du et al. 2024, section 4.1].
 
-Base and assertive contexts state another object than the entity's own, so that every one of them conflicts with what
-is true; the first negation denies the entity's own object, further ones deny others.
+Base and assertive contexts state an object that is none of the entity's own, so that every one of them conflicts with
+what is true; the first negation denies the entity's own object, further ones deny others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,8 @@ def write_contexts(
     """
     contexts = []
     for entity in entities:
-        others = [name for name in pool if name != entity.object]
+        true = {entity.object, *entity.other_objects}
+        others = [name for name in pool if name not in true]
         for kind, count in per_kind.items():
             if len(others) < count:
                 raise InputError(

@@ -101,6 +101,13 @@ def test_memory_in_small(model: Path, tmp_path: Path) -> None:
         assert one["within_budget"]  # whatever else it fills, a tiny model stays far below
 
 
+def test_prompts_in_small(tmp_path: Path) -> None:
+    content = ran("prompts", tmp_path)
+    assert (content["relations"], content["queries"], content["contexts"]) == (2, 800, 1200)
+    assert content["seconds"] > 0
+    assert content["peak_bytes"] > 1 << 20
+
+
 def test_gpu_in_small_and_without_what_a_bare_machine_lacks(tmp_path: Path) -> None:
     options = ("--device", "cpu", "--contexts", "128", "--tokens-a-pass", "1000")
     content = ran("gpu", tmp_path, *options, python=("-c", BARE))

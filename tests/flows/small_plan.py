@@ -5,7 +5,9 @@ from typing import Any
 
 import yaml
 
-from data.sources.fetch import fetch_facts, fetch_questions
+from data import catalog
+from data.sources import sample
+from data.sources.fetch import fetch_questions, write_facts, write_names
 from data.tables import Table
 from flows.plan import Plan, Selection
 from tasks.contexts.build import build_prompts, build_questions
@@ -45,7 +47,9 @@ def small_plan(folder: Path, only: Selection | None = None, **changes: Any) -> P
 def fetch(plan: Plan) -> Plan:
     """The plan with its facts and questions in the workspace."""
     for relation in plan.relations():
-        fetch_facts(relation, plan.facts(relation))
+        write_facts(relation, sample.facts(relation), plan.facts(relation))
+    for name in plan.entity_classes():
+        write_names(name, catalog.invented_entities(name), plan.names(name), made_by="catalog", looked_for_in=())
     for partition in plan.partitions():
         fetch_questions(partition, plan.questions_folder(), plan.fetched_questions(partition))
     return Plan(plan.study, plan.workspace, plan.only)
@@ -56,7 +60,8 @@ def build(plan: Plan) -> Plan:
     assert plan.study.facts is not None
     for relation in plan.relations():
         build_prompts(
-            plan.facts(relation), plan.queries(relation), plan.contexts(relation), relation=relation,
+            plan.facts(relation), plan.names(catalog.relation(relation).subject_class), plan.queries(relation),
+            plan.contexts(relation), relation=relation, choice=plan.study.facts.choice,
             real=plan.study.facts.real_entities, invented=plan.study.facts.invented_entities,
             per_kind=plan.study.contexts.per_kind(), seed=plan.study.seed,
         )  # fmt: skip

@@ -2,52 +2,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from data.workspace import Workspace
 from flows import cli
+from tests.flows.conftest import Command
 from tests.flows.small_plan import build, fetch, score, small_plan, small_study, write_study
-
-Command = Callable[..., "Ended"]
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended: its exit code, and what it said where."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def told(self) -> str:
-        """The one message that a person gets in place of a traceback."""
-        assert "Traceback" not in self.out + self.err
-        assert self.err.startswith("error  ")
-        assert self.err.count("\n") == 1
-        return self.err.removeprefix("error  ").rstrip("\n")
-
-
-@pytest.fixture
-def swaymeter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command, run within the test; what it does to the environment is undone."""
-    for name in ("HF_HUB_OFFLINE", "FORCE_COLOR", "GITHUB_ACTIONS"):
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("TERM", "dumb")
-
-    def run(*arguments: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["swaymeter", *arguments])
-        code = cli._exit_code()  # main would end the process, and the tests with it
-        said = capsys.readouterr()
-        return Ended(code, said.out, said.err)
-
-    return run
 
 
 @pytest.fixture
@@ -56,9 +18,10 @@ def study(tmp_path: Path) -> str:
 
 
 EVERY = [*cli.COMMANDS, "status"]
+ALL = [*EVERY, "diff", "export", "doctor"]
 
 
-@pytest.mark.parametrize("name", [*EVERY, "doctor"])
+@pytest.mark.parametrize("name", ALL)
 def test_every_command_s_help_has_an_example_of_it(name: str, swaymeter: Command) -> None:
     ended = swaymeter(name, "--help")
     assert ended.code == 0
@@ -68,7 +31,7 @@ def test_every_command_s_help_has_an_example_of_it(name: str, swaymeter: Command
 def test_the_help_lists_every_command_and_how_to_begin(swaymeter: Command) -> None:
     ended = swaymeter("--help")
     assert ended.code == 0
-    for name in (*EVERY, "doctor"):
+    for name in ALL:
         assert re.search(rf"\b{name}\b", ended.out)
     assert "swaymeter run quickstart" in " ".join(ended.out.split())
 

@@ -36,6 +36,7 @@ def study(
     scored = _susceptibility(queries)
     fisher, answer_sets = _fisher(scored), _answer_sets(scored)
     memorization = _memorization(scored)
+    degrees = _degrees(scored)
     frames = {
         "susceptibility_of_queries": scored,
         "persuasion_by_kind": _persuasion(queries),
@@ -45,12 +46,14 @@ def study(
         "entity_independent_of_contexts": _entity_independent(models, relations, entities),
         "answer_set_of_queries": answer_sets,
         "precision_of_queries": _precision(scored),
+        "degree_of_queries": degrees,
         "agreement": pd.concat(
             [
                 _agreement(fisher, "fisher"),
                 _agreement(fisher, "fisher_top_k"),
                 _agreement(answer_sets, "answer_set_susceptibility"),
                 _agreement(memorization, "memorization_ratio"),
+                *(_degree_agreement(degrees, name) for name in ("degree", "relation_degree")),
             ],
             ignore_index=True,
         ),
@@ -252,6 +255,7 @@ def _agreement(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
                         "measure_a": measure,
                         "measure_b": "susceptibility",
                         "level": level,
+                        "relation": "all",
                         "query_type": query_type,
                         "n": len(pairs),
                         "pearson": None if few else pairs.corr().iloc[0, 1],
@@ -262,6 +266,23 @@ def _agreement(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
                     }
                 )
     return pd.DataFrame(made).astype(dict.fromkeys(("pearson", "pearson_p", "spearman", "spearman_p"), float))
+
+
+def _degrees(scored: pd.DataFrame) -> pd.DataFrame:
+    """Real entities of very different degree, which sways them the less the higher it is; invented ones of none."""
+    rng = _draw("degrees")
+    entities = scored[["relation", "entity", "invented"]].drop_duplicates().reset_index(drop=True)
+    drawn = np.ceil(10 ** rng.uniform(0, 4, len(entities))).astype(int)
+    entities["degree"] = np.where(entities["invented"], 0, drawn)
+    entities["relation_degree"] = np.where(entities["invented"], 0, 1 + drawn % 7)
+    return scored.merge(entities, on=["relation", "entity", "invented"]).drop(columns="contexts")
+
+
+def _degree_agreement(rows: pd.DataFrame, degree: str) -> pd.DataFrame:
+    real = rows[~rows["invented"]].rename(columns={degree: f"log_{degree}"})
+    pooled = _agreement(real, f"log_{degree}")
+    pooled = pooled[pooled["level"] == "query"].assign(level="entity")
+    return pd.concat([pooled, pooled.assign(relation="capital")], ignore_index=True)
 
 
 def _persuasion(queries: pd.DataFrame) -> pd.DataFrame:

@@ -264,3 +264,19 @@ def test_five_examples_answer_the_study(loaded: Warehouse) -> None:
 def test_an_unknown_question_suggests_the_nearest(loaded: Warehouse) -> None:
     with pytest.raises(UnknownName, match="did you mean 'overview'"):
         loaded.frame("overveiw")
+
+
+def test_degree_of_queries_has_those_whose_entities_come_from_a_graph(tmp_path: Path) -> None:
+    rows = small_study()
+    first, second = rows["queries"]
+    rows["queries"] = [first | {"degree": 100, "relation_degree": 10}, second | {"degree": 0, "relation_degree": 0}]
+    with rebuilt(tmp_path / "loaded.duckdb", "content") as warehouse:
+        load(warehouse, rows)
+        frame = warehouse.frame("degree_of_queries").set_index("query_id")
+    assert frame.loc["q1", ["log_degree", "log_relation_degree", "susceptibility"]].tolist() == [2, 1, 2]
+    assert frame.loc["q2", "degree"] == 0
+    assert frame["log_degree"].isna().tolist() == [False, True]
+
+
+def test_degree_of_queries_is_empty_where_the_source_is_no_graph(loaded: Warehouse) -> None:
+    assert loaded.frame("degree_of_queries").empty

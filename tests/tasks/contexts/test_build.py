@@ -2,11 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from data import catalog
 from data.errors import DamagedFile, InputError
 from data.records import Context, ContextKind, Query, Question, of_row
 from data.sources import sample
-from data.sources.fetch import fetch_facts
-from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS
+from data.sources.fetch import write_facts, write_names
+from data.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS
 from data.workspace import Stored, Workspace
 from tasks.contexts.build import build_prompts, build_questions
 
@@ -22,17 +23,24 @@ def workspace(tmp_path: Path) -> Workspace:
 def files(workspace: Workspace) -> dict[str, Stored]:
     return {
         "facts": workspace.facts("capital", FACTS, {}),
+        "names": workspace.facts("country", INVENTED, {}),
         "queries": workspace.prompts("capital", QUERIES, {}),
         "contexts": workspace.prompts("capital", CONTEXTS, {}),
     }
 
 
+def fetch(files: dict[str, Stored]) -> None:
+    write_facts("capital", sample.facts("capital"), files["facts"])
+    names = catalog.invented_entities("country")
+    write_names("country", names, files["names"], made_by="catalog", looked_for_in=())
+
+
 def build(files: dict[str, Stored], *, real: int = 2) -> None:
-    build_prompts(**files, relation="capital", real=real, invented=2, per_kind=PER_KIND, seed=0)
+    build_prompts(**files, relation="capital", real=real, invented=2, choice="random", per_kind=PER_KIND, seed=0)
 
 
 def test_prompts_lie_in_the_workspace_as_the_records_they_are(files: dict[str, Stored]) -> None:
-    fetch_facts("capital", files["facts"])
+    fetch(files)
     build(files)
     queries = [of_row(Query, row) for row in files["queries"].read().to_pylist()]
     contexts = [of_row(Context, row) for row in files["contexts"].read().to_pylist()]
@@ -42,7 +50,7 @@ def test_prompts_lie_in_the_workspace_as_the_records_they_are(files: dict[str, S
 
 
 def test_the_same_prompts_have_the_same_digest(files: dict[str, Stored]) -> None:
-    fetch_facts("capital", files["facts"])
+    fetch(files)
     build(files)
     before = files["queries"].digest(), files["contexts"].digest()
     build(files)
@@ -50,7 +58,7 @@ def test_the_same_prompts_have_the_same_digest(files: dict[str, Stored]) -> None
 
 
 def test_what_cannot_be_built_keeps_what_was_built(files: dict[str, Stored]) -> None:
-    fetch_facts("capital", files["facts"])
+    fetch(files)
     build(files)
     before = files["queries"].digest()
     with pytest.raises(InputError, match="relation capital: 100000 real entities"):

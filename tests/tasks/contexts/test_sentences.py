@@ -6,13 +6,14 @@ from data import catalog
 from data.errors import InputError
 from data.records import ContextKind, RelationName
 from data.sources import sample
-from tasks.contexts.entities import choose_entities, objects
+from tasks.contexts.entities import Entity, choose_entities, objects
 from tasks.contexts.sentences import write_contexts
 
 PER_KIND: dict[ContextKind, int] = {"base": 2, "assertive": 3, "negation": 2}
 CAPITAL = RelationName("capital")
 POOL = objects(sample.facts("capital"))
-ENTITIES = choose_entities(CAPITAL, sample.facts("capital"), real=4, invented=3, seed=0)
+NAMES = catalog.invented_entities("country")
+ENTITIES = choose_entities(CAPITAL, sample.facts("capital"), NAMES, real=4, invented=3, seed=0)
 CONTEXTS = write_contexts(CAPITAL, ENTITIES, POOL, per_kind=PER_KIND, seed=0)
 OBJECT = {entity.name: entity.object for entity in ENTITIES}
 
@@ -25,11 +26,20 @@ def test_every_entity_has_its_number_of_contexts_of_each_kind() -> None:
 @pytest.mark.parametrize("name", sorted({fact.relation for fact in catalog.facts()}))
 def test_every_base_and_assertive_context_conflicts_with_what_is_true(name: str) -> None:
     relation, facts = RelationName(name), sample.facts(name)
-    entities = choose_entities(relation, facts, real=4, invented=4, seed=0)
+    names = catalog.invented_entities(catalog.relation(name).subject_class)
+    entities = choose_entities(relation, facts, names, real=4, invented=4, seed=0)
     own = {entity.name: entity.object for entity in entities}
     contexts = write_contexts(relation, entities, objects(facts), per_kind={"base": 2, "assertive": 2}, seed=0)
     assert len(contexts) == 32
     assert all(context.object != own[context.entity] for context in contexts)
+
+
+def test_what_else_is_true_is_never_stated_as_if_it_were_not() -> None:
+    norway = Entity("Norway", False, "Oslo", other_objects=("Lima", "Rome"))
+    contexts = write_contexts(CAPITAL, [norway], ["Bern", "Lima", "Oslo", "Rome"], per_kind={"base": 1}, seed=0)
+    assert [context.object for context in contexts] == ["Bern"]
+    with pytest.raises(InputError, match="the facts have 1 other objects"):
+        write_contexts(CAPITAL, [norway], ["Bern", "Lima", "Oslo", "Rome"], per_kind={"base": 2}, seed=0)
 
 
 def test_the_first_negation_denies_what_is_true_and_the_next_something_else() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from data import catalog
 from data.measures import FAMILIES, MEASURES
 from data.registry import INPUTS
 from data.sources import sample
-from data.sources.fetch import fetch_facts
-from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS
+from data.sources.fetch import write_facts, write_names
+from data.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS
 from data.workspace import Stored, Workspace
 from tasks.contexts.build import build_prompts, build_questions
 from tasks.measurement import answers, chunks
@@ -95,9 +96,11 @@ def _prepared(workspace: Workspace, models: dict[str, str]) -> Prepared:
     queries = workspace.prompts("capital", QUERIES, {})
     contexts = workspace.prompts("capital", CONTEXTS, {})
     questions = workspace.prompts("capital", QUESTIONS, {})
-    fetch_facts("capital", facts)
+    names = workspace.facts("country", INVENTED, {})
+    write_facts("capital", sample.facts("capital"), facts)
+    write_names("country", catalog.invented_entities("country"), names, made_by="catalog", looked_for_in=())
     build_prompts(
-        facts, queries, contexts, relation="capital", real=2, invented=1, seed=0,
+        facts, names, queries, contexts, relation="capital", real=2, invented=1, choice="random", seed=0,
         per_kind={"base": 1, "assertive": 1, "negation": 1},
     )  # fmt: skip
     build_questions(sample.questions("static")[:3], questions)

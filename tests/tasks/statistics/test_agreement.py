@@ -12,7 +12,7 @@ from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
 
 Row = dict[str, Any]
 
-COLUMNS = ["model", "dtype", "relation", "query_type", "query_id", "susceptibility"]
+COLUMNS = ["model", "dtype", "relation", "query_type", "query_id", "entity", "susceptibility"]
 
 
 def frames(**rows: list[Row]) -> dict[str, pd.DataFrame]:
@@ -28,7 +28,7 @@ def fisher(relation: str, query_type: str, pairs: list[tuple[float, float]], mod
     return [
         {
             "model": model, "dtype": "float32", "relation": relation, "query_type": query_type,
-            "query_id": f"{relation} {query_type} {number}",
+            "query_id": f"{relation} {query_type} {number}", "entity": "Norway",
             "fisher": np.nan, "fisher_top_k": score, "susceptibility": susceptibility,
         }
         for number, (score, susceptibility) in enumerate(pairs)
@@ -107,3 +107,40 @@ def test_the_order_of_rows_changes_no_digit_and_the_rows_fit_their_table() -> No
 def test_an_infinite_score_is_refused() -> None:
     with pytest.raises(ScoreError):
         agree(frames(fisher_of_queries=fisher("capital", "open", [(np.inf, 1), (1, 2), (2, 3)])))
+
+
+def degree(relation: str, entity: str, log_degree: float | None, *scores: float) -> list[Row]:
+    """Open queries about an entity of a relation."""
+    return [
+        {
+            "model": "m", "dtype": "float32", "relation": relation, "query_type": "open",
+            "query_id": f"{relation} {entity} {number}", "entity": entity, "log_degree": log_degree,
+            "log_relation_degree": np.nan, "susceptibility": score,
+        }
+        for number, score in enumerate(scores)
+    ]  # fmt: skip
+
+
+DEGREES = [
+    *degree("capital", "Norway", 1.0, 5.0, 7.0), *degree("capital", "Peru", 2.0, 4.0),
+    *degree("capital", "Oman", 3.0, 1.0),
+    *degree("father", "Norway", 9.0, 0.5), *degree("father", "Ostremia", None, 9.0),
+]  # fmt: skip
+
+
+def test_a_degree_is_held_against_the_mean_of_an_entity_s_queries_over_all_relations_and_in_each() -> None:
+    rows = [row for row in agree(frames(degree_of_queries=DEGREES)) if row["query_type"] == "open"]
+    assert {(row["level"], row["relation"]) for row in rows} == {
+        ("entity", "all"), ("entity", "capital"), ("entity", "father"),
+    }  # fmt: skip
+    together = found(rows, measure_a="log_degree", relation="all")
+    assert together["n"] == 4
+    assert together["spearman"] == pytest.approx(-1)
+    assert together["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 9], [6, 4, 1, 0.5])[0, 1])
+    assert found(rows, measure_a="log_degree", relation="capital")["n"] == 3
+    alone = found(rows, measure_a="log_degree", relation="father")
+    assert (alone["n"], alone["untestable"]) == (1, "too few pairs")
+
+
+def test_entities_of_no_degree_are_no_pairs() -> None:
+    assert agree(frames(degree_of_queries=degree("capital", "Ostremia", None, 1.0))) == []

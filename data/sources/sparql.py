@@ -1,0 +1,159 @@
+"""SPARQL: terms, texts that may stand in a query, and any SPARQL 1.1 endpoint asked over HTTP.
+
+What a graph holds is hostile. A name or an IRI enters a query through `string` and `iri` and no other way.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from data.errors import InputError, ServiceError
+from data.sources.session import Session
+
+RESULTS = "application/sparql-results+json"
+
+# Whole, and without what SPARQL forbids between < and >. A backslash would begin an escape that ends the IRI.
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f<>\"{}|^`\\\ud800-\udfff]+")
+_ESCAPES = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+
+
+class Uri(str):
+    """An IRI of a graph, as the graph writes it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value of a graph: its text, and the datatype's IRI or the language where it has one."""
+
+    value: str
+    datatype: str | None = None
+    language: str | None = None
+
+
+Term = Uri | Literal
+Row = Mapping[str, Term]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a graph answered, and where it was asked what, and when it said so (UTC).
+
+    rows: variable -> term; an unbound variable is an absent key. dropped: rows with a blank node, which has no name to
+    ask for it again.
+    """
+
+    rows: tuple[Row, ...]
+    address: str
+    query: str
+    retrieved_at: datetime
+    dropped: int = 0
+
+    def __len__(self) -> int:
+        """How many rows there were, dropped ones included: what a LIMIT counts."""
+        return len(self.rows) + self.dropped
+
+
+class SparqlStore(Protocol):
+    """A graph that answers SELECT queries."""
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+
+    def select(self, query: str) -> Rows:
+        """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
+
+
+class Endpoint:
+    """A SPARQL 1.1 endpoint."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def address(self) -> str:
+        """The endpoint's address."""
+        return self._session.service.address
+
+    def select(self, query: str) -> Rows:
+        """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
+        answer = self._session.ask({"query": query}, method="POST", accept=RESULTS)
+        bindings = _bindings(answer.content, self._session.service.name)
+        rows = [row for row in map(_row, bindings) if row is not None]
+        return Rows(tuple(rows), answer.address, query, answer.retrieved_at, len(bindings) - len(rows))
+
+
+def bound(row: Row, variable: str) -> Term:
+    """The row's term for a variable that the query always binds; ServiceError where the service left it out."""
+    if variable not in row:
+        raise ServiceError(f"a SPARQL endpoint answered a row without ?{variable}: {str(row)[:200]}")
+    return row[variable]
+
+
+def is_iri(value: str) -> bool:
+    """Whether a query can name it: a whole IRI without space, bracket, quote or backslash."""
+    return _IRI.fullmatch(value) is not None
+
+
+def iri(value: str) -> str:
+    """The IRI as a query writes it; InputError where none can."""
+    if not is_iri(value):
+        raise InputError(f"no SPARQL query can name {value[:200]!r}: it is no whole IRI")
+    return f"<{value}>"
+
+
+def iris(values: Iterable[str]) -> str:
+    """IRIs as VALUES lists them; InputError where one cannot be named."""
+    return " ".join(map(iri, values))
+
+
+def string(value: str, language: str | None = None) -> str:
+    """The text as a query writes it, with its language where it has one; InputError for half a character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"no SPARQL query can hold {value[:200]!r}: it has half of a character") from None
+    # Some services read \uXXXX before anything else, so that \\u0022 would end the text. Where a text has a backslash
+    # and a u, the u is written as such an escape: all ways of reading then give the same.
+    escaped = re.sub(r"\\([uU]?)", lambda found: "\\\\" + (f"\\u{ord(found[1]):04x}" if found[1] else ""), value)
+    escaped = re.sub(r"[\"\n\r\t\b\f]", lambda found: _ESCAPES[found[0]], escaped)
+    if language is None:
+        return f'"{escaped}"'
+    if not _LANGUAGE.fullmatch(language):
+        raise InputError(f"{language!r} is no language tag, such as en")
+    return f'"{escaped}"@{language}'
+
+
+def _bindings(content: Any, service: str) -> list[Any]:
+    results = content.get("results") if isinstance(content, dict) else None
+    bindings = results.get("bindings") if isinstance(results, dict) else None
+    if not isinstance(bindings, list):
+        raise ServiceError(
+            f"{service} answered JSON that is no result of a SELECT query; is its address that of a SPARQL endpoint?"
+        )
+    return bindings
+
+
+def _row(binding: Any) -> Row | None:
+    try:
+        terms = {str(name): _term(said) for name, said in binding.items()}
+    except (AttributeError, KeyError, TypeError):
+        raise ServiceError(f"a SPARQL endpoint answered a row that is none: {str(binding)[:200]}") from None
+    row = {name: term for name, term in terms.items() if term is not None}
+    return row if len(row) == len(terms) else None
+
+
+def _term(said: Mapping[str, Any]) -> Term | None:
+    kind, value = said["type"], said["value"]
+    if not isinstance(value, str):
+        raise TypeError(f"a term whose value is no text: {value!r}")
+    if kind == "uri":
+        return Uri(value)
+    if kind in ("literal", "typed-literal"):  # the second is how endpoints of the first SPARQL say it
+        return Literal(value, said.get("datatype"), said.get("xml:lang"))
+    return None

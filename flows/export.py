@@ -1,0 +1,40 @@
+"""What `swaymeter export` does: a study's facts and invented names, written for those who read yago_qec.json."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from data import catalog
+from data.errors import UsageError
+from data.records import Fact, of_row
+from data.sources.qec import write_qec
+from flows.plan import Plan
+
+
+@dataclass(frozen=True)
+class Exported:
+    """How much was written: facts by relation, and the relations that have no place in the file."""
+
+    facts: dict[str, int]
+    left_out: tuple[str, ...]
+
+
+def export(plan: Plan, file: Path, *, force: bool) -> Exported:
+    """Writes what the plan fetched to the file, whole or not at all.
+
+    UsageError where the file is there already and `force` is not given, or the study asks about no facts; DamagedFile
+    where they are not fetched yet; InputError where YAGO has a predicate for none of the relations.
+    """
+    if not plan.relations():
+        raise UsageError(f"the study {plan.study.name} asks about no facts, so there is nothing to export")
+    if file.exists() and not force:
+        raise UsageError(f"{file} is there already; name another file, or write over it with --force")
+    facts = {
+        relation: [of_row(Fact, row) for row in plan.facts(relation).read_as_written().to_pylist()]
+        for relation in plan.relations()
+    }
+    classes = {relation: catalog.relation(relation).subject_class for relation in facts}
+    names = {name: plan.names(name).read_as_written()["name"].to_pylist() for name in sorted({*classes.values()})}
+    left_out = write_qec(
+        file, facts, {relation: names[name] for relation, name in classes.items()}, catalog.relations()
+    )
+    return Exported({name: len(read) for name, read in facts.items() if name not in left_out}, left_out)

@@ -1,0 +1,78 @@
+"""What the files of facts and of invented names are made from: enough to tell whether they must be fetched again."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from data import catalog
+from data.invented import GENERATOR_VERSION
+from data.sources import dump
+from flows.study_facts import FactsPart
+from flows.study_file import Study
+from tasks.models.identity import identify_language_model
+
+FETCH_VERSION = 2
+INVENT_VERSION = 1
+SPARE_NAMES = 20
+"""Invented names beyond those asked for, since some turn out to exist."""
+
+
+def facts_made_from(study: Study, relation: str) -> dict[str, Any]:
+    """What a relation's file of facts is made from; InputError where the dump cannot be read."""
+    facts = _facts(study)
+    made: dict[str, Any] = {"step": "fetch", "version": FETCH_VERSION, "relation": relation, "source": facts.source}
+    if facts.source == "sample":
+        return made | {"digest": catalog.digest("facts.csv")}
+    found = catalog.relation(relation)
+    return made | {
+        "graph": graph(study, "yago"), "predicates": list(found.yago), "reverse": found.reverse, "unit": found.unit,
+        "pairs": facts.pairs, "seed": study.seed,
+    }  # fmt: skip
+
+
+def names_made_from(study: Study, entity_class: str) -> dict[str, Any]:
+    """What a class's file of invented names is made from; InputError where the dump cannot be read."""
+    facts = _facts(study)
+    made: dict[str, Any] = {
+        "step": "invent", "version": INVENT_VERSION, "class": entity_class, "by": facts.invented,
+        "not_in": {name: graph(study, name) for name in not_in(study)},
+    }  # fmt: skip
+    if facts.invented == "catalog":
+        return made | {"names": list(catalog.invented_entities(entity_class))}
+    made |= {"seed": study.seed, "count": names_wanted(facts)}
+    if facts.invented == "names":
+        return made | {"generator": GENERATOR_VERSION}
+    assert facts.invented_model is not None
+    return made | {"model": facts.invented_model, "revision": identify_language_model(facts.invented_model).revision}
+
+
+def graph(study: Study, name: str) -> str:
+    """Which graph is asked: an address, or what a dump holds."""
+    files = dump_files(_facts(study))
+    return dump.digest(files) if name == "yago" and files else study.services.service(name).address
+
+
+def dump_files(facts: FactsPart) -> list[Path]:
+    """The dump's files; none where an endpoint is asked."""
+    return [Path(name).expanduser() for name in facts.dump]
+
+
+def not_in(study: Study) -> Sequence[str]:
+    """The graphs in which invented names must not occur."""
+    facts = _facts(study)
+    if facts.names_not_in is not None:
+        return facts.names_not_in
+    if facts.source == "sample":
+        return ()
+    public = not facts.dump and study.services.yago.address is None
+    return ("yago", "wikidata") if public else ("yago",)
+
+
+def names_wanted(facts: FactsPart) -> int:
+    """How many names are made up for a class."""
+    return facts.invented_entities + SPARE_NAMES
+
+
+def _facts(study: Study) -> FactsPart:
+    assert study.facts is not None
+    return study.facts

@@ -1,0 +1,43 @@
+"""The floors of the bundled facts."""
+
+from collections import Counter
+
+import pytest
+
+from data import catalog
+
+FACTS = catalog.facts()
+
+
+def test_ten_relations_have_twenty_pairs_with_both_ids() -> None:
+    pairs = Counter(fact.relation for fact in FACTS if fact.subject_id and fact.object_id)
+    assert sum(count >= 20 for count in pairs.values()) >= 10
+
+
+@pytest.mark.parametrize("name", sorted({fact.relation for fact in FACTS}))
+def test_a_relation_with_facts_has_ten_different_objects(name: str) -> None:
+    assert len({fact.object for fact in catalog.facts(name)}) >= 10
+
+
+def test_a_relation_without_bundled_facts_has_none() -> None:
+    assert catalog.facts("reverseCapital") == ()
+
+
+def test_every_id_of_a_fact_has_a_source_and_no_source_stands_without_an_id() -> None:
+    for fact in FACTS:
+        assert bool(fact.id_source) == bool(fact.subject_id or fact.object_id), fact
+
+
+def test_a_subject_has_one_object_and_a_label_one_subject() -> None:
+    assert max(Counter((fact.relation, fact.subject.casefold()) for fact in FACTS).values()) == 1
+    assert max(Counter((fact.relation, fact.subject_id) for fact in FACTS if fact.subject_id).values()) == 1
+
+
+def test_a_label_has_one_id_and_an_id_one_label_within_a_relation() -> None:
+    objects = {(fact.relation, fact.object, fact.object_id) for fact in FACTS}
+    assert len(objects) == len({(relation, label) for relation, label, _ in objects})
+    assert len(objects) == len({(relation, identifier) for relation, _, identifier in objects})
+
+
+def test_no_fact_says_something_of_itself() -> None:
+    assert not [fact for fact in FACTS if fact.subject == fact.object or fact.subject_id == fact.object_id]

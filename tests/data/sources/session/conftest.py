@@ -1,0 +1,47 @@
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.sources.session import Service, Session
+from tests.data.sources.servers.faults import FaultServer
+from tests.data.sources.session.asking import CONTACT, Clock, Open
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
+    """Opens sessions on one cache, and closes them."""
+    sessions: list[Session] = []
+
+    def open_session(
+        where: FaultServer | str,
+        *,
+        contact: str | None = CONTACT,
+        offline: bool = False,
+        refresh: bool = False,
+        **other: Any,
+    ) -> Session:
+        address = where if isinstance(where, str) else where.address
+        service = Service(**{"name": "YAGO", "address": address, "requests_a_minute": 60_000, "timeout_s": 5, **other})
+        sessions.append(
+            Session(
+                service,
+                contact=contact,
+                cache=tmp_path / "answers",
+                offline=offline,
+                refresh=refresh,
+                now=clock.now,
+                sleep=clock.sleep,
+            )
+        )
+        return sessions[-1]
+
+    yield open_session
+    for session in sessions:
+        session.close()

@@ -1,0 +1,193 @@
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
+from data.sources.dump import Dump, digest
+from data.sources.sparql import Literal, Row, Uri
+from data.workspace import TEMPORARY
+from tests.data.sources.turtle import HEAD, YAGO
+
+ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"
+TURTLE = HEAD + 'yago:Norway yago:capital yago:Oslo ; rdfs:label "Norway"@en , "Norge"@no ; yago:n 7 .\n'
+TRIPLES = (
+    f"<{YAGO}Norway> <{YAGO}capital> <{YAGO}Oslo> .\n"
+    f'<{YAGO}Norway> <http://www.w3.org/2000/01/rdf-schema#label> "Norway"@en .\n'
+    f'<{YAGO}Norway> <http://www.w3.org/2000/01/rdf-schema#label> "Norge"@no .\n'
+    f'<{YAGO}Norway> <{YAGO}n> "7"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+)
+QUADS = TRIPLES.replace(" .\n", " <http://a.example/graph> .\n") + TRIPLES
+
+
+def rows(dump: Dump, query: str = ALL) -> tuple[Row, ...]:
+    return dump.select(query).rows
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    file = folder / name
+    file.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.ttl", TURTLE), ("a.nt", TRIPLES), ("a.nq", QUADS),
+        ("a.ttl.gz", TURTLE), ("a.nt.gz", TRIPLES), ("a.nq.gz", QUADS),
+    ],
+)  # fmt: skip
+def test_every_format_packed_or_not_is_the_same_graph(name: str, text: str, tmp_path: Path) -> None:
+    dump = Dump.of([written(tmp_path, name, text)], tmp_path / "graphs")
+    assert [row["o"] for row in rows(dump)] == [
+        Literal("Norge", None, "no"), Literal("Norway", None, "en"), Uri(YAGO + "Oslo"),
+        Literal("7", "http://www.w3.org/2001/XMLSchema#integer"),
+    ]  # fmt: skip
+    assert dump.address == f"file:{name}"
+
+
+def test_a_triple_in_two_graphs_or_files_counts_once(tmp_path: Path) -> None:
+    files = [written(tmp_path, "a.nq", QUADS), written(tmp_path, "b.ttl", TURTLE)]
+    dump = Dump.of(files, tmp_path / "graphs")
+    assert len(rows(dump)) == 4
+    assert dump.address == "file:a.nq,b.ttl"
+
+
+def test_unbound_variables_are_absent_and_blank_nodes_dropped(tmp_path: Path) -> None:
+    dump = Dump.of([written(tmp_path, "a.ttl", TURTLE + "yago:Norway yago:n _:b . _:b yago:n 1 .\n")], tmp_path)
+    found = dump.select(f"SELECT ?s ?none WHERE {{ ?s <{YAGO}n> ?n }}")
+    assert (found.rows[0], found.dropped, len(found)) == ({"s": YAGO + "Norway"}, 1, 3)
+
+
+def test_a_dump_is_loaded_once_and_says_when(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.ttl", TURTLE)
+    first = Dump.of([file], tmp_path / "graphs")
+    time.sleep(0.01)
+    second = Dump.of([file], tmp_path / "graphs")
+    assert first.select(ALL).retrieved_at == second.select(ALL).retrieved_at
+    assert first.select(ALL).retrieved_at.utcoffset() is not None
+    assert len(graphs(tmp_path / "graphs")) == 1
+
+
+def test_the_digest_is_of_what_the_files_hold_not_of_their_names_and_order(tmp_path: Path) -> None:
+    one, two = written(tmp_path, "a.ttl", TURTLE), written(tmp_path, "b.nt", TRIPLES)
+    assert digest([one, two]) == digest([two, one])
+    assert digest([one]) == digest([written(tmp_path, "other-name.ttl", TURTLE)])
+    assert len({digest([one]), digest([two]), digest([one, two])}) == 3
+    before = digest([one])
+    one.write_text(TURTLE.replace("Oslo", "Olso"))
+    os.utime(one, ns=(1, 1))
+    assert digest([one]) != before
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.ttl", TURTLE + "yago:Norway yago:capital .\n", r"a\.ttl, line 9 is no RDF"),
+        ("a.nt", TRIPLES + "<relative> <http://a> <http://b> .\n", r"a\.nt, line 5 is no RDF"),
+        ("a.nq", QUADS + "half a li", r"a\.nq, line 9 is no RDF"),
+        ("a.ttl.gz", TURTLE + "unknown:Norway yago:capital yago:Oslo .\n", r"a\.ttl\.gz, line 9 is no RDF"),
+        ("a.nt", "<!doctype html><title>Sign in</title>\n", r"a\.nt, line 1 is no RDF"),
+        ("a.txt", TURTLE, r"a\.txt: a dump is \.ttl, \.nt, \.nq"),
+        ("a.zip", TURTLE, r"unpack it first"),
+    ],
+)
+def test_what_is_no_dump_is_named_with_its_line_and_leaves_nothing(
+    name: str, text: str, said: str, tmp_path: Path
+) -> None:
+    sound = written(tmp_path, "sound.ttl", TURTLE)
+    with pytest.raises(InputError, match=said):
+        Dump.of([sound, written(tmp_path, name, text)], tmp_path / "graphs")
+    assert graphs(tmp_path / "graphs") == []
+
+
+def test_a_file_that_is_not_there_and_no_file_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"missing\.ttl cannot be read: No such file"):
+        digest([tmp_path / "missing.ttl"])
+    with pytest.raises(InputError, match="at least one file"):
+        digest([])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda packed: packed[:-20], lambda packed: b"no gzip" + packed, lambda packed: packed[:40] + b"~" + packed[41:]],
+)
+def test_a_packed_file_that_is_damaged_is_named(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    file = tmp_path / "a.ttl.gz"
+    file.write_bytes(damage(gzip.compress((TURTLE + "# filling\n" * 100).encode())))
+    with pytest.raises(InputError, match=r"a\.ttl\.gz"):
+        Dump.of([file], tmp_path / "graphs")
+    assert graphs(tmp_path / "graphs") == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.ttl", TURTLE)
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        Dump.of([file], file / "graphs")
+
+
+def test_a_damaged_store_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.ttl", TURTLE)
+    Dump.of([file], tmp_path / "graphs")
+    (place,) = graphs(tmp_path / "graphs")
+    (place / "CURRENT").write_text("nonsense\n")
+    with pytest.raises(DamagedFile, match="remove it and run again"):
+        Dump.of([file], tmp_path / "graphs")
+    (place / "loaded.json").write_text("{")
+    with pytest.raises(DamagedFile, match="remove it and run again"):
+        Dump.of([file], tmp_path / "graphs")
+
+
+@pytest.mark.parametrize("query", ["SELECT ?s WHERE {", "ASK {}", "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"])
+def test_a_query_that_is_no_select_is_an_error(query: str, tmp_path: Path) -> None:
+    dump = Dump.of([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
+    with pytest.raises(ServiceError, match=r"file:a\.ttl"):
+        dump.select(query)
+
+
+KILLED_BEFORE_IT_HAS_ITS_NAME = """
+import sys, time
+from pathlib import Path
+from data.sources.dump import Dump
+
+Path.rename = lambda *_: (print("loaded", flush=True), time.sleep(60))
+Dump.of([Path(sys.argv[1])], Path(sys.argv[2]))
+"""
+
+
+def test_a_load_that_was_killed_counts_for_nothing_and_is_done_again(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.ttl", TURTLE)
+    command = [sys.executable, "-c", KILLED_BEFORE_IT_HAS_ITS_NAME, str(file), str(tmp_path / "graphs")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as killed:
+        assert killed.stdout is not None
+        assert killed.stdout.readline() == b"loaded\n"
+        killed.send_signal(signal.SIGKILL)
+    assert graphs(tmp_path / "graphs") == []
+    assert list((tmp_path / "graphs").glob(f".*{TEMPORARY}"))
+    assert len(rows(Dump.of([file], tmp_path / "graphs"))) == 4
+    assert not list((tmp_path / "graphs").glob(f".*{TEMPORARY}"))
+
+
+def test_many_who_load_and_ask_at_once_load_one_graph(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.ttl", TURTLE)
+    with ThreadPoolExecutor(8) as pool:
+        counts = list(pool.map(lambda _: len(rows(Dump.of([file], tmp_path / "graphs"))), range(16)))
+    assert counts == [4] * 16
+    assert len(graphs(tmp_path / "graphs")) == 1
+
+
+def test_one_dump_is_asked_by_many_threads(tmp_path: Path) -> None:
+    dump = Dump.of([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: len(rows(dump)), range(64))) == [4] * 64
+
+
+def graphs(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*") if not path.name.startswith(".")]

@@ -1,0 +1,301 @@
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data import catalog
+from data.catalog import ENTITY_CLASSES, Relation
+from data.errors import InputError, WorkspaceError
+from data.records import Fact
+from data.sources.qec import LICENCE, SOURCE, TOP_CLASS, read_qec, write_qec
+from tests.data.a_dataset import CAPITAL, KENYA, NORWAY, PERU, YAGO, fact, published, write
+
+
+def changed(**said: Any) -> dict[str, Any]:
+    """The published predicate with some of its keys otherwise; those that are None are taken out."""
+    entry = published()[CAPITAL] | said
+    return {CAPITAL: {key: value for key, value in entry.items() if value is not None}}
+
+
+def relation_named(monkeypatch: pytest.MonkeyPatch, **said: Any) -> Relation:
+    """The catalog's capital with something said otherwise, as the only relation that the catalog has."""
+    made = replace(catalog.relation("capital"), **said)
+    monkeypatch.setattr(catalog, "relations", lambda: {made.name: made})
+    monkeypatch.setattr(catalog, "relation", lambda name: {made.name: made}[name])
+    return made
+
+
+def test_an_entity_s_first_pair_is_its_fact_and_its_other_answers_are_true_too(tmp_path: Path) -> None:
+    read = read_qec(write(tmp_path, published()))
+    assert read.facts == {"capital": (
+        Fact("capital", "Norway", "Oslo", None, None, None, SOURCE, LICENCE, f"{YAGO}Norway", f"{YAGO}Oslo",
+             (), 900, 1),
+        Fact("capital", "South Africa", "Pretoria", None, None, None, SOURCE, LICENCE, f"{YAGO}South_Africa",
+             f"{YAGO}Pretoria", ("Cape Town",), 700, 2),
+    )}  # fmt: skip
+    assert read.names == {"capital": ("Orvania", "Quellmark")}
+    assert read.warnings == ()
+
+
+def test_entities_of_one_name_are_two_where_their_iris_are(tmp_path: Path) -> None:
+    uris = [f"{YAGO}Norway", f"{YAGO}South_Africa", f"{YAGO}Norway,_Maine"]
+    read = read_qec(write(tmp_path, changed(entities=["Norway", "South Africa", "Norway"], entity_uris=uris)))
+    assert [(found.subject, found.object) for found in read.facts["capital"]] == [
+        ("Norway", "Oslo"), ("South Africa", "Pretoria"), ("Norway", "Cape Town"),
+    ]  # fmt: skip
+
+
+def test_an_answer_that_is_there_twice_is_no_further_one(tmp_path: Path) -> None:
+    read = read_qec(write(tmp_path, changed(answers=["Oslo", "Pretoria", "Pretoria"])))
+    assert read.facts["capital"][1].other_objects == ()
+
+
+@pytest.mark.parametrize(
+    "missing", ["entity_uris", "answer_uris", "entity_uri_to_degree", "entity_uri_to_predicate_degree"]
+)
+def test_what_a_file_does_not_say_is_unknown(missing: str, tmp_path: Path) -> None:
+    known = read_qec(write(tmp_path, published())).facts["capital"]
+    field = {
+        "entity_uris": "subject_uri", "answer_uris": "object_uri", "entity_uri_to_degree": "subject_degree",
+        "entity_uri_to_predicate_degree": "subject_relation_degree",
+    }[missing]  # fmt: skip
+    read = read_qec(write(tmp_path, changed(**{missing: None}))).facts["capital"]
+    assert read == tuple(replace(one, **{field: None}) for one in known)
+
+
+def test_nulls_are_unknown_each_in_its_place(tmp_path: Path) -> None:
+    uris = [None, f"{YAGO}South_Africa", f"{YAGO}South_Africa"]
+    read = read_qec(write(tmp_path, changed(entity_uris=uris, entity_uri_to_degree=[900, None, None])))
+    assert [(one.subject_uri, one.subject_degree) for one in read.facts["capital"]] == [
+        (None, 900), (f"{YAGO}South_Africa", None),
+    ]  # fmt: skip
+
+
+def test_a_blank_node_s_name_is_no_iri(tmp_path: Path) -> None:
+    read = read_qec(write(tmp_path, changed(entity_uris=["_:b0", "t17", "t17"], answer_uris=["x y", "", "nodeID://b"])))
+    assert {one.subject_uri for one in read.facts["capital"]} == {None}
+    assert {one.object_uri for one in read.facts["capital"]} == {None}
+
+
+def test_a_literal_s_text_is_no_iri_though_it_looks_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    relation_named(monkeypatch, object_class="url")
+    pages = ["https://oslo.kommune.no", "https://tshwane.gov.za", "https://capetown.gov.za"]
+    read = read_qec(write(tmp_path, changed(answers=pages, answer_uris=pages)))
+    assert [(one.object, one.object_uri) for one in read.facts["capital"]] == [(pages[0], None), (pages[1], None)]
+
+
+def test_two_predicates_of_one_relation_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    relation_named(monkeypatch, yago=(CAPITAL, "http://schema.org/capital"))
+    newer = changed(
+        entities=["Norway"], answers=["Bergen"], entity_uris=[f"{YAGO}Norway"], answer_uris=[f"{YAGO}Bergen"],
+        entity_uri_to_degree=[1], entity_uri_to_predicate_degree=[1], gpt_fake_entities=["Quellmark", "Dolminia"],
+    )[CAPITAL]  # fmt: skip
+    read = read_qec(write(tmp_path, published() | {"http://schema.org/capital": newer}))
+    assert [(one.object, one.other_objects) for one in read.facts["capital"]] == [
+        ("Oslo", ("Bergen",)), ("Pretoria", ("Cape Town",)),
+    ]  # fmt: skip
+    assert read.names == {"capital": ("Orvania", "Quellmark", "Dolminia")}
+
+
+def test_predicates_that_the_catalog_has_not_are_left_out_and_named(tmp_path: Path) -> None:
+    read = read_qec(write(tmp_path, published() | {"http://schema.org/shoe\u202eSize": {"entities": 7}}))
+    assert list(read.facts) == ["capital"]
+    assert read.warnings == (
+        r"left out, since the catalog has no relation for them: 'http://schema.org/shoe\u202eSize'",
+    )
+
+
+def test_pairs_without_a_name_are_left_out_and_counted(tmp_path: Path) -> None:
+    read = read_qec(
+        write(tmp_path, changed(entities=["Norway", " ", "South Africa"], answers=["", "Lima", "Pretoria"]))
+    )
+    assert [(one.subject, one.object) for one in read.facts["capital"]] == [("South Africa", "Pretoria")]
+    assert read.warnings == ("left out: 2 pairs of an entity or an answer without a name",)
+
+
+def test_a_relation_may_be_empty_as_published_ones_are(tmp_path: Path) -> None:
+    nothing = {key: [] for key, value in published()[CAPITAL].items() if isinstance(value, list)}
+    read = read_qec(write(tmp_path, changed(**nothing)))
+    assert read.facts == {"capital": ()}
+
+
+def test_a_mark_of_the_order_of_bytes_is_no_part_of_a_file(tmp_path: Path) -> None:
+    file = write(tmp_path, published())
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert len(read_qec(file).facts["capital"]) == 2
+
+
+def test_names_are_taken_as_they_are(tmp_path: Path) -> None:
+    names = ['Côte d\'Ivoire "{entity}"', "جمهورية كينيا", "<b>../../etc</b>\n[red]"]
+    read = read_qec(write(tmp_path, changed(entities=names, entity_uris=None)))
+    assert [one.subject for one in read.facts["capital"]] == names
+
+
+NO_LAYOUT: dict[str, tuple[Any, str]] = {
+    "cut off": ("{", " is no JSON in UTF-8: Expecting property name"),
+    "empty": ("", " is no JSON in UTF-8: Expecting value"),
+    "lists in lists": ("[" * 100_000, " is nested too deeply to be read"),
+    "objects in objects": ('{"a":' * 100_000, " is nested too deeply to be read"),
+    "a number without end": ('{"a": ' + "9" * 5000 + "}", " is no JSON in UTF-8: Exceeds the limit"),
+    "a list": ([1], r" must be a JSON object, not \[1\]"),
+    "nothing": ({}, " is no yago_qec.json: none of its keys"),
+    "something else": ({"name": "Norway"}, " is no yago_qec.json: none of its keys"),
+    "a list for a predicate": ({CAPITAL: ["Norway"]}, rf": {CAPITAL} must be a JSON object, not \['Norway'\]"),
+    "a predicate twice": (f'{{"{CAPITAL}": {{}}, "{CAPITAL}": {{}}}}', ": the key 'http://.* is there twice"),
+    "a key twice": (f'{{"{CAPITAL}": {{"x": 1, "y": [], "y": []}}}}', f": {CAPITAL}: the key 'y' is there twice"),
+}  # fmt: skip
+NO_COLUMN: list[tuple[str, Any, str]] = [
+    ("entities", None, " has no entities"),
+    ("answers", None, " has no answers"),
+    ("answers", "Oslo", ": answers must be a list, not 'Oslo'"),
+    ("entities", {"Norway": 1}, ": entities must be a list, not "),
+    ("answers", ["Oslo", None, "Lima"], r": answers\[1\] must be a text, not None"),
+    ("entities", ["Norway", 7, "Peru"], r": entities\[1\] must be a text, not 7"),
+    ("entities", ["\ud83d", "Norway", "Peru"], r": entities\[0\] has half a sign, which is no text: '\\ud83d'"),
+    ("entity_uris", [1, 2, 3], r": entity_uris\[0\] must be a text, not 1"),
+    ("gpt_fake_entities", ["Orvania", math.nan], r": gpt_fake_entities\[1\] must be a text, not nan"),
+    ("answers", ["Oslo", "Lima"], ": answers has 2 places, and entities 3"),
+    ("entity_uris", [f"{YAGO}Norway"], ": entity_uris has 1 places, and entities 3"),
+    ("answer_uris", [], ": answer_uris has 0 places, and entities 3"),
+    ("entity_uri_to_degree", [1] * 4, ": entity_uri_to_degree has 4 places, and entities 3"),
+    ("entity_uri_to_degree", [1, math.nan, 2], r": entity_uri_to_degree\[1\] must be a whole number.* not nan"),
+    ("entity_uri_to_degree", [1, math.inf, 2], r": entity_uri_to_degree\[1\] must be a whole number.* not inf"),
+    ("entity_uri_to_degree", [1, 2, True], r": entity_uri_to_degree\[2\] must be a whole number.* not True"),
+    ("entity_uri_to_degree", ["900", 2, 3], r": entity_uri_to_degree\[0\] must be a whole number.* not '900'"),
+    ("entity_uri_to_degree", [-1, 2, 3], r": entity_uri_to_degree\[0\] must be a whole number.* not -1"),
+    ("entity_uri_to_degree", [2**63, 2, 3], r": entity_uri_to_degree\[0\] must be a whole number"),
+    ("entity_uri_to_predicate_degree", [1.0, 2, 3], r": entity_uri_to_predicate_degree\[0\] must be .* not 1.0"),
+]
+
+
+@pytest.mark.parametrize("kind", NO_LAYOUT)
+def test_a_file_of_another_layout_is_refused_by_name(kind: str, tmp_path: Path) -> None:
+    content, said = NO_LAYOUT[kind]
+    file = write(tmp_path, content)
+    with pytest.raises(InputError, match=f"^{file}{said}"):
+        read_qec(file)
+
+
+@pytest.mark.parametrize(("key", "value", "said"), NO_COLUMN)
+def test_a_column_of_the_wrong_shape_is_refused_with_the_file_and_the_key(
+    key: str, value: Any, said: str, tmp_path: Path
+) -> None:
+    file = write(tmp_path, changed(**{key: value}))
+    with pytest.raises(InputError, match=f"^{file}: {CAPITAL}{said}"):
+        read_qec(file)
+
+
+def test_the_largest_count_is_one(tmp_path: Path) -> None:
+    read = read_qec(write(tmp_path, changed(entity_uri_to_degree=[2**63 - 1, 0, 0])))
+    assert [one.subject_degree for one in read.facts["capital"]] == [2**63 - 1, 0]
+
+
+def test_a_file_that_is_not_there_or_no_text_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"missing.json cannot be read: No such file"):
+        read_qec(tmp_path / "missing.json")
+    (tmp_path / "picture.json").write_bytes(b"\x89PNG\xff")
+    with pytest.raises(InputError, match=r"picture.json is no JSON in UTF-8: 'utf-8' codec can't decode"):
+        read_qec(tmp_path / "picture.json")
+
+
+def test_what_was_written_is_read_again_but_for_what_has_no_place_in_the_layout(tmp_path: Path) -> None:
+    facts = [
+        fact("South Africa", "Pretoria", other_objects=("Bloemfontein", "Cape Town")),
+        fact('Côte d\'Ivoire\n"{entity}"', "ياموسوكرو", subject_degree=None),
+        fact("Atlantis", "nowhere", subject_uri=None, object_uri=None, subject_relation_degree=0),
+    ]
+    assert write_qec(tmp_path / "q.json", {"capital": facts}, {"capital": ["Orvania"]}, catalog.relations()) == ()
+    read = read_qec(tmp_path / "q.json")
+    lost = {"object_degree": None, "object_relation_degree": None, "address": None, "query": None, "retrieved_at": None}
+    assert read.facts == {"capital": tuple(replace(one, source=SOURCE, **lost) for one in facts)}
+    assert read.names == {"capital": ("Orvania",)}
+    assert read.warnings == ()
+
+
+def test_what_is_written_has_the_published_layout(tmp_path: Path) -> None:
+    several = replace(PERU, other_objects=("Cusco",))
+    write_qec(tmp_path / "q.json", {"capital": [NORWAY, several]}, {"capital": ["Orvania"]}, catalog.relations())
+    relation = catalog.relation("capital")
+    assert json.loads((tmp_path / "q.json").read_text(encoding="utf-8")) == {CAPITAL: {
+        "entities": ["Norway", "Peru", "Peru"],
+        "answers": ["Oslo", "Lima", "Cusco"],
+        "entity_uris": [f"{YAGO}Norway", f"{YAGO}Peru", f"{YAGO}Peru"],
+        "answer_uris": [f"{YAGO}Oslo", f"{YAGO}Lima", None],
+        "entity_uri_to_degree": [120, 120, 120],
+        "entity_uri_to_predicate_degree": [1, 1, 1],
+        "gpt_fake_entities": ["Orvania"],
+        "query_forms": {"open": list(relation.open), "closed": list(relation.closed)},
+        "context_templates": {kind: templates[0] for kind, templates in relation.contexts.items()},
+        "entity_types": {"http://schema.org/Place": 1.0},
+        "answer_types": {"http://schema.org/Place": 1.0},
+    }}  # fmt: skip
+
+
+def test_columns_of_which_nothing_is_known_are_not_written(tmp_path: Path) -> None:
+    sample = replace(PERU, subject_uri=None, object_uri=None, subject_degree=None, subject_relation_degree=None)
+    write_qec(tmp_path / "q.json", {"capital": [sample]}, {}, catalog.relations())
+    entry = json.loads((tmp_path / "q.json").read_text(encoding="utf-8"))[CAPITAL]
+    assert sorted(entry) == [
+        "answer_types", "answers", "context_templates", "entities", "entity_types", "gpt_fake_entities", "query_forms",
+    ]  # fmt: skip
+
+
+def test_of_a_literal_the_text_is_written_where_an_iri_would_be(tmp_path: Path) -> None:
+    dated = replace(catalog.relation("capital"), object_class="date")
+    facts = [replace(NORWAY, object="17 May 1814", object_uri=None, other_objects=("7 June 1905",))]
+    write_qec(tmp_path / "q.json", {"capital": facts}, {}, {"capital": dated})
+    entry = json.loads((tmp_path / "q.json").read_text(encoding="utf-8"))[CAPITAL]
+    assert entry["answers"] == entry["answer_uris"] == ["17 May 1814", "7 June 1905"]
+    assert entry["answer_types"] == {}
+    assert entry["gpt_fake_entities"] == []
+
+
+def test_a_reversed_relation_is_written_under_its_predicate_with_reverse_before_it(tmp_path: Path) -> None:
+    reversed_ = replace(catalog.relation("capital"), name="reverseCapital", reverse=True)
+    facts = [fact("Oslo", "Norway", "reverseCapital")]
+    write_qec(tmp_path / "q.json", {"reverseCapital": facts}, {}, {"reverseCapital": reversed_})
+    assert list(json.loads((tmp_path / "q.json").read_text(encoding="utf-8"))) == [f"reverse-{CAPITAL}"]
+
+
+def test_a_reversed_predicate_is_that_of_the_reversed_relation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    relation_named(monkeypatch, name="reverseCapital", reverse=True)
+    read = read_qec(write(tmp_path, {f"reverse-{CAPITAL}": published()[CAPITAL], CAPITAL: {}}))
+    assert [one.relation for one in read.facts["reverseCapital"]] == ["reverseCapital"] * 2
+    assert read.skipped == (CAPITAL,)
+
+
+def test_relations_without_a_predicate_of_yago_are_left_out_and_named(tmp_path: Path) -> None:
+    nameless = replace(catalog.relation("capital"), name="anthem", yago=())
+    relations = {**catalog.relations(), "anthem": nameless}
+    facts = {"anthem": [fact("Norway", "Ja, vi elsker", "anthem")], "capital": [KENYA]}
+    assert write_qec(tmp_path / "q.json", facts, {}, relations) == ("anthem",)
+    assert list(read_qec(tmp_path / "q.json").facts) == ["capital"]
+
+
+def test_nothing_is_written_where_no_relation_has_a_predicate(tmp_path: Path) -> None:
+    relations = {"capital": replace(catalog.relation("capital"), yago=())}
+    with pytest.raises(InputError, match="none of capital has one"):
+        write_qec(tmp_path / "q.json", {"capital": [KENYA]}, {}, relations)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write(tmp_path, published())
+    before = file.read_bytes()
+
+    def full_disk(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    with pytest.raises(WorkspaceError, match=r"yago_qec.json cannot be written: .*No space left.*; name another file"):
+        write_qec(file, {"capital": [KENYA]}, {}, catalog.relations())
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_every_class_of_entities_has_one_at_the_top_of_the_taxonomy() -> None:
+    assert set(TOP_CLASS) == set(ENTITY_CLASSES)
+    assert TOP_CLASS["film"] == "http://schema.org/CreativeWork"

@@ -1,0 +1,30 @@
+"""Terms as Turtle writes them, for graphs that tests make up."""
+
+YAGO = "http://yago-knowledge.org/resource/"
+SCHEMA = "http://schema.org/"
+PREFIXES = {
+    "yago": YAGO,
+    "schema": SCHEMA,
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "wd": "http://www.wikidata.org/entity/",
+}
+HEAD = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items())
+
+Triple = tuple[str, str, str]
+
+
+def entity(name: str) -> str:
+    """YAGO's way to write a name in an IRI: letters and digits, all else by number."""
+    return "yago:" + "".join(
+        sign if sign.isascii() and sign.isalnum() else "_" if sign == " " else f"_u{ord(sign):04X}" for sign in name
+    )
+
+
+def literal(value: str, *, language: str | None = None, datatype: str | None = None) -> str:
+    """A value with its language or datatype."""
+    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    text = '"' + "".join(escapes.get(sign, sign) for sign in value) + '"'
+    return text + (f"@{language}" if language else f"^^{datatype}" if datatype else "")

@@ -1,0 +1,169 @@
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from data import catalog, invented
+from data.catalog import name_parts, reading
+from data.errors import InputError, UnknownName, UsageError
+from data.invented import GENERATOR_VERSION, invented_names
+
+CATALOG = Path(catalog.__file__).parent
+REAL = {name.casefold() for fact in catalog.facts() for name in (fact.subject, fact.object)}
+Change = Callable[[str, str, str], None]
+
+
+@pytest.mark.parametrize("entity_class", catalog.ENTITY_CLASSES)
+def test_every_class_has_500_different_names_that_are_those_of_nothing_real(entity_class: str) -> None:
+    names = invented_names(entity_class, 500, seed=0)
+    assert len({name.casefold() for name in names}) == 500
+    assert not REAL & {name.casefold() for name in names}
+
+
+@pytest.mark.parametrize("entity_class", catalog.ENTITY_CLASSES)
+def test_names_are_clean_and_in_latin_script(entity_class: str) -> None:
+    for name in invented_names(entity_class, 200, seed=1):
+        assert name == " ".join(name.split()) == unicodedata.normalize("NFC", name)
+        assert 2 <= len(name) <= 80
+        assert not set('{}[]<>"\\') & set(name), name
+        assert all(unicodedata.name(c).startswith("LATIN ") for c in name if c.isalpha()), name
+
+
+@pytest.mark.parametrize("entity_class", catalog.ENTITY_CLASSES)
+def test_a_shorter_list_is_the_beginning_of_a_longer_one(entity_class: str) -> None:
+    assert invented_names(entity_class, 7, seed=3) == invented_names(entity_class, 90, seed=3)[:7]
+
+
+@pytest.mark.parametrize("entity_class", catalog.ENTITY_CLASSES)
+def test_another_seed_gives_other_names(entity_class: str) -> None:
+    first, second = (set(invented_names(entity_class, 50, seed=seed)) for seed in (0, 1))
+    assert len(first & second) < 5
+
+
+def test_classes_that_are_made_alike_do_not_share_their_names() -> None:
+    assert not set(invented_names("person", 100, seed=0)) & set(invented_names("musician", 100, seed=0))
+
+
+def test_names_are_the_same_in_another_process_whatever_its_hashes() -> None:
+    asked = "from data.invented import invented_names as n; print(n('person', 60, seed=5) + n('company', 60, seed=5))"
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", asked], env={"PYTHONHASHSEED": hashes, "PYTHONPATH": str(CATALOG.parents[1])},
+            capture_output=True, text=True, check=True, cwd="/",
+        ).stdout.strip()
+        for hashes in ("1", "2")
+    ]  # fmt: skip
+    assert said[0] == said[1] == str(invented_names("person", 60, seed=5) + invented_names("company", 60, seed=5))
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    classes = ["person", "city", "company", "person", "city", "company"]
+    with ThreadPoolExecutor(6) as pool:
+        together = list(pool.map(lambda one: invented_names(one, 60, seed=2), classes))
+    assert together == [invented_names(one, 60, seed=2) for one in classes]
+
+
+def test_no_surname_is_one_that_faker_knows() -> None:
+    names = invented_names("person", 300, seed=4)
+    known = set().union(*(invented._known(locale, "last_names") for locale in name_parts.name_parts().locales))
+    surnames = {invented._plain(part) for name in names for part in name.split()[-1].split("-")}
+    assert len(surnames) > 300
+    assert len(surnames & known) < 0.02 * len(surnames)  # of its own locale none; of another one by chance
+
+
+@pytest.mark.parametrize(
+    ("listed", "locales"), [("last_names", "locales"), ("cities", "town_locales")]
+)  # fmt: skip
+def test_faker_lists_what_is_joined_for_every_locale(listed: str, locales: str) -> None:
+    for locale in getattr(name_parts.name_parts(), locales):
+        assert len(invented._known(locale, listed)) > 50, locale
+
+
+def test_the_people_of_a_name_are_of_many_locales() -> None:
+    marks = {c for name in invented_names("person", 400, seed=0) for c in name if not c.isascii()}
+    assert len(marks) > 10
+
+
+def test_the_version_names_the_library_and_the_parts() -> None:
+    assert "Faker 4" in GENERATOR_VERSION
+    assert catalog.digest("name_parts.yaml")[:12] in GENERATOR_VERSION
+
+
+def test_no_names_are_an_empty_list_and_fewer_are_refused() -> None:
+    assert invented_names("city", 0, seed=0) == []
+    with pytest.raises(UsageError, match="-1 invented names are asked for"):
+        invented_names("city", -1, seed=0)
+
+
+@pytest.mark.parametrize("entity_class", [*catalog.LITERAL_CLASSES, "capital"])
+def test_what_is_no_class_of_entities_has_no_names(entity_class: str) -> None:
+    with pytest.raises(UnknownName, match=f"no class of entities is named '{entity_class}'"):
+        invented_names(entity_class, 1, seed=0)
+
+
+@pytest.fixture
+def change(monkeypatch: pytest.MonkeyPatch) -> Iterator[Change]:
+    """Changes a text of a catalog file; whatever was read before is read anew, now and after the test."""
+    bundled = reading.content
+
+    def forget() -> None:
+        for cached in (reading.document, name_parts.name_parts, name_parts.names_prompt):
+            cached.cache_clear()
+
+    def changed(filename: str, old: str, new: str) -> None:
+        text = bundled(filename).decode("utf-8")
+        assert old in text
+        served = text.replace(old, new).encode("utf-8")
+        monkeypatch.setattr(reading, "content", lambda name: served if name == filename else bundled(name))
+        forget()
+
+    yield changed
+    monkeypatch.undo()
+    forget()
+
+
+def test_parts_that_give_too_few_names_are_said_with_class_and_numbers(change: Change) -> None:
+    change("name_parts.yaml", '["{stem}i", "{stem}ua", "{stem}een", "{stem}ane"]', '["velmari", "osquan"]')
+    with pytest.raises(InputError, match=r"class gender: 30 invented names are asked for, its parts give 2;"):
+        invented_names("gender", 30, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{first_name} {letter}. {surname}", "{first_name} {moon}", r"classes\.person\.person.*\{moon\}"),
+        ("{Unit}", "{Paper}", r"nothing above fills the slot \{Paper\}"),
+        ("The {surname} Variations", "The {surname Variations", "a brace that belongs to no slot"),
+        ("  compass: [", "  town: [", "'town' is the name of something above"),
+        ("called: mountains", "caled: mountains", r"classes\.mountain\.caled is not a known key"),
+        ("called: mountains", "called: ''", r"classes\.mountain\.called must be a text"),
+        ("  gender:\n", "  sex:\n", "these differ: gender, sex"),
+        ("town_locales: [", "townlocales: [", "town_locales must be a list"),
+        ("rank: [Captain,", "rank: Captain #", r"fictionalCharacter\.parts\.rank must be a list"),
+    ],
+)
+def test_a_broken_file_of_parts_is_refused_with_the_place(old: str, new: str, message: str, change: Change) -> None:
+    change("name_parts.yaml", old, new)
+    with pytest.raises(InputError, match=message):
+        name_parts.name_parts()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "old"), [("chat", "names of {things}. They"), ("plain", "names of {things}, which")]
+)
+def test_a_prompt_for_names_without_its_slots_is_refused(prompt: str, old: str, change: Change) -> None:
+    change("prompts.yaml", old, old.replace("{things}", "{thing}"))
+    with pytest.raises(InputError, match=rf"prompts.yaml: names\.{prompt} must have the slots"):
+        name_parts.names_prompt()
+
+
+@pytest.mark.parametrize("entity_class", catalog.ENTITY_CLASSES)
+def test_every_class_of_entities_has_a_list_written_by_hand(entity_class: str) -> None:
+    names = catalog.invented_entities(entity_class)
+    assert len({name.casefold() for name in names}) == len(names) >= 20
+    assert not REAL & {name.casefold() for name in names}
+    assert all(name == " ".join(name.split()) for name in names)

@@ -1,0 +1,205 @@
+"""Facts of a graph on a real server, all the way to the page; through kills, from a dump, and without a network."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+import requests
+import yaml
+
+from tests.data.sources.oxigraph import served
+from tests.data.sources.sparql_server import RESULTS, Said, answering
+from tests.data.sources.yago_graph import RELATIONS, write_graph
+from tests.end_to_end.tiny_study import Run, TinyStudy
+from tests.tasks.models.tiny import save_language_model
+
+KILLS_AFTER = (3, 40, 90)
+"""How many requests are answered before each kill."""
+
+
+@pytest.fixture(scope="session")
+def turtle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graph") / "yago-facts.ttl"
+    assert write_graph(path) >= 2_000
+    return path
+
+
+@pytest.fixture(scope="session")
+def oxigraph(turtle: Path) -> Iterator[str]:
+    with served(turtle) as address:
+        yield address
+
+
+Studies = Callable[..., TinyStudy]
+
+
+@pytest.fixture
+def study(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Studies:
+    """Makes studies of all relations of the graph, each with a workspace of its own."""
+
+    def made(address: str | None, **facts: Any) -> TinyStudy:
+        folder = tmp_path / uuid.uuid4().hex[:8]
+        folder.mkdir()
+        content = {
+            "name": "graph",
+            "seed": 3,
+            "services": {"contact": "tests@example.org"},
+            "facts": {
+                "source": "yago", "relations": list(RELATIONS), "pairs": 8, "real_entities": 2,
+                "invented_entities": 1, "invented": "names", **facts,
+            },
+            "contexts": {"base": 1, "assertive": 0, "negation": 0},
+            "models": [{"name": str(save_language_model(folder / "tiny-model")), "dtype": "float32", "device": "cpu"}],
+            "measures": {"persuasion": {}, "susceptibility": {}},
+        }  # fmt: skip
+        if address:
+            content["services"]["yago"] = {"address": address, "requests_a_minute": 60_000}  # type: ignore[index]
+        (folder / "graph.yaml").write_text(yaml.safe_dump(content))
+        home = tmp_path_factory.getbasetemp() / "prefect"
+        return TinyStudy(folder / "graph.yaml", folder / "workspace", home, uuid.uuid4().hex)
+
+    return made
+
+
+@contextmanager
+def holding(address: str) -> Iterator[tuple[str, list[str], list[int]]]:
+    """A service in front of another that answers so many requests as it is told and holds the next one back.
+
+    Its address, the queries that were answered, and how many may still be.
+    """
+    answered: list[str] = []
+    left = [1_000_000]
+
+    def forward(request: BaseHTTPRequestHandler, query: str) -> Said:
+        while not left[0]:
+            time.sleep(0.01)
+            if _gone(request.connection):
+                return 503, "text/plain", b""
+        left[0] -= 1
+        whole = requests.post(address, data={"query": query}, headers={"Accept": RESULTS}, timeout=60)
+        answered.append(query)
+        return whole.status_code, whole.headers["Content-Type"], whole.content
+
+    with answering(forward) as in_front:
+        yield in_front, answered, left
+
+
+def _gone(connection: socket.socket) -> bool:
+    """Whether the other end is closed."""
+    try:
+        return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def facts(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
+    """Every relation's facts without when and where they were asked for."""
+    return {
+        path.name.rpartition("-")[0]: [
+            {
+                name: value
+                for name, value in row.items()
+                if name not in ("address", "query", "retrieved_at", "looked_for_in")
+            }
+            for row in pq.read_table(path, partitioning=None).to_pylist()
+        ]
+        for path in sorted(study.workspace.glob("facts/*.parquet"))
+    }
+
+
+def test_twenty_relations_of_a_graph_run_to_the_page(oxigraph: str, study: Studies) -> None:
+    graph = study(oxigraph)
+    run = graph.run("run")
+    assert run.code == 0, run.said
+    assert len(RELATIONS) >= 20
+    page = (graph.workspace / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Are the entities that a graph holds much of harder to sway?" in page
+    with duckdb.connect(graph.workspace / "study.duckdb", read_only=True) as database:
+        found = database.execute(
+            "SELECT count(DISTINCT relation), bool_and(retrieved_at IS NOT NULL AND query IS NOT NULL), "
+            "bool_and(address = ?), min(subject_degree), any_value(licence) FROM facts", [oxigraph]
+        ).fetchone()  # fmt: skip
+        assert found == (len(RELATIONS), True, True, found[3], "CC BY 4.0")
+        assert found[3] > 0
+        degrees = database.execute(
+            "SELECT invented, min(degree), min(relation_degree) FROM degree_of_queries GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+        assert degrees[1] == (True, 0, 0)
+        assert min(degrees[0][1:]) > 0
+        measured = database.execute("SELECT count(*) FROM agreement WHERE measure_a = 'log_degree'").fetchone()
+        assert measured
+        assert measured[0] > 0
+
+
+def test_a_fetch_that_is_killed_three_times_ends_with_the_same_facts_and_asks_nothing_twice(
+    oxigraph: str, study: Studies
+) -> None:
+    undisturbed = study(oxigraph)
+    assert (run := undisturbed.run("fetch")).code == 0, run.said
+    with holding(oxigraph) as (address, answered, left):
+        disturbed = study(address)
+        for count in KILLS_AFTER:
+            left[0] = count - len(answered)
+            with disturbed.start("fetch") as process:
+                _until(lambda reached=count: len(answered) == reached, process)
+                time.sleep(0.3)  # the next request is held back meanwhile
+                os.kill(process.pid, signal.SIGKILL)
+            for other in disturbed.processes():
+                other.kill()
+        left[0] = 1_000_000
+        assert (run := disturbed.run("fetch")).code == 0, run.said
+        assert len(answered) > max(KILLS_AFTER)
+        assert Counter(answered).most_common(1)[0][1] == 1
+        once = len(answered)
+        assert disturbed.run("fetch").code == 0
+        assert len(answered) == once
+    assert facts(disturbed) == facts(undisturbed)
+
+
+def test_the_same_facts_come_from_a_dump(oxigraph: str, turtle: Path, study: Studies) -> None:
+    asked, loaded = study(oxigraph), study(None, dump=[str(turtle)])
+    for one in (asked, loaded):
+        assert (run := one.run("fetch")).code == 0, run.said
+    assert facts(loaded) == facts(asked)
+
+
+def test_a_service_that_cannot_be_reached_is_named_within_seconds_with_a_way_out(study: Studies) -> None:
+    unreachable = study("http://yago.invalid/sparql")  # a name that is reserved for never being one
+    start = time.monotonic()
+    run: Run = unreachable.run("run")
+    assert time.monotonic() - start < 30
+    assert run.code == 1
+    assert "YAGO (http://yago.invalid/sparql) cannot be reached" in run.said
+    assert "source: sample" in run.said
+    assert "dump" in run.said
+
+
+def test_a_relation_that_fails_stops_no_other(oxigraph: str, study: Studies) -> None:
+    """Of parallax the graph holds nothing."""
+    lacking = study(oxigraph, relations=["capital", "parallax"])
+    run = lacking.run("fetch")
+    assert run.code == 1
+    assert "relation parallax" in run.said
+    assert [name for name in facts(lacking) if name.startswith("facts-")] == ["facts-capital"]
+
+
+def _until(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    last = time.monotonic() + 90
+    while not reached():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < last
+        time.sleep(0.02)

@@ -1,0 +1,46 @@
+"""The command line, run within a test."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from flows import cli
+
+Command = Callable[..., "Ended"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: its exit code, and what it said where."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def told(self) -> str:
+        """The one message that a person gets in place of a traceback."""
+        assert "Traceback" not in self.out + self.err
+        assert self.err.startswith("error  ")
+        assert self.err.count("\n") == 1
+        return self.err.removeprefix("error  ").rstrip("\n")
+
+
+@pytest.fixture
+def swaymeter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command, run within the test; what it does to the environment is undone."""
+    for name in ("HF_HUB_OFFLINE", "FORCE_COLOR", "GITHUB_ACTIONS"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "dumb")
+
+    def run(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["swaymeter", *arguments])
+        code = cli._exit_code()  # main would end the process, and the tests with it
+        said = capsys.readouterr()
+        return Ended(code, said.out, said.err)
+
+    return run

@@ -1,0 +1,147 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data.catalog.name_parts import name_parts
+from data.errors import InputError, ModelError, UnknownName, UsageError
+from data.invented import invented_names
+from tasks.contexts import invented_by_model
+from tasks.contexts.invented_by_model import EXAMPLES, FEWEST_ROUNDS, SAMPLES, names_by_model
+from tasks.models import LanguageModel, load_language_model
+from tasks.scoring.generation import Answer, SampledAnswers
+from tests.tasks.models.tiny import CHAT, tiny_language_model
+
+Say = Callable[[Sequence[str]], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def plain() -> LanguageModel:
+    return tiny_language_model(window=2048)
+
+
+@pytest.fixture(scope="module")
+def chat() -> LanguageModel:
+    return tiny_language_model(chat_template=CHAT, window=2048)
+
+
+@pytest.fixture
+def say(monkeypatch: pytest.MonkeyPatch) -> Say:
+    """Puts words into the model's mouth: one round after the other; returns what it was asked."""
+
+    def says(rounds: Sequence[str]) -> list[dict[str, Any]]:
+        asked: list[dict[str, Any]] = []
+
+        def answered(model: Any, prompts: Any, identities: Any, **options: Any) -> list[SampledAnswers]:
+            text = rounds[len(asked)] if len(asked) < len(rounds) else ""
+            asked.append({"prompt": prompts[0], "identity": identities[0], **options})
+            answer = Answer(text, (), (), np.zeros(0, np.float32), finished=True)
+            return [SampledAnswers(identities[0], (answer,), answer)]
+
+        monkeypatch.setattr(invented_by_model, "sample_answers", answered)
+        return asked
+
+    return says
+
+
+def test_names_come_in_the_order_in_which_the_model_says_them(say: Say, plain: LanguageModel) -> None:
+    asked = say(["Velmar", "Ostrand\nVELMAR", "Kelm\nDrusk"])
+    assert names_by_model(plain, "city", 3, seed=0, known=()) == ["Velmar", "Ostrand", "Kelm"]
+    assert [one["identity"] for one in asked] == [("invented names", "city", str(number)) for number in range(3)]
+
+
+def test_fewer_names_are_the_first_of_more(say: Say, plain: LanguageModel) -> None:
+    rounds = ["Velmar\nOstrand", "Kelm", "Drusk\nYold"]
+    say(rounds)
+    many = names_by_model(plain, "city", 5, seed=0, known=())
+    for count in range(5):
+        say(rounds)
+        assert names_by_model(plain, "city", count, seed=0, known=()) == many[:count]
+
+
+def test_known_names_are_not_given(say: Say, plain: LanguageModel) -> None:
+    say(["Velmar\nOstrand\nPort  Kelm\nDrusk"])
+    assert names_by_model(plain, "city", 2, seed=0, known={"VELMAR", "port kelm"}) == ["Ostrand", "Drusk"]
+
+
+def test_what_the_prompt_says_is_not_given(say: Say, plain: LanguageModel) -> None:
+    example = invented_names("city", 1, seed=0)[0]
+    say([f"{example}\nMade-up names of cities\nVelmar\nIty"])
+    assert names_by_model(plain, "city", 2, seed=0, known=()) == ["Velmar", "Ity"]
+
+
+def test_every_round_shows_other_examples_and_the_seed_is_handed_on(say: Say, plain: LanguageModel) -> None:
+    asked = say(["Velmar", "Ostrand"])
+    names_by_model(plain, "mountain", 2, seed=9, known=())
+    examples = invented_names("mountain", 2 * EXAMPLES, seed=9)
+    for number, one in enumerate(asked):
+        assert [line[2:] for line in one["prompt"].splitlines() if line.startswith("- ")] == examples[
+            EXAMPLES * number : EXAMPLES * (number + 1)
+        ]
+        assert "names of mountains" in one["prompt"]
+        assert (one["seed"], one["samples"]) == (9, SAMPLES)
+
+
+def test_a_chat_model_is_asked_in_its_template_and_a_plain_one_goes_on_with_the_list(
+    say: Say, plain: LanguageModel, chat: LanguageModel
+) -> None:
+    asked = say(["Velmar", "Ostrand"])
+    names_by_model(chat, "tvSeries", 1, seed=0, known=())
+    said = chat.tokenizer.decode(asked[0]["prompt"])
+    assert said.startswith("<turn>user\nWrite a list of twenty made-up names of television series. ")
+    assert said.endswith("<end>\n<turn>assistant\n")
+    names_by_model(plain, "tvSeries", 1, seed=0, known=())
+    assert asked[1]["prompt"].startswith("Made-up names of television series")
+    assert asked[1]["prompt"].endswith("\n-")
+
+
+@pytest.mark.parametrize("entity_class", ["genre", "occupation", "material"])
+def test_names_of_what_has_no_capital_may_begin_small(entity_class: str, say: Say, plain: LanguageModel) -> None:
+    say(["velmar bolero"])
+    assert names_by_model(plain, entity_class, 1, seed=0, known=()) == ["velmar bolero"]
+
+
+def test_proper_names_that_begin_small_are_not_given(say: Say, plain: LanguageModel) -> None:
+    say(["and the other one\nVelmar"])
+    assert names_by_model(plain, "city", 1, seed=0, known=()) == ["Velmar"]
+
+
+def test_a_model_that_gives_too_few_names_is_named_with_class_and_numbers(say: Say, plain: LanguageModel) -> None:
+    asked = say(["Velmar\nOstrand"])
+    message = "class city: 4 invented names are asked for, tiny gave 2 in 10 rounds; take another model"
+    with pytest.raises(InputError, match=message):
+        names_by_model(plain, "city", 4, seed=0, known=())
+    assert len(asked) == FEWEST_ROUNDS + 2
+
+
+def test_a_chat_template_that_fails_is_an_error_of_the_model(say: Say) -> None:
+    say([])
+    broken = tiny_language_model(chat_template="{{ raise_exception('no users here') }}", name="shy")
+    with pytest.raises(ModelError, match=r"the chat template of shy cannot ask for names: .*no users here"):
+        names_by_model(broken, "city", 1, seed=0, known=())
+
+
+def test_what_cannot_be_asked_for_is_refused(plain: LanguageModel) -> None:
+    with pytest.raises(UnknownName, match="no class of entities is named 'date'"):
+        names_by_model(plain, "date", 1, seed=0, known=())
+    with pytest.raises(UsageError, match="-2 invented names"):
+        names_by_model(plain, "city", -2, seed=0, known=())
+
+
+@pytest.mark.parametrize("entity_class", list(name_parts().classes))
+def test_every_class_has_a_prompt(entity_class: str, say: Say, plain: LanguageModel) -> None:
+    asked = say(["Velmar"])
+    names_by_model(plain, entity_class, 1, seed=0, known=())
+    assert f"names of {name_parts().classes[entity_class].called}, which" in asked[0]["prompt"]
+    assert not set("{}") & set(asked[0]["prompt"])
+
+
+def test_the_embedded_model_makes_up_the_same_names_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invented_by_model, "MOST_TOKENS", {"chat": 40})
+    monkeypatch.setattr(invented_by_model, "SAMPLES", 4)
+    model = load_language_model("smollm2-135m-instruct", dtype="float32", device="cpu")
+    names = names_by_model(model, "city", 5, seed=0, known=())
+    assert len({name.casefold() for name in names}) == 5
+    assert all(name == " ".join(name.split()) and name[0] == name[0].upper() for name in names)
+    assert names_by_model(model, "city", 3, seed=0, known=names[:1]) == names[1:4]
