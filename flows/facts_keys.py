@@ -1,10 +1,12 @@
 """What the files of facts and of invented names are made from: enough to tell whether they must be fetched again."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from data import catalog
+from data.catalog.name_parts import names_prompt
 from data.invented import GENERATOR_VERSION
 from data.sources import dump
 from flows.study_facts import FactsPart
@@ -13,6 +15,8 @@ from tasks.models.identity import identify_language_model
 
 FETCH_VERSION = 2
 INVENT_VERSION = 1
+NAMES_DTYPE = "bfloat16"
+"""What a model that makes up names computes in: they need no exactness, and a large model fits."""
 SPARE_NAMES = 20
 """Invented names beyond those asked for, since some turn out to exist."""
 
@@ -39,11 +43,14 @@ def names_made_from(study: Study, entity_class: str) -> dict[str, Any]:
     }  # fmt: skip
     if facts.invented == "catalog":
         return made | {"names": list(catalog.invented_entities(entity_class))}
-    made |= {"seed": study.seed, "count": names_wanted(facts)}
+    made |= {"seed": study.seed, "count": names_wanted(facts), "generator": GENERATOR_VERSION}
     if facts.invented == "names":
-        return made | {"generator": GENERATOR_VERSION}
+        return made
     assert facts.invented_model is not None
-    return made | {"model": facts.invented_model, "revision": identify_language_model(facts.invented_model).revision}
+    return made | {
+        "model": facts.invented_model, "revision": identify_language_model(facts.invented_model).revision,
+        "dtype": NAMES_DTYPE, "prompt": asdict(names_prompt()),
+    }  # fmt: skip
 
 
 def graph(study: Study, name: str) -> str:

@@ -7,13 +7,13 @@ known only once the step above is done.
 import functools
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from data import catalog
 from data.errors import MissingFile, ModelError, SwaymeterError, UnknownName, UsageError
-from data.keys import table_digest
+from data.keys import content_key, table_digest
 from data.measures import MEASURES
 from data.records import Partition, Question, as_row, of_row
 from data.registry import INPUTS
@@ -269,7 +269,9 @@ class Plan:
             "needs": {need: self._made_by(need) for need in found.needs},
             "model": item.model.name, "revision": identify_language_model(item.model.name).revision,
             "dtype": resolved_dtype(item.model), "seed": self.study.seed,
-            "prompt_form": catalog.digest("prompts.yaml") if found.inputs == "questions" else "query as it stands",
+            "prompt_form": (
+                content_key(asdict(catalog.prompts())) if found.inputs == "questions" else "query as it stands"
+            ),
         }  # fmt: skip
         return self.workspace.scores(item.relation, f"{item.model.name}", found.table, made_from)
 

@@ -12,10 +12,8 @@ from data.invented import invented_names
 from data.sources import dump, sample, yago
 from data.sources.session import Session
 from data.sources.sparql import Endpoint, SparqlStore
-from flows.facts_keys import dump_files, names_wanted, not_in
+from flows.facts_keys import NAMES_DTYPE, dump_files, names_wanted, not_in
 from flows.plan import Plan
-from tasks.contexts.invented_by_model import names_by_model
-from tasks.models import load_language_model
 
 WITHOUT_A_SERVICE = "without it, use the bundled facts (`source: sample`) or a `dump` of YAGO under `facts`"
 
@@ -54,6 +52,8 @@ class Sources:
             return list(catalog.invented_entities(entity_class))
         if self._facts.invented == "names":
             return invented_names(entity_class, wanted, seed=self._seed)
+        from tasks.contexts.invented_by_model import names_by_model  # takes torch along, which most fetches need not
+
         return names_by_model(self._model, entity_class, wanted, seed=self._seed, known=())
 
     @property
@@ -62,8 +62,10 @@ class Sources:
 
     @functools.cached_property
     def _model(self) -> Any:
+        from tasks.models import load_language_model
+
         assert self._facts.invented_model is not None
-        return load_language_model(self._facts.invented_model)
+        return load_language_model(self._facts.invented_model, dtype=NAMES_DTYPE)
 
     @functools.cache  # noqa: B019 - lives as long as the run
     def store(self, name: str) -> SparqlStore:

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 import requests
@@ -141,9 +140,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _request(self, form: Mapping[str, str], method: str, path: str, accept: str) -> requests.PreparedRequest:

@@ -95,6 +95,13 @@ def bound(row: Row, variable: str) -> Term:
     return row[variable]
 
 
+def count(said: Term) -> int:
+    """The number that a COUNT answered; ServiceError where it is none."""
+    if not isinstance(said, Literal) or not re.fullmatch(r"[0-9]{1,18}", said.value):
+        raise ServiceError(f"a SPARQL endpoint answered {said!r} where a count was asked for")
+    return int(said.value)
+
+
 def is_iri(value: str) -> bool:
     """Whether a query can name it: a whole IRI without space, bracket, quote or backslash."""
     return _IRI.fullmatch(value) is not None

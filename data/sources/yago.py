@@ -17,7 +17,7 @@ from data.catalog import Relation
 from data.errors import InputError
 from data.records import Fact, RelationName
 from data.sources import literals
-from data.sources.sparql import Literal, SparqlStore, Term, Uri, bound, iris, is_iri, string
+from data.sources.sparql import Literal, SparqlStore, Term, Uri, bound, iri, is_iri, string
 from data.sources.yago_entities import BATCH, LABEL, LANGUAGES, MOST_ROWS, Entities, degrees, in_batches, objects
 from data.sources.yago_pairs import Pair, sampled_pairs
 
@@ -34,6 +34,7 @@ NO_ANSWER = "no English name for what is answered"
 NO_VALUE = "a value that reads as none"
 OWN_NAME = "the answer is the name of who is asked about"
 NAME_TAKEN = "another entity of the same name came first"
+NO_ENTITY = "a value in the place of who is asked about"
 NOT_AN_IRI = "an IRI that no query can name"
 
 
@@ -83,8 +84,8 @@ def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
     def query(batch: Sequence[str]) -> str:
         texts = " ".join(string(name, language) for name in batch for language in LANGUAGES)
         return (
-            f"SELECT DISTINCT ?name WHERE {{\n  VALUES ?name {{ {texts} }}\n  VALUES ?p {{ {iris(NAMES)} }}\n"
-            "  ?e ?p ?name .\n}"
+            f"SELECT DISTINCT ?name WHERE {{\n  VALUES ?name {{ {texts} }}\n"
+            f"  ?e {'|'.join(map(iri, NAMES))} ?name .\n}}"
         )
 
     found = {bound(row, "name") for row in in_batches(store, list(dict.fromkeys(names)), query)}
@@ -125,7 +126,10 @@ class _Choice:
         entity, value = pair.directed(self.relation)
         if entity in self.chosen:
             return
-        if not isinstance(entity, Uri) or not is_iri(entity) or (isinstance(value, Uri) and not is_iri(value)):
+        if not isinstance(entity, Uri):
+            self.dropped[NO_ENTITY] += 1
+            return
+        if not is_iri(entity) or (isinstance(value, Uri) and not is_iri(value)):
             self.dropped[NOT_AN_IRI] += 1
             return
         name, answer = self.known.name(entity), self.answer(value)

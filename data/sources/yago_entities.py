@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from data.catalog import Relation
-from data.errors import ServiceError, ServiceTimeout
+from data.errors import ServiceTimeout
 from data.records import WikidataId
 from data.sources.literals import plain
-from data.sources.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, iri, iris, string
-from data.sources.yago_pairs import DEEPEST, DIGITS, joined
+from data.sources.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, count, iri, iris, string
+from data.sources.yago_pairs import DIGITS, LONGER, joined
 
 BATCH = 100
 """How many entities a query asks about, at first."""
@@ -48,11 +48,11 @@ class Entities:
         labels: dict[Term, list[Literal]] = defaultdict(list)
         same: dict[Term, list[str]] = defaultdict(list)
         for row in in_batches(self._store, new, _description):
-            entity, value = bound(row, "e"), bound(row, "v")
-            if bound(row, "p") == LABEL and isinstance(value, Literal):
-                labels[entity].append(value)
-            else:
-                same[entity].append(value.value if isinstance(value, Literal) else value)
+            entity, label, other = bound(row, "e"), row.get("l"), row.get("same")
+            if isinstance(label, Literal):
+                labels[entity].append(label)
+            if other is not None:
+                same[entity].append(other.value if isinstance(other, Literal) else other)
         for entity in new:
             self.name(entity, labels[entity])
             found = [said[1] for said in map(_WIKIDATA.fullmatch, same[entity]) if said]
@@ -76,7 +76,7 @@ class Entities:
     def _learn_classes(self, generic: Sequence[Uri]) -> None:
         labels: dict[Term, list[Literal]] = defaultdict(list)
         for row in in_batches(self._store, generic, _classes):
-            if isinstance(label := bound(row, "v"), Literal):
+            if isinstance(label := bound(row, "l"), Literal):
                 labels[bound(row, "e")].append(label)
         for entity in generic:
             self.name(entity, labels[entity])
@@ -124,15 +124,15 @@ def degrees(store: SparqlStore, entities: Sequence[Uri], relation: Relation | No
 
     A triple that has the entity on both sides counts once [Du et al. 2024].
     """
-    out = joined(relation, "?e", "?o") if relation else "?e ?p ?o ."
-    back = joined(relation, "?s", "?e") if relation else "?s ?p ?e ."
+    predicates = [iri(predicate) for predicate in relation.yago] if relation else ["?p"]
 
     def query(batch: Sequence[str]) -> str:
         named = f"VALUES ?e {{ {iris(batch)} }}"
-        return (
-            f"SELECT ?e (COUNT(*) AS ?n) WHERE {{\n  {{ {named} {out} }}\n  UNION\n"
-            f"  {{ {named} {back} FILTER(?s != ?e) }}\n}} GROUP BY ?e"
-        )
+        # Not a path of alternatives: services differ in whether it gives what two predicates join once or twice.
+        parts = [f"{{ {named} ?e {predicate} ?o }}" for predicate in predicates]
+        parts += [f"{{ {named} ?s {predicate} ?e FILTER(?s != ?e) }}" for predicate in predicates]
+        union = "\n  UNION ".join(parts)
+        return f"SELECT ?e (COUNT(*) AS ?n) WHERE {{\n  {union}\n}} GROUP BY ?e"
 
     counted = dict.fromkeys(map(str, entities), 0)
     for row in in_batches(store, entities, query):
@@ -162,7 +162,7 @@ def _objects(store: SparqlStore, relation: Relation, entities: Sequence[Uri], pr
     try:
         yield from _whole(store, query).rows
     except ServiceTimeout:
-        if len(entities) == 1 and len(prefix) == DEEPEST:
+        if len(entities) == 1 and len(prefix) == LONGER:
             raise
         middle = len(entities) // 2
         parts = [(entities[:middle], prefix), (entities[middle:], prefix)]
@@ -173,25 +173,19 @@ def _objects(store: SparqlStore, relation: Relation, entities: Sequence[Uri], pr
 
 
 def _description(batch: Sequence[str]) -> str:
+    named = f"VALUES ?e {{ {iris(batch)} }}"
     return (
-        f"SELECT ?e ?p ?v WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n  VALUES ?p {{ {iris((LABEL, *SAME_AS))} }}\n"
-        f"  ?e ?p ?v .\n  FILTER(?p != {iri(LABEL)} || LANG(?v) {_ENGLISH})\n}}"
+        f"SELECT ?e ?l ?same WHERE {{\n  {{ {named} ?e {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n  UNION\n"
+        f"  {{ {named} ?e {'|'.join(map(iri, SAME_AS))} ?same }}\n}}"
     )
 
 
 def _classes(batch: Sequence[str]) -> str:
     return (
-        f"SELECT ?e ?v WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n"
-        f"  ?e a ?class .\n  ?class {iri(LABEL)} ?v .\n  FILTER(LANG(?v) {_ENGLISH})\n}}"
+        f"SELECT ?e ?l WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n"
+        f"  ?e a ?class .\n  ?class {iri(LABEL)} ?l .\n  FILTER(LANG(?l) {_ENGLISH})\n}}"
     )
 
 
 def _is_generic(entity: str, labels: Iterable[Literal]) -> bool:
     return entity.endswith("_generic_instance") or any(label.value == _PLACEHOLDER for label in labels)
-
-
-def count(said: Term) -> int:
-    """The number that a COUNT answered; ServiceError where it is none."""
-    if not isinstance(said, Literal) or not re.fullmatch(r"[0-9]{1,18}", said.value):
-        raise ServiceError(f"a SPARQL endpoint answered {said!r} where a count was asked for")
-    return int(said.value)

@@ -2,20 +2,21 @@
 
 A pair's key is the MD5 of the seed and the two terms as the graph writes them; the smallest keys come first. So the
 first n pairs are a sample of n, the same on every day and from every service that holds the same graph, whatever
-pages they came in: a page asks for keys of a beginning (a prefix of hexadecimal digits) and beyond the last key seen.
-What needs too long is asked again in sixteen parts, each of keys that begin with one digit more.
+pages they came in. A page asks for keys of a beginning (hexadecimal digits) and beyond the last key seen: of a large
+relation for so long a beginning that few pairs are left to sort, and where that needs too long, of longer ones.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
-from data.catalog import Relation
+from data.catalog import LITERAL_CLASSES, Relation
 from data.errors import ServiceError, ServiceTimeout
-from data.sources.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, iri, iris, string
+from data.sources.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, count, iri, string
 
 DIGITS = "0123456789abcdef"
-DEEPEST = 3
-"""Digits of the longest beginning: below a 4,096th part of a relation, smaller ones need as long."""
+LONGER = 3
+"""Digits that a beginning may get when its pairs need too long: a 4,096th part. Smaller parts need as long."""
 SMALLEST_PAGE = 10
 
 
@@ -34,31 +35,48 @@ class Pair:
 
 
 def sampled_pairs(store: SparqlStore, relation: Relation, *, seed: int, page: int) -> Iterator[Pair]:
-    """Every pair of the relation that has IRIs where there must be some, in the order of the keys.
+    """Every pair of the relation, in the order of the keys; none of blank nodes, which have no name.
 
-    page: how many pairs are asked for at once, at first; it changes nothing else. Literals in other languages than
-    English are left out. ServiceTimeout where even small parts need too long.
+    page: how many pairs are asked for at once, at first; it changes nothing else. Where answers are values, those in
+    other languages than English are left out. ServiceTimeout where even small parts need too long.
     """
-    yield from _Pages(store, relation, seed, max(page, 2)).beginning_with("", "")
+    pages = _Pages(store, relation, seed, max(page, 2))
+    digits = pages.digits_at_first()
+    for beginning in product(DIGITS, repeat=digits):
+        yield from pages.beginning_with("".join(beginning), "", digits + LONGER)
 
 
 def joined(relation: Relation, subject: str, object: str) -> str:
-    """The triple pattern of the relation between two variables."""
-    if len(relation.yago) == 1:
-        return f"{subject} {iri(relation.yago[0])} {object} ."
-    return f"VALUES ?p {{ {iris(relation.yago)} }} {subject} ?p {object} ."
+    """The triple pattern of the relation between two variables.
+
+    Several predicates are a path of alternatives: services look each of them up, and read the whole graph where the
+    predicate is a variable with VALUES.
+    """
+    return f"{subject} {'|'.join(map(iri, relation.yago))} {object} ."
 
 
 class _Pages:
     def __init__(self, store: SparqlStore, relation: Relation, seed: int, size: int) -> None:
         self._store, self._relation, self._seed, self._size = store, relation, seed, size
 
-    def beginning_with(self, prefix: str, after: str) -> Iterator[Pair]:
+    def digits_at_first(self) -> int:
+        """So many that about one page to sixteen begin alike; none where there are too many to count in time."""
+        parts = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._relation.yago)
+        try:
+            counted = self._store.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {parts} }}").rows
+        except ServiceTimeout:
+            return 0
+        pairs, digits = sum(count(bound(row, "n")) for row in counted), 0
+        while pairs >= self._size * len(DIGITS) ** (digits + 1):
+            digits += 1
+        return digits
+
+    def beginning_with(self, prefix: str, after: str, longest: int) -> Iterator[Pair]:
         while True:
             try:
                 answer = self._store.select(self._query(prefix, after))
             except ServiceTimeout:
-                if len(prefix) == DEEPEST:
+                if len(prefix) == longest:
                     raise
                 self._size = max(SMALLEST_PAGE, self._size // 2)
                 break
@@ -76,17 +94,18 @@ class _Pages:
         for digit in DIGITS:
             part = prefix + digit
             if part >= after[: len(part)]:
-                yield from self.beginning_with(part, after if after.startswith(part) else "")
+                yield from self.beginning_with(part, after if after.startswith(part) else "", longest)
 
     def _query(self, prefix: str, after: str) -> str:
         limits = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         limits += [f"?k > {string(after)}"] if after else []
-        literal = "" if self._relation.reverse else ' || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en")'
+        # Only where there may be texts: a term that is looked at costs as much as hashing it.
+        if self._relation.object_class in LITERAL_CLASSES:
+            limits.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(
             [
                 "SELECT ?s ?o ?k WHERE {",
                 f"  {joined(self._relation, '?s', '?o')}",
-                f"  FILTER(isIRI(?s) && (isIRI(?o){literal}))",
                 f'  BIND(MD5(CONCAT("{self._seed} ", STR(?s), " ", STR(?o))) AS ?k)',
                 *([f"  FILTER({' && '.join(limits)})"] if limits else []),
                 f"}} ORDER BY ?k LIMIT {self._size}",

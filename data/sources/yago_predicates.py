@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from data.sources.sparql import SparqlStore, Uri, bound, iri, is_iri
-from data.sources.yago_entities import count
+from data.sources.sparql import SparqlStore, Uri, bound, count, iri, is_iri
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 from reports.figures.plate import Plate
@@ -20,7 +21,8 @@ TITLE = "Are the entities that a graph holds much of harder to sway?"
 DEGREES = {"degree": "degree", "relation_degree": "degree under the relation"}
 BOUND = 95
 MANY = 600
-_WINDOW, _FEWEST = 0.1, 20
+_FACTOR, _FEWEST = 2, 20
+_NONE, _SPREAD = 0.33, 0.12
 _POINTS = ["relation", "query_type", "form", "entity", "invented", "query_id", "degree", "relation_degree"]
 
 
@@ -28,33 +30,38 @@ def susceptibility_by_degree(axes: Axes, data: pd.DataFrame, degree: str) -> Axe
     """Draws an entity a dot, its degree across (logarithmic) and mean susceptibility in nats up, one query type.
 
     `data` has query_type, invented, susceptibility and the column `degree`. Real entities are filled; invented ones,
-    of degree 0, stand hollow left of the axis' first decade. A line runs along the 95th percentile of real ones.
+    of degree 0, stand hollow left of degree 1. A line runs along the 95th percentile of real ones.
     """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     real, invented = data[~data["invented"]], data[data["invented"]]
     alpha, dense = max(0.15, 0.7 * min(1.0, MANY / len(data))), len(data) > MANY
     style: dict[str, Any] = {"markersize": 3.0, "alpha": alpha, "rasterized": dense, "color": hue}
     axes.plot(real[degree], real["susceptibility"], "o", markeredgewidth=0, **style)
-    beside = np.linspace(0.25, 0.45, len(invented))
+    beside = _NONE + _SPREAD * np.sin(np.arange(len(invented)) * 2.4)  # side by side, the same every time
     axes.plot(beside, invented["susceptibility"], "o", markerfacecolor="none", markeredgewidth=0.7, **style)
     axes.plot(*upper_bound(real[degree].to_numpy(dtype=float), numbers(real["susceptibility"])), color=INK)
     axes.set_xscale("log")
+    decades = 10 ** np.arange(int(np.log10(max(real[degree].max(), 1))) + 2)
+    axes.set_xticks([_NONE, *decades], ["0", *(f"{decade:,}" for decade in decades)])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * max(real[degree].max(), 1))
     return axes
 
 
 def upper_bound(
     degrees: NDArray[np.float64], scores: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The 95th percentile of scores (n,) over a window that slides along the entities in order of degree (n,).
+    """At every degree, the 95th percentile of the scores (n,) of entities of half to double that degree (n,).
 
-    The window holds a tenth of the entities, at least 20; empty where there are fewer. Degrees are its medians.
+    Degrees that have fewer than 20 such entities are left out; both empty where that is all of them.
     """
-    window = max(_FEWEST, round(_WINDOW * len(degrees)))
-    if len(degrees) < window:
-        return np.empty(0), np.empty(0)
-    order = np.lexsort((scores, degrees))
-    slid = [np.lib.stride_tricks.sliding_window_view(values[order], window) for values in (degrees, scores)]
-    return np.median(slid[0], axis=1), np.percentile(slid[1], BOUND, axis=1)
+    found = []
+    for degree in np.unique(degrees):
+        near = scores[(degrees >= degree / _FACTOR) & (degrees <= degree * _FACTOR)]
+        if len(near) >= _FEWEST:
+            found.append((degree, np.percentile(near, BOUND)))
+    at, bound = np.array(found).reshape(-1, 2).T
+    return at, bound
 
 
 def degree_plates(frames: dict[str, pd.DataFrame]) -> list[Plate]:
@@ -74,11 +81,14 @@ def _plate(model: Model, every: pd.DataFrame, found: Finite, agreement: pd.DataF
     entities = _entities(found.rows)
     real = entities[~entities["invented"]]
     several = entities["relation"].nunique()
-    bound = f" The line is the {BOUND}th percentile over a sliding tenth of the real entities, at least {_FEWEST}."
+    bound = (
+        f" The line is the {BOUND}th percentile of the real entities of half to double a degree, where they are at "
+        f"least {_FEWEST}."
+    )
     caption = (
         "Each dot is an entity of a relation: further right the graph has more triples with it, higher up its queries "
-        "are swayed further (mean over its forms). Filled dots are real entities; hollow ones, left of the scale, are "
-        f"invented and have no triples.{bound if len(real) >= _FEWEST else ''} Spearman's rho is over the real "
+        "are swayed further (mean over its forms). Filled dots are real entities; hollow ones, at 0, are invented: the "
+        f"graph has nothing of them.{bound if len(real) >= _FEWEST else ''} Spearman's rho is over the real "
         f"entities alone. {model}; n = {real.groupby(['relation', 'entity']).ngroups} real and "
         f"{entities[entities['invented']].groupby(['relation', 'entity']).ngroups} invented entities of {several} "
         f"relation{'' if several == 1 else 's'}.{_missing(agreement)}{found.note('queries')}{stand_in}"

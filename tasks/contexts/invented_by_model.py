@@ -1,8 +1,9 @@
 """Names of invented entities that a language model makes up, asked with the catalog's prompt.
 
-A model with a chat template is asked in it for a list; any other goes on with a list that has begun. Each round shows
-other examples from the seeded generator, so that the answers differ, and draws several answers to them. Names depend on
-seed, model and class alone, and the first n of a longer list are the list of n.
+A model with a chat template is asked in it for a list, whose first dash stands there already, so that small models
+neither greet nor explain; any other goes on with a list that has begun. Each round shows other examples from the seeded
+generator, so that the answers differ, and draws several answers to them. Names depend on seed, model and class alone,
+and the first n of a longer list are the list of n.
 What it is not: a proof that a name is nobody's. Models repeat what they have read, so the names must be looked up.
 """
 
@@ -14,8 +15,7 @@ from data.errors import InputError, ModelError, UsageError
 from data.invented import invented_names
 from tasks.contexts.listed_names import folded, names_in
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_prompts import _template as chat_template
-from tasks.scoring.answer_prompts import prompt_form
+from tasks.scoring.answer_prompts import chat_template, prompt_form
 from tasks.scoring.generation import sample_answers
 
 TEMPERATURE = 0.8
@@ -82,13 +82,12 @@ def _tokens(model: LanguageModel, prompt: str) -> str | list[int]:
         return prompt
     turns = [{"role": "user", "content": prompt}]
     try:
-        return list(
-            model.tokenizer.apply_chat_template(
-                turns, chat_template=chat_template(model), add_generation_prompt=True, return_dict=False
-            )
+        asked = model.tokenizer.apply_chat_template(
+            turns, chat_template=chat_template(model), add_generation_prompt=True, return_dict=False
         )
     except Exception as error:  # whatever the author of a template chose to raise
         raise ModelError(f"the chat template of {model.name} cannot ask for names: {error}") from error
+    return [*asked, *model.tokenizer("-", add_special_tokens=False)["input_ids"]]
 
 
 def _says(prompt: str, name: str) -> bool:

@@ -149,12 +149,12 @@ def _filled(template: str, question: str, context: str | None) -> str:
 def _conversation(model: LanguageModel) -> _Conversation:
     if model not in _conversations:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
-        template = _template(model)
+        template = chat_template(model)
         _conversations[model] = _Conversation(template, _takes_system_turn(model, template), control)
     return _conversations[model]
 
 
-def _template(model: LanguageModel) -> str:
+def chat_template(model: LanguageModel) -> str:
     if prompt_form(model) == "plain":
         return _AS_IT_IS
     try:
@@ -196,7 +196,7 @@ def _end_of_turn(model: LanguageModel) -> int | None:
     """The token of its own that the template puts directly behind what the assistant said."""
     turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": _PROBE}]
     try:
-        _, said, behind = _rendered(model, _template(model), turns, asks=False).rpartition(_PROBE)
+        _, said, behind = _rendered(model, chat_template(model), turns, asks=False).rpartition(_PROBE)
     except Exception:  # then the end-of-sequence tokens have to do
         return None
     tokens = model.tokenizer(behind.lstrip(), add_special_tokens=False)["input_ids"]

@@ -45,13 +45,12 @@ def oxigraph(turtle: Path) -> Iterator[str]:
 Studies = Callable[..., TinyStudy]
 
 
-@pytest.fixture
-def study(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Studies:
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Studies:
     """Makes studies of all relations of the graph, each with a workspace of its own."""
 
     def made(address: str | None, **facts: Any) -> TinyStudy:
-        folder = tmp_path / uuid.uuid4().hex[:8]
-        folder.mkdir()
+        folder = tmp_path_factory.mktemp("graph-study")
         content = {
             "name": "graph",
             "seed": 3,
@@ -71,6 +70,15 @@ def study(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Studies:
         return TinyStudy(folder / "graph.yaml", folder / "workspace", home, uuid.uuid4().hex)
 
     return made
+
+
+@pytest.fixture(scope="session")
+def undisturbed(oxigraph: str, study: Studies) -> TinyStudy:
+    """A study of the server's graph after a run that nothing disturbed; not to be changed."""
+    graph = study(oxigraph)
+    run = graph.run("run")
+    assert run.code == 0, run.said
+    return graph
 
 
 @contextmanager
@@ -121,14 +129,11 @@ def facts(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def test_twenty_relations_of_a_graph_run_to_the_page(oxigraph: str, study: Studies) -> None:
-    graph = study(oxigraph)
-    run = graph.run("run")
-    assert run.code == 0, run.said
+def test_twenty_relations_of_a_graph_run_to_the_page(oxigraph: str, undisturbed: TinyStudy) -> None:
     assert len(RELATIONS) >= 20
-    page = (graph.workspace / "report" / "index.html").read_text(encoding="utf-8")
+    page = (undisturbed.workspace / "report" / "index.html").read_text(encoding="utf-8")
     assert "Are the entities that a graph holds much of harder to sway?" in page
-    with duckdb.connect(graph.workspace / "study.duckdb", read_only=True) as database:
+    with duckdb.connect(undisturbed.workspace / "study.duckdb", read_only=True) as database:
         found = database.execute(
             "SELECT count(DISTINCT relation), bool_and(retrieved_at IS NOT NULL AND query IS NOT NULL), "
             "bool_and(address = ?), min(subject_degree), any_value(licence) FROM facts", [oxigraph]
@@ -146,10 +151,8 @@ def test_twenty_relations_of_a_graph_run_to_the_page(oxigraph: str, study: Studi
 
 
 def test_a_fetch_that_is_killed_three_times_ends_with_the_same_facts_and_asks_nothing_twice(
-    oxigraph: str, study: Studies
+    oxigraph: str, undisturbed: TinyStudy, study: Studies
 ) -> None:
-    undisturbed = study(oxigraph)
-    assert (run := undisturbed.run("fetch")).code == 0, run.said
     with holding(oxigraph) as (address, answered, left):
         disturbed = study(address)
         for count in KILLS_AFTER:
@@ -170,11 +173,10 @@ def test_a_fetch_that_is_killed_three_times_ends_with_the_same_facts_and_asks_no
     assert facts(disturbed) == facts(undisturbed)
 
 
-def test_the_same_facts_come_from_a_dump(oxigraph: str, turtle: Path, study: Studies) -> None:
-    asked, loaded = study(oxigraph), study(None, dump=[str(turtle)])
-    for one in (asked, loaded):
-        assert (run := one.run("fetch")).code == 0, run.said
-    assert facts(loaded) == facts(asked)
+def test_the_same_facts_come_from_a_dump(turtle: Path, undisturbed: TinyStudy, study: Studies) -> None:
+    loaded = study(None, dump=[str(turtle)])
+    assert (run := loaded.run("fetch")).code == 0, run.said
+    assert facts(loaded) == facts(undisturbed)
 
 
 def test_a_service_that_cannot_be_reached_is_named_within_seconds_with_a_way_out(study: Studies) -> None:

@@ -47,19 +47,26 @@ def test_an_entity_s_forms_are_averaged() -> None:
     assert sorted(plate.paint().axes[0].lines[0].get_ydata()) == pytest.approx(sorted(means))
 
 
-def test_the_upper_bound_is_the_95th_percentile_of_a_sliding_window() -> None:
-    degrees, scores = np.arange(1.0, 31.0), np.arange(30.0)
-    x, y = upper_bound(degrees[::-1], scores[::-1])
-    assert len(x) == 11
-    assert x[0] == 10.5
-    assert y[0] == pytest.approx(np.percentile(np.arange(20), 95))
+def test_the_upper_bound_is_the_95th_percentile_of_entities_of_half_to_double_the_degree() -> None:
+    degrees = np.array([1.0] * 10 + [2.0] * 10 + [4.0] * 10 + [100.0] * 19)
+    scores = np.arange(49.0)
+    at, bound = upper_bound(degrees[::-1], scores[::-1])
+    assert at.tolist() == [1, 2, 4]
+    assert bound.tolist() == pytest.approx([np.percentile(scores[:20], 95), np.percentile(scores[:30], 95),
+                                            np.percentile(scores[10:30], 95)])  # fmt: skip
 
 
 def test_too_few_entities_have_no_upper_bound() -> None:
-    x, y = upper_bound(np.arange(1.0, 20.0), np.zeros(19))
-    assert (len(x), len(y)) == (0, 0)
+    at, bound = upper_bound(np.ones(19), np.zeros(19))
+    assert (len(at), len(bound)) == (0, 0)
     (plate,) = degree_plates(checked(study([(MODEL, "float32")], relations=["capital"], entities=4, questions=6)))
     assert "percentile" not in plate.caption
+
+
+def test_the_scale_is_in_plain_numbers_with_0_for_invented_entities() -> None:
+    (plate,) = degree_plates(KNOWN)
+    axes = plate.paint().axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()][:4] == ["0", "1", "10", "100"]
 
 
 def test_a_source_without_a_graph_gives_no_figure() -> None:

@@ -7,7 +7,7 @@ from data.errors import ServiceTimeout
 from data.sources import yago
 from data.sources.dump import Dump
 from data.sources.sparql import Row
-from data.sources.yago_pairs import DEEPEST, Pair, sampled_pairs
+from data.sources.yago_pairs import LONGER, Pair, sampled_pairs
 from tests.data.sources.small_graphs import ALL, Changed, graph, said
 from tests.data.sources.sparql_server import asking, cutting
 from tests.data.sources.yago_graph import COUNTRIES, relation_named
@@ -76,6 +76,15 @@ def test_a_service_that_is_always_too_slow_is_asked_for_less_and_then_given_up(d
     store = Changed(dump, too_slow)
     with pytest.raises(ServiceTimeout, match="YAGO needs too long"):
         yago.facts(store, relation_named("capital"), pairs=100, seed=1)
-    assert len(store.queries) == 1 + DEEPEST
-    limits = [int(re.findall(r"LIMIT (\d+)", query)[0]) for query in store.queries]
+    assert len(store.queries) == 1 + 1 + LONGER
+    limits = [int(limit) for query in store.queries for limit in re.findall(r"LIMIT (\d+)", query)]
     assert limits == [200, 100, 50, 25]
+
+
+def test_of_a_large_relation_keys_of_few_beginnings_are_asked_for(dump: Dump) -> None:
+    asked = Changed(dump, lambda query, rows: rows)
+    keys = [pair.key for pair in sampled_pairs(asked, relation_named("award"), seed=5, page=5)]
+    assert keys == [pair.key for pair in sampled_pairs(dump, relation_named("award"), seed=5, page=ALL)]
+    assert len(keys) == 169
+    assert {query.count("STRSTARTS") for query in asked.queries[1:]} == {1}
+    assert len(asked.queries) < 100

@@ -90,7 +90,7 @@ def test_a_chat_model_is_asked_in_its_template_and_a_plain_one_goes_on_with_the_
     names_by_model(chat, "tvSeries", 1, seed=0, known=())
     said = chat.tokenizer.decode(asked[0]["prompt"])
     assert said.startswith("<turn>user\nWrite a list of twenty made-up names of television series. ")
-    assert said.endswith("<end>\n<turn>assistant\n")
+    assert said.endswith("<end>\n<turn>assistant\n-")
     names_by_model(plain, "tvSeries", 1, seed=0, known=())
     assert asked[1]["prompt"].startswith("Made-up names of television series")
     assert asked[1]["prompt"].endswith("\n-")

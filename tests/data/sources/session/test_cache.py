@@ -70,6 +70,14 @@ def test_answers_that_are_too_old_are_asked_for_anew(opened: Open) -> None:
     assert len(server.asked) == 2
 
 
+def test_a_kept_answer_that_is_now_known_as_an_error_is_asked_for_anew(opened: Open) -> None:
+    with serving(says({"error": {"code": "other", "info": "no"}}), says([1])) as server:
+        session = opened(server)
+        session.ask({})
+        assert session.ask({}, error_of=maxlag).content == [1]
+    assert len(server.asked) == 2
+
+
 def test_refresh_asks_anew_once_and_keeps_that(opened: Open) -> None:
     with serving(says([1]), says([2])) as server:
         opened(server).ask({})
@@ -140,6 +148,7 @@ def test_the_cache_holds_json_and_neither_pickles_nor_the_contact(opened: Open, 
     for value in values:
         assert isinstance(value, str)
         assert isinstance(json.loads(value), dict)
+        assert "Oslo" in value
         with pytest.raises(Exception, match=r".*"):
             pickle.loads(value.encode())
     for never in (b"\x80\x04\x95", b"\x80\x05\x95", CONTACT.encode(), b"secret"):

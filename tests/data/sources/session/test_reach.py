@@ -30,8 +30,9 @@ def test_a_mirror_may_send_us_to_its_safe_address(opened: Open) -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["http://example.org/query", "//example.org/query", "http://127.0.0.1:1/ask", "ftp://127.0.0.1/", "http://[x/"],
-)
+    ["http://example.org/query", "https://example.org/ask", "//example.org/query", "http://127.0.0.1:1/ask",
+     "ftp://127.0.0.1/", "http://[x/"],
+)  # fmt: skip
 def test_a_query_is_sent_to_no_other_host(target: str, opened: Open) -> None:
     elsewhere = Say(status=302, headers={"Location": target})
     with serving(elsewhere) as server, pytest.raises(ServiceError, match="sends us to"):
