@@ -10,7 +10,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from itertools import islice
 
 from data.catalog import Relation
@@ -187,7 +186,7 @@ def _facts(store: SparqlStore, choice: _Choice) -> list[Fact]:
                 object_relation_degree=of_relation[uri] if uri else None,
                 address=answer.address,
                 query=answer.query,
-                retrieved_at=answer.retrieved_at.astimezone(UTC).isoformat(timespec="seconds"),
+                retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),
             )
         )
     return written

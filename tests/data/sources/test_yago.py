@@ -6,9 +6,9 @@ import pytest
 from data.errors import InputError
 from data.sources import yago
 from data.sources.dump import Dump
-from data.sources.sparql import Endpoint
+from data.sources.sparql import Endpoint, Literal, Uri
 from data.sources.yago_predicates import predicates
-from tests.data.sources.small_graphs import by_subject, graph, said
+from tests.data.sources.small_graphs import Changed, by_subject, graph, said
 from tests.data.sources.sparql_server import asking, cutting
 from tests.data.sources.turtle import YAGO
 from tests.data.sources.yago_graph import COUNTRIES, RELATIONS, relation_named, write_graph
@@ -136,6 +136,13 @@ def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
     known = [*NASTY.values(), "Norway", "Land of Oslo", "Mul Quillfeather", ""]
     assert yago.existing(endpoint, [*known, *unknown]) == set(known)
     assert yago.existing(endpoint, []) == set()
+
+
+def test_only_names_that_were_asked_for_exist(dump: Dump) -> None:
+    generous = Changed(
+        dump, lambda query, rows: (*rows, {"name": Literal("Nowhere", None, "en")}, {"name": Uri("x:y")})
+    )
+    assert yago.existing(generous, ["Norway", "Sweden", "Utopia"]) == {"Norway", "Sweden"}
 
 
 def test_very_many_names_are_looked_for_in_batches_that_shrink(oxigraph: str, tmp_path: Path) -> None:

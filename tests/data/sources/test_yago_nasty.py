@@ -89,7 +89,11 @@ def test_an_entity_keeps_its_name_when_the_service_gives_another_later(tmp_path:
     assert (fact.object, fact.other_objects) == ("Party P", ())
 
 
-def test_something_of_which_only_the_class_is_known_is_called_by_the_class(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_something_of_which_only_the_class_is_known_is_called_by_the_class(
+    at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yago, "BATCH", at_once)
     store = graph(
         tmp_path,
         """
@@ -104,6 +108,17 @@ def test_something_of_which_only_the_class_is_known_is_called_by_the_class(tmp_p
     (fact,) = fetched.facts
     assert {fact.object, *fact.other_objects} == {"honour of the realm", "prize"}
     assert fetched.dropped == {yago.NO_ANSWER: 1}
+
+
+def test_a_unit_is_called_as_the_graph_calls_it(tmp_path: Path) -> None:
+    store = graph(
+        tmp_path,
+        """
+        yago:A rdfs:label "A"@en ; schema:elevation "3"^^yago:Unit_1 .
+        yago:Unit_1 rdfs:label "Norwegian ell"@en .
+        """,
+    )
+    assert by_subject(store, "elevation")["A"].object == "3 Norwegian ell"
 
 
 def test_an_iri_that_no_query_can_name_is_dropped(tmp_path: Path) -> None:

@@ -47,6 +47,24 @@ def test_pairs_of_one_key_are_not_lost_at_the_end_of_a_page(tmp_path: Path) -> N
     assert len({pair.key for pair in pairs}) == 2
 
 
+def test_a_service_that_slows_down_half_way_gives_no_pair_twice_and_none_too_few(dump: Dump) -> None:
+    def slow_for_long(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        if "?k >" in query and not re.search(r'STRSTARTS\(\?k, "..', query):
+            raise ServiceTimeout("YAGO needs too long")
+        return rows
+
+    asked = Changed(dump, slow_for_long)
+    monotone = [pair.key for pair in sampled_pairs(asked, relation_named("award"), seed=5, page=40)]
+    assert monotone == [pair.key for pair in sampled_pairs(dump, relation_named("award"), seed=5, page=ALL)]
+
+
+def test_the_order_of_the_rows_of_an_answer_changes_nothing(dump: Dump) -> None:
+    backwards = Changed(dump, lambda query, rows: rows[::-1])
+    for relation in ("memberOf", "award", "birthDate"):
+        found = [yago.facts(store, relation_named(relation), pairs=40, seed=2).facts for store in (dump, backwards)]
+        assert said(found[0]) == said(found[1])
+
+
 def test_a_smaller_sample_is_the_beginning_of_a_larger_one(dump: Dump) -> None:
     few = yago.facts(dump, relation_named("award"), pairs=12, seed=9).facts
     many = yago.facts(dump, relation_named("award"), pairs=60, seed=9).facts

@@ -1,0 +1,26 @@
+"""What is kept for later goes back to the machine."""
+
+import sys
+
+import psutil
+import pytest
+import torch
+
+from tasks.models.memory import released
+
+MIB = 1 << 20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc alone is asked to give memory back")
+def test_memory_of_many_small_tensors_goes_back_to_the_machine() -> None:
+    process = psutil.Process()
+    kept = []
+    before = process.memory_info().rss
+    tensors = [torch.zeros(16 * 1024) for _ in range(4_000)]  # 64 KiB each, below what glibc maps by itself
+    kept.append(tensors[-1])  # the last one holds the end of the heap
+    full = process.memory_info().rss
+    assert full - before > 200 * MIB
+    del tensors
+    released("cpu")
+    assert process.memory_info().rss - before < 60 * MIB
+    assert kept
