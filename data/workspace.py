@@ -33,6 +33,7 @@ from data.tables import Table
 
 KEY_IN_NAME = 12
 TEMPORARY = ".unfinished"
+NOT_MADE = "is not there; run the step that makes it"
 
 
 def slug(name: str) -> str:
@@ -125,7 +126,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
         metadata = pq.read_schema(path).metadata or {}
         return dict(json.loads(metadata[b"swaymeter"]))
     except FileNotFoundError:
-        raise MissingFile(f"{path} is not there; run the step that makes it") from None
+        raise MissingFile(f"{path} {NOT_MADE}") from None
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise DamagedFile(f"{path} cannot be read ({_first_line(error)}); remove it and run again") from None
 

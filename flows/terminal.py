@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.logging import RichHandler
@@ -9,6 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from data.workspace import NOT_MADE
 from flows.plan import Plan
 from flows.status import Cell
 from tasks.measurement.chunks import Spent
@@ -20,6 +22,9 @@ DOING = {
     "aggregate": "loading the database and testing",
     "report": "drawing the report",
 }
+
+NAMED = 3
+"""Pieces of work that are named where many failed for one reason; `swaymeter status` names all."""
 
 
 class TerminalWatcher:
@@ -93,8 +98,10 @@ def summary(console: Console, plan: Plan, watcher: TerminalWatcher, took: float)
         f"the run took {took:.0f} s",
         soft_wrap=True,
     )
-    for name, reason in watcher.failures.items():
-        console.print(f"[red]failed[/red]  {escape(name)}: {escape(reason)}", soft_wrap=True)
+    for reason, names in _causes(watcher.failures).items():
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        named = f"{', '.join(names[:NAMED])}{more}"
+        console.print(f"[red]failed[/red]  {escape(named)}: {escape(reason)}", soft_wrap=True)
     page = plan.workspace.report / "index.html"
     if page.exists():
         console.print(f"page      {escape(str(page))}", soft_wrap=True)
@@ -102,6 +109,17 @@ def summary(console: Console, plan: Plan, watcher: TerminalWatcher, took: float)
         console.print(f"database  {escape(str(plan.workspace.database))}", soft_wrap=True)
     if watcher.failures:
         console.print("Mend what is named above and run the same command again: only what failed is computed.")
+
+
+def _causes(failures: Mapping[str, str]) -> dict[str, list[str]]:
+    """Pieces of work by the reason why they failed.
+
+    That a file is not there follows from what failed before, and is a reason only where there is no other.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in failures.items():
+        by_reason.setdefault(reason, []).append(name)
+    return {reason: names for reason, names in by_reason.items() if NOT_MADE not in reason} or by_reason
 
 
 def _counts(plan: Plan) -> str:

@@ -71,7 +71,7 @@ class Dump:
         Graphs that quads name are read as one. InputError names the file, and the line where it is no RDF;
         WorkspaceError where the folder cannot be written.
         """
-        place = folder / f"graph-{VERSION}-{digest(files)}"
+        place = folder / _name(files)
         with _folder_of(place), FileLock(place.with_name(f".{place.name}.lock")):
             if not place.exists():
                 _load(files, place)
@@ -94,6 +94,10 @@ class Dump:
             raise ServiceError(f"{self._address} cannot answer ({error}): {query[:200]}") from None
         kept = tuple(row for row in rows if row is not None)
         return Rows(kept, self._address, query, self._loaded_at, len(rows) - len(kept))
+
+
+def _name(files: Sequence[Path]) -> str:
+    return f"graph-{VERSION}-{digest(files)}"
 
 
 @contextmanager
@@ -124,6 +128,8 @@ def _load(files: Sequence[Path], place: Path) -> None:
             json.dump(about, handle)
             handle.flush()
             os.fsync(handle.fileno())
+        if _name(files) != place.name:
+            raise InputError(f"the dump {about['files']} changed while it was loaded; run again when it is whole")
         temporary.rename(place)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

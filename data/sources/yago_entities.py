@@ -11,7 +11,7 @@ from data.catalog import Relation
 from data.errors import ServiceTimeout
 from data.records import WikidataId
 from data.sources.literals import plain
-from data.sources.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, count, iri, iris, string
+from data.sources.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, count, iri, iris, is_iri, string
 from data.sources.yago_pairs import DIGITS, LONGER, joined
 
 BATCH = 100
@@ -113,7 +113,8 @@ def objects(
     generic = []
     for values in found.values():
         for value, labels in values.items():
-            if isinstance(value, Uri) and known.name(value, labels) is None and _is_generic(value, labels):
+            named = isinstance(value, Literal) or known.name(value, labels) is not None
+            if isinstance(value, Uri) and not named and is_iri(value) and _is_generic(value, labels):
                 generic.append(value)
     known.learn(generic)
     return {str(entity): list(values) for entity, values in found.items()}

@@ -116,6 +116,27 @@ def test_the_summary_names_what_failed_and_what_to_do(
     assert "run the same command again: only what failed is computed" in said(console)
 
 
+def test_what_failed_for_one_reason_is_told_once_and_what_follows_from_it_not_at_all(
+    console: Console, watcher: TerminalWatcher, tmp_path: Path
+) -> None:
+    watcher.begin("fetch", 5)
+    for relation in ("capital", "father", "genre", "country", "director"):
+        watcher.finished(f"fetch x {relation}", "no network")
+        watcher.finished(f"build x {relation}", f"facts-{relation}.parquet is not there; run the step that makes it")
+    summary(console, small_plan(tmp_path), watcher, took=1.0)
+    assert "failed  fetch x capital, fetch x father, fetch x genre and 2 more: no network\n" in said(console)
+    assert said(console).count("failed  ") == 1
+
+
+def test_a_file_that_is_missing_is_told_where_nothing_else_failed(
+    console: Console, watcher: TerminalWatcher, tmp_path: Path
+) -> None:
+    watcher.begin("build", 1)
+    watcher.finished("build x capital", "facts-capital.parquet is not there; run the step that makes it")
+    summary(console, small_plan(tmp_path), watcher, took=1.0)
+    assert "failed  build x capital: facts-capital.parquet is not there" in said(console)
+
+
 def test_the_summary_says_where_database_and_page_are(
     console: Console, watcher: TerminalWatcher, tmp_path: Path
 ) -> None:

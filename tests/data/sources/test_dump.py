@@ -187,6 +187,18 @@ def test_a_load_that_was_killed_counts_for_nothing_and_is_done_again(tmp_path: P
     assert not unfinished(tmp_path / "graphs")
 
 
+def test_a_dump_that_changes_while_it_is_loaded_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(tmp_path, "a.ttl", TURTLE)
+
+    def change(*said: object) -> None:
+        file.write_text(TURTLE + "yago:Norway yago:n 8 .\n")
+
+    monkeypatch.setattr("data.sources.dump.log.info", change)
+    with pytest.raises(InputError, match=r"a\.ttl.* changed while it was loaded"):
+        Dump.of([file], tmp_path / "graphs")
+    assert graphs(tmp_path / "graphs") == unfinished(tmp_path / "graphs") == []
+
+
 def test_many_who_load_and_ask_at_once_load_one_graph(tmp_path: Path) -> None:
     file = written(tmp_path, "a.ttl", TURTLE)
     with ThreadPoolExecutor(8) as pool:

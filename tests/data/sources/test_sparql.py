@@ -1,4 +1,4 @@
-"""SPARQL answers as a real server (Oxigraph 0.5.13) gave them, played back on 127.0.0.1, and texts that attack."""
+"""SPARQL answers in the shapes of a real server (Oxigraph 0.5.13), played on 127.0.0.1, and texts that attack."""
 
 import json
 import re
@@ -139,7 +139,7 @@ def test_half_a_character_and_a_strange_language_are_refused() -> None:
         string("x", 'en" }')
 
 
-@pytest.mark.parametrize("value", ["http://yago-knowledge.org/resource/Caf%C3%A9_Ünïcode", "urn:x:1", ADA["value"]])
+@pytest.mark.parametrize("value", ["http://yago-knowledge.org/resource/M%C3%BCsli_Ünïcode", "urn:x:1", ADA["value"]])
 def test_an_iri_is_named_as_it_is(value: str) -> None:
     assert is_iri(value)
     assert iri(value) == f"<{value}>"

@@ -71,6 +71,15 @@ def test_of_two_english_names_the_first_is_the_name(tmp_path: Path) -> None:
     assert facts["M"].object == "Party P"
 
 
+def test_a_label_in_a_language_that_nobody_asked_for_is_no_name(tmp_path: Path) -> None:
+    store = graph(tmp_path, 'yago:A rdfs:label "B"@en ; yago:capital yago:C . yago:C rdfs:label "D"@en .')
+
+    def add(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return (*rows, *({**row, "l": Literal("A", None, "no")} for row in rows if "l" in row))
+
+    assert set(by_subject(Changed(store, add), "capital")) == {"B"}
+
+
 def test_an_entity_keeps_its_name_when_the_service_gives_another_later(tmp_path: Path) -> None:
     store = graph(
         tmp_path,

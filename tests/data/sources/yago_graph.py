@@ -61,12 +61,12 @@ COUNTRIES = (
 )  # fmt: skip
 MOUNTAINS = (
     ("Mount Everest", 8849), ("K2", 8611), ("Kangchenjunga", 8586), ("Lhotse", 8516), ("Makalu", 8485),
-    ("Cho Oyu", 8188), ("Dhaulagiri", 8167), ("Manaslu", 8163), ("Nanga Parbat", 8126), ("Annapurna", 8091),
+    ("Broad Peak", 8051), ("Dhaulagiri", 8167), ("Manaslu", 8163), ("Nanga Parbat", 8126), ("Annapurna", 8091),
     ("Aconcagua", 6961), ("Denali", 6190), ("Kilimanjaro", 5895), ("Mount Elbrus", 5642), ("Matterhorn", 4478),
     ("Mount Fuji", 3776), ("Galdhøpiggen", 2469), ("Ben Nevis", 1345), ("Snæfellsjökull", 1446), ("Snowdon", 1085),
 )  # fmt: skip
 GIVEN = (
-    "Ada", "Bram", "Cleo", "Dov", "Elske", "Ferro", "Gilda", "Hesper", "Ines", "Jory", "Kaisa", "Lorn", "Mirel", "Nuno",
+    "Ada", "Bram", "Cleo", "Dov", "Elske", "Ferro", "Gilda", "Hesper", "Inka", "Jory", "Kaisa", "Lorn", "Mirel", "Nuno",
 )  # fmt: skip
 SURNAMES = (
     "Quillfeather", "Marrowby", "Tansenholt", "Ostrava-Pell", "Wexcombe", "Drumlanrick", "Ficklewood", "Zanderlo",

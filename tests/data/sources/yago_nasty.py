@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tests.data.sources.turtle import Triple, entity, literal
 
 NASTY: Mapping[str, str] = {
-    "quotes": "Quo \"Te\" O'Neil",
+    "quotes": "Kit \"Ace\" O'Neil",
     "braces": "{entity} {answer} {0} %s ${HOME}",
     "lines": "Line\nBreak\r\n\tTab",
     "backslashes": 'Back\\slash \\u0022 } "\\',
@@ -15,7 +15,7 @@ NASTY: Mapping[str, str] = {
     "override": "Over\u202eride\u202c the\u200b Rainbow",
     "path": "../../etc/passwd",
     "drive": "C:\\Windows\\system32",
-    "decomposed": "Ame\u0301lie Exemple",
+    "decomposed": "Ame\u0301lie Dupre\u0301",
     "control": "Be\u0007ll",
     "statement": "Robert'); DROP TABLE facts;--",
     "emoji": "Zoë 🎭 Example",
@@ -92,9 +92,9 @@ def nasty_shapes(people: Sequence[str], countries: Sequence[str]) -> Iterator[Tr
     yield "yago:Nasty_film_path", "schema:director", "_:nobody"
     yield "_:somebody", "schema:director", entity(people[4])
     yield "yago:Nasty_film_path", "schema:director", literal("A name that is no entity", language="en")
-    cafe = "<http://yago-knowledge.org/resource/Caf%C3%A9_Ünïcode>"
-    yield cafe, "rdfs:label", literal("Café Ünïcode", language="en")
-    yield cafe, "schema:location", entity(countries[2])
+    place = "<http://yago-knowledge.org/resource/M%C3%BCsli_Ünïcode>"
+    yield place, "rdfs:label", literal("Müsli Ünïcode", language="en")
+    yield place, "schema:location", entity(countries[2])
 
 
 def nasty_values() -> Iterator[Triple]:
