@@ -51,8 +51,9 @@ class Fact:
     """A subject and its object under a relation, with where it comes from.
 
     The subject is who is asked about: of a reversed relation, what the source has as the object. other_objects: what
-    else the source holds true of the subject. Degrees count the source's triples that an entity is part of, all of
-    them or those of the relation [Du et al. 2024]; None where the source is no graph, or the object no entity.
+    else the source holds true of the subject. Degrees count the source's triples that an entity is part of, or those of
+    the relation that it stands in as it does in this fact [Du et al. 2024]; None where the source is no graph, or the
+    object no entity.
     """
 
     relation: RelationName

@@ -94,9 +94,9 @@ FACTS = Table(
         Column("object_uri", "VARCHAR", "the object's IRI; NULL for dates, numbers and texts", nullable=True),
         Column("other_objects", "VARCHAR[]", "what else the source holds true of the subject under the relation"),
         Column("subject_degree", "BIGINT", "triples of the graph that the subject is part of", nullable=True),
-        Column("subject_relation_degree", "BIGINT", "those of the relation alone", nullable=True),
+        Column("subject_relation_degree", "BIGINT", "those of the relation with it as the subject", nullable=True),
         Column("object_degree", "BIGINT", "triples of the graph that the object is part of", nullable=True),
-        Column("object_relation_degree", "BIGINT", "those of the relation alone", nullable=True),
+        Column("object_relation_degree", "BIGINT", "those of the relation with it as the object", nullable=True),
         Column("address", "VARCHAR", "where the source was asked", nullable=True, counts=False),
         Column("query", "VARCHAR", "what it was asked, in SPARQL", nullable=True, counts=False),
         Column("retrieved_at", "VARCHAR", "when it answered (UTC, ISO 8601)", nullable=True, counts=False),
@@ -127,7 +127,9 @@ QUERIES = Table(
         Column("invented", "BOOLEAN", "whether the entity is invented"),
         Column("answer", "VARCHAR", "the entity's object; a drawn one where the entity is invented"),
         Column("degree", "BIGINT", "triples of the graph that the entity is part of", nullable=True, counts=False),
-        Column("relation_degree", "BIGINT", "those of the relation alone", nullable=True, counts=False),
+        Column(
+            "relation_degree", "BIGINT", "those of the relation with it as the subject", nullable=True, counts=False
+        ),
         Column("text", "VARCHAR", "the query as the model reads it"),
     ),
 )

@@ -203,6 +203,19 @@ def export(
 
 
 @app.command()
+def predicates(
+    study: StudyFile, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
+) -> None:
+    """List the predicates of the graph that a study's facts come from, and the catalog's relations that ask for them.
+
+    Example: [bold]swaymeter predicates yago[/bold]
+    """
+    from flows import predicates
+
+    predicates.show(out, predicates.of_graph(Plan.of(study, workspace), offline=offline))
+
+
+@app.command()
 def doctor() -> None:
     """Say what is installed and what works: models, GPU, Prefect's API, DuckDB.
 

@@ -17,7 +17,17 @@ from data.errors import InputError
 from data.records import Fact, RelationName
 from data.sources import literals
 from data.sources.sparql import Literal, SparqlStore, Term, Uri, bound, iri, is_iri, string
-from data.sources.yago_entities import BATCH, LABEL, LANGUAGES, MOST_ROWS, Entities, degrees, in_batches, objects
+from data.sources.yago_entities import (
+    BATCH,
+    LABEL,
+    LANGUAGES,
+    MOST_ROWS,
+    Entities,
+    degrees,
+    in_batches,
+    objects,
+    relation_degrees,
+)
 from data.sources.yago_pairs import Pair, sampled_pairs
 
 log = logging.getLogger(__name__)
@@ -160,8 +170,9 @@ def _facts(store: SparqlStore, choice: _Choice) -> list[Fact]:
     entities = list(choice.chosen)
     answers = [found.object_uri for found in choice.chosen.values() if found.object_uri]
     everything = objects(store, choice.relation, entities, choice.known)
-    both = list(dict.fromkeys([*entities, *answers]))
-    total, of_relation = degrees(store, both), degrees(store, both, choice.relation)
+    total = degrees(store, [*entities, *answers])
+    of_entities = relation_degrees(store, choice.relation, entities, as_subject=not choice.relation.reverse)
+    of_answers = relation_degrees(store, choice.relation, answers, as_subject=choice.relation.reverse)
     ids = choice.known.ids
     written = []
     for entity, found in choice.chosen.items():
@@ -181,9 +192,9 @@ def _facts(store: SparqlStore, choice: _Choice) -> list[Fact]:
                 object_uri=str(uri) if uri else None,
                 other_objects=tuple(sorted(other for other in others if other is not None)),
                 subject_degree=total[entity],
-                subject_relation_degree=of_relation[entity],
+                subject_relation_degree=of_entities[entity],
                 object_degree=total[uri] if uri else None,
-                object_relation_degree=of_relation[uri] if uri else None,
+                object_relation_degree=of_answers[uri] if uri else None,
                 address=answer.address,
                 query=answer.query,
                 retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),

@@ -120,23 +120,31 @@ def objects(
     return {str(entity): list(values) for entity, values in found.items()}
 
 
-def degrees(store: SparqlStore, entities: Sequence[Uri], relation: Relation | None = None) -> Mapping[str, int]:
-    """How many triples each entity is part of, as subject or object: of all, or of the relation's predicates alone.
+def degrees(store: SparqlStore, entities: Sequence[Uri]) -> Mapping[str, int]:
+    """How many triples each entity is part of, as subject or object; one that has it on both sides counts once."""
+    return _counted(store, entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
 
-    A triple that has the entity on both sides counts once [Du et al. 2024].
+
+def relation_degrees(
+    store: SparqlStore, relation: Relation, entities: Sequence[Uri], *, as_subject: bool
+) -> Mapping[str, int]:
+    """How many triples of the relation's predicates each entity is the subject of, or the object of.
+
+    Source: Du et al. 2024, whose code counts the side that is asked about.
     """
-    predicates = [iri(predicate) for predicate in relation.yago] if relation else ["?p"]
+    ends = "?e {} ?o" if as_subject else "?s {} ?e"
+    # Not a path of alternatives: services differ in whether it gives what two predicates join once or twice.
+    return _counted(store, entities, [ends.format(iri(predicate)) for predicate in relation.yago])
 
+
+def _counted(store: SparqlStore, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:
     def query(batch: Sequence[str]) -> str:
         named = f"VALUES ?e {{ {iris(batch)} }}"
-        # Not a path of alternatives: services differ in whether it gives what two predicates join once or twice.
-        parts = [f"{{ {named} ?e {predicate} ?o }}" for predicate in predicates]
-        parts += [f"{{ {named} ?s {predicate} ?e FILTER(?s != ?e) }}" for predicate in predicates]
-        union = "\n  UNION ".join(parts)
+        union = "\n  UNION ".join(f"{{ {named} {pattern} }}" for pattern in patterns)
         return f"SELECT ?e (COUNT(*) AS ?n) WHERE {{\n  {union}\n}} GROUP BY ?e"
 
     counted = dict.fromkeys(map(str, entities), 0)
-    for row in in_batches(store, entities, query):
+    for row in in_batches(store, list(dict.fromkeys(entities)), query):  # what VALUES has twice is counted twice
         counted[str(bound(row, "e"))] = count(bound(row, "n"))
     return counted
 

@@ -18,7 +18,7 @@ def study(tmp_path: Path) -> str:
 
 
 EVERY = [*cli.COMMANDS, "status"]
-ALL = [*EVERY, "diff", "export", "doctor"]
+ALL = [*EVERY, "diff", "export", "predicates", "doctor"]
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -63,7 +63,7 @@ def test_degrees_count_the_triples_that_an_entity_is_part_of(tmp_path: Path) -> 
     assert {fact.licence for fact in facts.values()} == {"CC BY 4.0"}
 
 
-def test_a_relation_degree_counts_both_sides_and_a_loop_once(tmp_path: Path) -> None:
+def test_a_relation_degree_counts_the_side_of_the_fact_and_a_degree_both_with_a_loop_once(tmp_path: Path) -> None:
     store = graph(
         tmp_path,
         """
@@ -73,8 +73,9 @@ def test_a_relation_degree_counts_both_sides_and_a_loop_once(tmp_path: Path) -> 
     )
     facts = by_subject(store, "spouse")
     assert (facts["A"].object, facts["A"].other_objects) == ("B", ("A",))
-    assert (facts["A"].subject_degree, facts["A"].subject_relation_degree) == (5, 3)
-    assert (facts["B"].subject_degree, facts["B"].subject_relation_degree) == (4, 2)
+    assert (facts["A"].subject_degree, facts["A"].subject_relation_degree) == (5, 2)
+    assert (facts["B"].subject_degree, facts["B"].subject_relation_degree) == (4, 1)
+    assert (facts["B"].object, facts["B"].object_degree, facts["B"].object_relation_degree) == ("A", 5, 2)
 
 
 def test_a_predicate_of_two_names_is_one_relation(tmp_path: Path) -> None:

@@ -176,3 +176,18 @@ def test_an_answer_that_drips_is_a_timeout(opened: Open) -> None:
             opened(server, timeout_s=0.3).ask({})
         assert time.monotonic() - began < 5
     assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("said", [b'{"exception": "Operation timed out."}', b"the operation was cancelled"])
+def test_a_query_that_ran_out_of_time_is_no_matter_of_waiting(said: bytes, opened: Open, clock: Clock) -> None:
+    ran_out = pytest.raises(ServiceTimeout, match=r"answers 429 .*, for the query ran out of time; ask for less")
+    with serving(Say(said, status=429), says([1])) as server, ran_out:
+        opened(server).ask({})
+    assert len(server.asked) == 1
+    assert clock.slept == []
+
+
+def test_who_is_told_how_long_to_wait_waits_whatever_else_is_said(opened: Open, clock: Clock) -> None:
+    with serving(Say(b"timed out", status=429, headers={"Retry-After": "30"}), says([1])) as server:
+        assert opened(server).ask({}).content == [1]
+    assert clock.slept[0] >= 30
