@@ -110,7 +110,7 @@ INVENTED = Table(
         Column("entity_class", "VARCHAR", "the class that it would belong to, were there such a thing"),
         Column("name", "VARCHAR", "the name"),
         Column("made_by", "VARCHAR", "who made it up: the catalog's list, the generator of names, or a language model"),
-        Column("looked_for_in", "VARCHAR[]", "the addresses where nothing has that name"),
+        Column("looked_for_in", "VARCHAR[]", "the addresses where nothing has that name", counts=False),
     ),
 )
 

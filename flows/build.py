@@ -49,7 +49,7 @@ def _build_prompts(plan: Plan, relation: str, force: bool) -> None:
     if len(there) < 2:
         build_prompts(
             plan.facts(relation),
-            plan.names(catalog.relation(relation).subject_class),
+            plan.names(catalog.relation(relation).subject_class) if plan.entity_classes() else None,
             queries,
             contexts,
             relation=relation,

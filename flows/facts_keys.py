@@ -13,33 +13,37 @@ from flows.study_facts import FactsPart
 from flows.study_file import Study
 from tasks.models.identity import identify_language_model
 
-FETCH_VERSION = 2
-INVENT_VERSION = 1
+FETCH_VERSION = 3
+INVENT_VERSION = 2
 NAMES_DTYPE = "bfloat16"
 """What a model that makes up names computes in: they need no exactness, and a large model fits."""
 SPARE_NAMES = 20
 """Invented names beyond those asked for, since some turn out to exist."""
 
 
-def facts_made_from(study: Study, relation: str) -> dict[str, Any]:
-    """What a relation's file of facts is made from; InputError where the dump cannot be read."""
+def facts_made_from(study: Study, relation: str, graphs: Path) -> dict[str, Any]:
+    """What a relation's file of facts is made from; InputError where the dump cannot be read.
+
+    graphs: the folder of loaded dumps, which remembers what they hold.
+    """
     facts = _facts(study)
     made: dict[str, Any] = {"step": "fetch", "version": FETCH_VERSION, "relation": relation, "source": facts.source}
     if facts.source == "sample":
         return made | {"digest": catalog.digest("facts.csv")}
     found = catalog.relation(relation)
     return made | {
-        "graph": graph(study, "yago"), "predicates": list(found.yago), "reverse": found.reverse, "unit": found.unit,
-        "pairs": facts.pairs, "seed": study.seed,
+        "graph": graph(study, "yago", graphs), "predicates": list(found.yago), "reverse": found.reverse,
+        "unit": found.unit, "object_class": found.object_class, "pairs": facts.pairs, "seed": study.seed,
+        "cited": facts.cited, "licence": facts.licence,
     }  # fmt: skip
 
 
-def names_made_from(study: Study, entity_class: str) -> dict[str, Any]:
-    """What a class's file of invented names is made from; InputError where the dump cannot be read."""
+def names_made_from(study: Study, entity_class: str, graphs: Path) -> dict[str, Any]:
+    """What a class's file of invented names is made from; graphs and errors as in `facts_made_from`."""
     facts = _facts(study)
     made: dict[str, Any] = {
         "step": "invent", "version": INVENT_VERSION, "class": entity_class, "by": facts.invented,
-        "not_in": {name: graph(study, name) for name in not_in(study)},
+        "not_in": {name: graph(study, name, graphs) for name in not_in(study)},
     }  # fmt: skip
     if facts.invented == "catalog":
         return made | {"names": list(catalog.invented_entities(entity_class))}
@@ -53,10 +57,10 @@ def names_made_from(study: Study, entity_class: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def graph(study: Study, name: str) -> str:
+def graph(study: Study, name: str, graphs: Path) -> str:
     """Which graph is asked: an address, or what a dump holds."""
     files = dump_files(_facts(study))
-    return dump.digest(files) if name == "yago" and files else study.services.service(name).address
+    return dump.digest(files, graphs) if name == "yago" and files else study.services.service(name).address
 
 
 def dump_files(facts: FactsPart) -> list[Path]:

@@ -1,15 +1,20 @@
 """The flow that brings facts and questions from their sources into the workspace."""
 
 import functools
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from prefect import flow
+from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 
-from data.errors import InputError
+from data.errors import InputError, SwaymeterError
 from data.records import Partition
 from data.sources import dynamicqa
 from data.sources.fetch import fetch_questions, write_facts, write_names
+from data.workspace import read_metadata
+from flows.anew import is_wanted, since
 from flows.attempt import outcome
 from flows.plan import Plan
 from flows.sources import Sources, opened
@@ -28,33 +33,49 @@ def fetch(
 ) -> State[Any]:
     """Fetches what the study asks about: facts by relation, invented names by class, questions by partition."""
     plan = plan_of(study, workspace, relations, models, measures, offline)
-    with plan.workspace.conducted(), opened(plan, refresh=force, offline=offline) as sources:
+    with (
+        plan.workspace.conducted(),
+        since(plan, force=force) as began,
+        opened(plan, not_before=began, offline=offline) as sources,
+    ):
         works = [
-            (f"fetch x {relation}", functools.partial(_fetch_facts, plan, sources, relation, force))
+            (f"fetch x {relation}", functools.partial(_fetch_facts, plan, sources, relation, began))
             for relation in plan.relations()
         ]
         works += [
-            (f"fetch x invented {name}", functools.partial(_fetch_names, plan, sources, name, force))
+            (f"fetch x invented {name}", functools.partial(_fetch_names, plan, sources, name, began))
             for name in plan.entity_classes()
         ]
         works += [
-            (f"fetch x {partition} questions", functools.partial(_fetch_questions, plan, partition, force, offline))
+            (f"fetch x {partition} questions", functools.partial(_fetch_questions, plan, partition, began, offline))
             for partition in plan.partitions()
         ]
-        return outcome("fetch", fan_out("fetch", plan, works))
+        states = fan_out("fetch", plan, works)
+        _list_dropped(plan)
+        return outcome("fetch", states)
 
 
-def _fetch_facts(plan: Plan, sources: Sources, relation: str, force: bool) -> None:
+def _list_dropped(plan: Plan) -> None:
+    """An artifact of the flow run: what each relation's source was asked for, and why some of it became no fact."""
+    listed = []
+    for relation in plan.relations():
+        with suppress(SwaymeterError):  # said of the relation itself already
+            metadata = read_metadata(plan.facts(relation).path)
+            listed.append({"relation": relation, "facts": metadata["rows"], **metadata["about"]})
+    create_table_artifact(key="fetched-facts", table=listed, description="Facts of each relation, and what was dropped")
+
+
+def _fetch_facts(plan: Plan, sources: Sources, relation: str, began: datetime | None) -> None:
     stored = plan.facts(relation)
-    if force or not stored.exists():
+    if is_wanted(stored, began):
         fetched = sources.facts(relation)
-        write_facts(relation, fetched.facts, stored, {"asked": fetched.asked, "dropped": dict(fetched.dropped)})
+        write_facts(relation, fetched.facts, stored, {"looked_at": fetched.asked, "dropped": dict(fetched.dropped)})
     stored.read_as_written()
 
 
-def _fetch_names(plan: Plan, sources: Sources, entity_class: str, force: bool) -> None:
+def _fetch_names(plan: Plan, sources: Sources, entity_class: str, began: datetime | None) -> None:
     stored = plan.names(entity_class)
-    if force or not stored.exists():
+    if is_wanted(stored, began):
         assert plan.study.facts is not None
         names, looked_for_in = sources.names(entity_class)
         made_by = plan.study.facts.invented_model or plan.study.facts.invented
@@ -62,7 +83,7 @@ def _fetch_names(plan: Plan, sources: Sources, entity_class: str, force: bool) -
     stored.read_as_written()
 
 
-def _fetch_questions(plan: Plan, partition: Partition, force: bool, offline: bool) -> None:
+def _fetch_questions(plan: Plan, partition: Partition, began: datetime | None, offline: bool) -> None:
     assert plan.study.questions is not None
     folder = plan.questions_folder()
     if (
@@ -74,6 +95,6 @@ def _fetch_questions(plan: Plan, partition: Partition, force: bool, offline: boo
             raise InputError("offline, and the published DynamicQA is not here; name its `folder` under `questions`")
         dynamicqa.download(folder, partition)
     stored = plan.fetched_questions(partition)
-    if force or not stored.exists():
+    if is_wanted(stored, began):
         fetch_questions(partition, folder, stored)
     stored.read_as_written()

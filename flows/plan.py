@@ -121,17 +121,24 @@ class Plan:
             return []
         return list(questions.partitions)
 
+    @property
+    def graphs(self) -> Path:
+        """The folder of dumps that are loaded."""
+        return self.workspace.root / "downloads" / "graphs"
+
     def facts(self, relation: str) -> Stored:
         """The file of what the source says of a relation."""
-        return self.workspace.facts(relation, FACTS, facts_made_from(self.study, relation))
+        return self.workspace.facts(relation, FACTS, facts_made_from(self.study, relation, self.graphs))
 
     def entity_classes(self) -> list[str]:
         """The classes that the study needs invented entities of."""
+        if self.study.facts is None or not self.study.facts.invented_entities:
+            return []
         return sorted({catalog.relation(relation).subject_class for relation in self.relations()})
 
     def names(self, entity_class: str) -> Stored:
         """The file of invented names of a class."""
-        return self.workspace.facts(entity_class, INVENTED, names_made_from(self.study, entity_class))
+        return self.workspace.facts(entity_class, INVENTED, names_made_from(self.study, entity_class, self.graphs))
 
     def questions_folder(self) -> Path | None:
         """Where the published CSV files lie, or are brought to; None for the bundled sample."""
@@ -164,11 +171,12 @@ class Plan:
     def _prompts_made_from(self, relation: str) -> dict[str, Any]:
         assert self.study.facts is not None
         forms = catalog.relation(relation)
+        invented = self.names(forms.subject_class).digest() if self.entity_classes() else "none"
         texts = [*forms.open, *forms.closed, {kind: list(texts) for kind, texts in forms.contexts.items()}]
         return {
             "step": "build", "version": BUILD_VERSION, "relation": relation, "seed": self.study.seed,
             "facts": self.facts(relation).digest(), "texts": texts,
-            "invented": self.names(forms.subject_class).digest(), "choice": self.study.facts.choice,
+            "invented": invented, "choice": self.study.facts.choice,
             "real_entities": self.study.facts.real_entities, "invented_entities": self.study.facts.invented_entities,
             "contexts": dict(self.study.contexts.per_kind()),
         }  # fmt: skip

@@ -36,7 +36,7 @@ def of_graph(plan: Plan, *, offline: bool) -> Iterator[Asked]:
     for relation in catalog.relations().values():
         for iri in relation.yago:
             named.setdefault(iri, []).append(relation.name)
-    with opened(plan, refresh=False, offline=offline) as sources:
+    with plan.workspace.conducted(), opened(plan, offline=offline) as sources:
         for found in predicates(sources.store("yago")):
             yield Asked(found.iri, found.triples, found.subject_classes, tuple(named.get(found.iri, ())))
 

@@ -9,8 +9,11 @@ from typing import Any
 from prefect import flow
 from prefect.client.schemas.objects import State
 
+from data.dataset import Dataset
 from data.keys import content_key
+from data.records import Fact, of_row
 from data.warehouse import content_of, opened
+from data.workspace import Stored
 from flows.attempt import outcome
 from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
@@ -72,8 +75,18 @@ def _report(plan: Plan, force: bool) -> None:
 
 
 def _sources(plan: Plan) -> tuple[str, ...]:
-    """Where the facts and questions come from, and under which terms."""
-    stored = [plan.facts(relation) for relation in plan.relations()]
-    stored += [plan.questions(relation) for relation in plan.question_relations()]
-    named = {f"{row['source']} ({row['licence']})" for one in stored if one.exists() for row in one.read().to_pylist()}
-    return tuple(sorted(named))
+    """Where the facts and questions come from, under which terms, and which version of the facts these are."""
+    rows = [row for name in plan.question_relations() for row in _rows(plan.questions(name))]
+    facts = tuple(of_row(Fact, row) for name in plan.relations() for row in _rows(plan.facts(name)))
+    named = {f"{row['source']} ({row['licence']})" for row in rows} | {f"{f.source} ({f.licence})" for f in facts}
+    return tuple(sorted(named)) + ((_version(Dataset(plan.workspace.root, facts)),) if facts else ())
+
+
+def _rows(stored: Stored) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = stored.read().to_pylist() if stored.exists() else []
+    return rows
+
+
+def _version(dataset: Dataset) -> str:
+    fetched = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
+    return f"Facts: version {dataset.version}, {len(dataset.facts)} of {len(dataset.relations)} relations{fetched}"

@@ -24,7 +24,9 @@ class Cell:
 def cells(plan: Plan) -> Iterator[Cell]:
     """Every measure that the plan wants, with how it stands; what is not even fetched is one line a partition."""
     for relation in plan.relations():
-        yield from _not_fetched(plan, f"fetch x {relation}", relation)
+        yield from _not_fetched(plan, f"fetch x {relation}", relation, "facts")
+    for entity_class in plan.entity_classes():
+        yield from _not_fetched(plan, f"fetch x invented {entity_class}", f"every {entity_class}", "invented names")
     for partition, error in plan.refused_partitions.items():
         noted = plan.workspace.failure_reason(f"fetch x {partition} questions")
         state: State = "missing" if isinstance(error, MissingFile) and not noted else "failed"
@@ -33,10 +35,10 @@ def cells(plan: Plan) -> Iterator[Cell]:
         yield from _cells_of(plan, item)
 
 
-def _not_fetched(plan: Plan, work: str, relation: str) -> Iterator[Cell]:
+def _not_fetched(plan: Plan, work: str, relation: str, what: str) -> Iterator[Cell]:
     reason = plan.workspace.failure_reason(work)
     if reason:
-        yield Cell("every model", relation, "facts", "failed", reason)
+        yield Cell("every model", relation, what, "failed", reason)
 
 
 def _cells_of(plan: Plan, item: Item) -> Iterator[Cell]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from data import catalog
+from data.sources import yago
 from data.sources.limits import Service
 from data.sources.services import SERVICES
 from tasks.contexts.entities import Choice
@@ -25,7 +26,8 @@ class FactsPart(Part):
     files in place of an endpoint. pairs: how many pairs of subject and object are drawn of each relation.
     choice: real entities at random, or those of the highest degree. invented: their names come from the catalog's
     lists, a generator of names, or a language model. names_not_in: where invented names must not occur; by default in
-    the source, and in Wikidata where the source is the public YAGO.
+    the source, and in Wikidata where the source is the public YAGO. cited, licence: what every fact says of its source
+    and terms, where the endpoint or the dump is not YAGO itself.
     """
 
     source: Literal["sample", "yago"] = "sample"
@@ -38,13 +40,15 @@ class FactsPart(Part):
     invented: Literal["catalog", "names", "model"] = "catalog"
     invented_model: str | None = None
     names_not_in: tuple[Literal["yago", "wikidata"], ...] | None = None
+    cited: str = Field(default=yago.SOURCE, min_length=1)
+    licence: str = Field(default=yago.LICENCE, min_length=1)
 
     @field_validator("relations", mode="before")
     @classmethod
     def _known(cls, names: Any, others: ValidationInfo) -> Any:
         if names == "all":
             if others.data.get("source") == "yago":
-                return tuple(name for name, found in catalog.relations().items() if found.yago)
+                return catalog.relations_of_yago()
             return tuple(name for name in catalog.relations() if catalog.facts(name))
         if not isinstance(names, list | tuple):
             raise ValueError("expected a list of relations, or `all`")
@@ -59,6 +63,8 @@ class FactsPart(Part):
         if self.source == "sample":
             if self.dump:
                 raise ValueError("`dump` is for source yago")
+            if self.model_fields_set & {"cited", "licence"}:
+                raise ValueError("`cited` and `licence` are for source yago: the bundled facts say their own")
             if self.choice == "degree":
                 raise ValueError("choice degree needs a graph: use source yago")
         if self.source == "yago":
@@ -76,9 +82,8 @@ class ServicePart(Part):
     """A public service in other words than the default ones: a mirror's address, other limits (see `Service`)."""
 
     address: str | None = Field(default=None, pattern=r"^https?://\S+$")
-    at_once: int | None = Field(default=None, ge=1, le=16)
     requests_a_minute: float | None = Field(default=None, gt=0, le=60_000)
-    age_days: float | None = Field(default=None, ge=0)
+    age_days: float | None = Field(default=None, ge=0, le=36_500)
     timeout_s: float | None = Field(default=None, gt=0, le=3600)
     requests: int | None = Field(default=None, ge=1)
     minutes: float | None = Field(default=None, gt=0)

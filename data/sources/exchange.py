@@ -3,7 +3,7 @@
 Unreachable     no name, no way, refused, no trust: nobody is there
 Passing         it may go better soon: 429, 502, 503, 504, a dropped connection, silence, an answer that breaks off
 ServiceError    the answer is there and is nonsense: asking again would bring the same
-ServiceTimeout  the answer is there, and ends where the service ran out of time: ask for less
+ServiceTimeout  the answer is there, and ends where the service ran out of time, or is too large: ask for less
 """
 
 import json
@@ -24,7 +24,7 @@ from requests.utils import select_proxy
 from requests_ratelimiter import LimiterSession
 from urllib3 import exceptions as broken
 
-from data.errors import ServiceError, ServiceTimeout
+from data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from data.sources.manners import asked_to_wait, printable
 
 LARGEST = 64 * 2**20
@@ -32,7 +32,7 @@ CONNECT_S = 5.0
 """Seconds for the name of a host to be found, and for a connection to it."""
 PASSING = (429, 502, 503, 504)
 _CHUNK = 2**16
-_OUT_OF_TIME = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancell?ed", re.IGNORECASE)
+_OUT_OF_TIME = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancel+ed", re.IGNORECASE)
 _OUR_SIDE = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to establish a new connection: )?")
 
 
@@ -43,7 +43,8 @@ class Unreachable(Exception):
 class Passing(Exception):
     """A try that failed for a reason that may pass.
 
-    kind: the error to raise when it does not; wait_s: seconds the service asks us to wait; tries: how often at most.
+    kind: the error to raise when it does not; wait_s: seconds the service asks us to wait; tries: how often at most;
+    ends: the error that ends the session where all tries of a request fail so.
     """
 
     def __init__(
@@ -53,9 +54,10 @@ class Passing(Exception):
         kind: type[ServiceError] = ServiceError,
         wait_s: float | None = None,
         tries: int | None = None,
+        ends: type[ServiceError] | None = None,
     ) -> None:
         super().__init__(said)
-        self.kind, self.wait_s, self.tries = kind, wait_s, tries
+        self.kind, self.wait_s, self.tries, self.ends = kind, wait_s, tries, ends
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,11 @@ class Reply:
 
 @dataclass(frozen=True)
 class ServiceProblem:
-    """An error that a service reports inside an answer; passing: asking again later may help."""
+    """An error inside an answer; passing: asking again later may help; kind: the error to raise."""
 
     message: str
     passing: bool = False
+    kind: type[ServiceError] = ServiceError
 
 
 @dataclass(frozen=True)
@@ -121,8 +124,10 @@ def exchange(
             if status in PASSING:
                 said = f"{named} answers {_phrase(status)}"
                 # So some SPARQL services (QLever) say that the query, not who asks, takes too much of their time.
-                if status == 429 and wait_s is None and _OUT_OF_TIME.search(_body(response, named, timeout_s)[:_CHUNK]):
+                if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):
                     raise ServiceTimeout(f"{said}, for the query ran out of time; ask for less")
+                if status == 429:
+                    raise Passing(f"{said}: it refuses us for now", wait_s=wait_s, ends=ServiceBudget)
                 raise Passing(said, kind=ServiceTimeout if status == 504 else ServiceError, wait_s=wait_s)
             return Reply(status, response.headers, _body(response, named, timeout_s), wait_s)
     except (failures.ReadTimeout, broken.ReadTimeoutError):
@@ -168,9 +173,14 @@ def content_of(reply: Reply, named: str) -> Any:
 def refusal(reply: Reply, named: str) -> ServiceError:
     """The error of an answer whose status is not one of those that were hoped for."""
     said = f"{named} answered {_phrase(reply.status)}: {printable(reply.body)!r}"
-    if reply.status == HTTPStatus.INTERNAL_SERVER_ERROR and _OUT_OF_TIME.search(reply.body[:_CHUNK]):
+    if reply.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(reply.body):
         return ServiceTimeout(f"{said}; ask for less")
     return ServiceError(said)
+
+
+def out_of_time(said: bytes) -> bool:
+    """Whether the text of an error says that the service ran out of time."""
+    return _OUT_OF_TIME.search(said[:_CHUNK]) is not None
 
 
 def seconds_to_connect(http: requests.Session, address: str) -> float:
@@ -207,7 +217,7 @@ def _body(response: requests.Response, named: str, timeout_s: float) -> bytes:
     while chunk := response.raw.read1(_CHUNK, decode_content=True):
         body += chunk
         if len(body) > LARGEST:
-            raise ServiceError(f"{named} sends more than {LARGEST // 2**20} MiB; ask for less")
+            raise ServiceTimeout(f"{named} sends more than {LARGEST // 2**20} MiB; ask for less")
         if time.monotonic() > last:
             raise Passing(f"{named} still sends after {timeout_s:g} s", kind=ServiceTimeout, tries=2)
     return bytes(body)

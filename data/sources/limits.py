@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
+
 from data.errors import ServiceBudget, ServiceError
+from data.sources.exchange import Passing
+
+_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Limits:
         self._now, self._sleep = now, sleep or self._woken.wait
         self._until: float | None = None
         self._pause_until: float | None = None
-        self._ended: str | None = None
+        self._ended: ServiceError | None = None
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -57,6 +62,16 @@ class Limits:
             yield
         finally:
             self._places.release()
+
+    def tries(self) -> Retrying:
+        """Calls what it is given again while that raises Passing: as often as the service's settings say."""
+        return Retrying(
+            retry=retry_if_exception_type(Passing),
+            stop=self._tried_enough,
+            wait=_seconds_to_try_again,
+            sleep=self.sleep,
+            reraise=True,
+        )
 
     def pause(self, seconds: float) -> None:
         """Nobody sends anything for so long."""
@@ -74,14 +89,22 @@ class Limits:
                 )
             self.waited_s += seconds
         self._sleep(seconds)
-        if self._ended:
-            raise ServiceError(self._ended)
+        self._refuse_if_ended()
 
-    def end(self, why: str) -> None:
+    def end(self, why: ServiceError) -> None:
         """From now on nothing is sent, for this reason; who waits is woken and told so."""
         with self._lock:
             self._ended = self._ended or why
         self._woken.set()
+
+    def _refuse_if_ended(self) -> None:
+        if self._ended is not None:
+            raise type(self._ended)(str(self._ended))  # each thread raises its own, for an error holds where it was
+
+    def _tried_enough(self, state: RetryCallState) -> bool:
+        failed = state.outcome.exception() if state.outcome else None
+        most = failed.tries if isinstance(failed, Passing) and failed.tries else self._service.tries
+        return state.attempt_number >= min(most, self._service.tries)
 
     def _enter(self) -> None:
         while True:
@@ -98,8 +121,7 @@ class Limits:
 
     def _seconds_to_wait(self) -> float:
         with self._lock:
-            if self._ended:
-                raise ServiceError(self._ended)
+            self._refuse_if_ended()
             now = self._now()
             if self._until is None:
                 self._until = now + 60 * self._service.minutes
@@ -117,3 +139,9 @@ class Limits:
             f"{self._named}: this run has used its {what}; answers are kept, so run again to go on, or raise "
             f"`{setting}` of the service in the study file"
         )
+
+
+def _seconds_to_try_again(state: RetryCallState) -> float:
+    failed = state.outcome.exception() if state.outcome else None
+    asked = failed.wait_s if isinstance(failed, Passing) else None
+    return max(_BACKOFF(state), asked or 0.0)

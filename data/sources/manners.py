@@ -21,21 +21,32 @@ _KEEPS_METHOD = (301, 302, 307, 308)
 _RETRY = Retry(retry_after_max=2**31)  # how long is too long is said by the budget of the run
 
 
-def user_agent(contact: str | None) -> str:
-    """What we call ourselves: program, version, who runs it, library; ServiceError without an e-mail address or URL."""
+def user_agent(contact: str | None, named: str) -> str:
+    """What we call ourselves: program, version, who runs it, library; ServiceError without an e-mail address or URL.
+
+    named: the service that is to be told, as errors name it.
+    """
     said = (contact or "").strip()
     if not said:
         raise ServiceError(
-            "public services are asked only by somebody they can reach: give an e-mail address or a URL "
+            f"{named} is asked only by somebody it can reach: give an e-mail address or a URL "
             "as `services.contact` in the study file, or in SWAYMETER_CONTACT"
         )
     fits = said.isascii() and said.isprintable() and len(said) <= 200 and not set(said) & set("()\\")
     if not fits or not _CONTACT.search(said):
         raise ServiceError(
-            f"the contact {printable(said, 60)!r} is neither an e-mail address nor a URL in one plain line of at most "
-            "200 characters, without brackets; mend `services.contact` in the study file, or SWAYMETER_CONTACT"
+            f"{named} cannot be told who asks: the contact {printable(said, 60)!r} is neither an e-mail address nor a "
+            "URL in one plain line of at most 200 characters, without brackets; mend `services.contact` in the study "
+            "file, or SWAYMETER_CONTACT"
         )
     return f"swaymeter/{version('swaymeter')} ({said}) python-requests/{requests.__version__}"
+
+
+def place_in(address: str, path: str, named: str) -> str:
+    """The address of a place of a service; ServiceError where its path leads out of it."""
+    if {".", ".."} & set(path.split("/")) or set("?#\\") & set(path):
+        raise ServiceError(f"{named} has no place named {printable(path)!r}")
+    return f"{address.rstrip('/')}/{path.lstrip('/')}" if path else address
 
 
 def asked_to_wait(headers: Mapping[str, str]) -> float | None:

@@ -20,7 +20,6 @@ from typing import Literal, Self
 
 import requests
 from pyrate_limiter import Limiter, Rate
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
 from data.errors import ServiceError
 from data.sources.exchange import (
@@ -40,16 +39,16 @@ from data.sources.exchange import (
 )
 from data.sources.http_cache import HttpCache, Kept, key_of
 from data.sources.limits import Limits, Service
-from data.sources.manners import check_address, printable, redirected, user_agent
+from data.sources.manners import check_address, place_in, printable, redirected, user_agent
 from data.workspace import slug
 
 __all__ = ["Answer", "Service", "ServiceProblem", "Session"]
 log = logging.getLogger(__name__)
 
-_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 _LONG_WAIT_S = 5.0
 _CONNECT_TRIES = 2
-_SLOW_TO_CONNECT_S = 6.5
+_SLOW_TO_CONNECT_S = 1.0
+_OLDEST_DAYS = 36_500.0
 _REDIRECTS = 3
 
 
@@ -57,8 +56,8 @@ class Session:
     """Asks one service, for all threads of a run.
 
     contact: an e-mail address or URL of whoever runs this; ServiceError without one, unless offline. cache: the folder
-    of kept answers, one file per service. offline: only kept answers. refresh: those kept before this session are asked
-    anew. now, sleep: another clock, for tests.
+    of kept answers, one file per service. offline: only kept answers. not_before: those kept before this moment (UTC)
+    are asked anew. now, sleep: another clock, for tests.
     """
 
     def __init__(
@@ -68,16 +67,17 @@ class Session:
         contact: str | None,
         cache: Path,
         offline: bool = False,
-        refresh: bool = False,
+        not_before: datetime | None = None,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
         check_address(service.address, service.name)
-        self.service, self.offline, self.refresh, self.from_cache = service, offline, refresh, 0
+        self.service, self.offline, self.not_before, self.from_cache = service, offline, not_before, 0
         self._named = f"{service.name} ({service.address})"
-        self._headers = {"Accept-Encoding": "gzip, deflate"} | ({} if offline else {"User-Agent": user_agent(contact)})
+        self._headers = {"Accept-Encoding": "gzip, deflate"}
+        if not offline:
+            self._headers["User-Agent"] = user_agent(contact, self._named)
         self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
-        self._opened = datetime.now(UTC)
         self._limiter = Limiter(Rate(1, max(1, ceil(60_000 / service.requests_a_minute))), buffer_ms=1)
         self._http = OneExchange(limiter=self._limiter, per_host=False, limit_statuses=())
         self._limits = Limits(service, self._named, now=now, sleep=sleep)
@@ -86,6 +86,7 @@ class Session:
         self._being_asked: dict[str, threading.Lock] = {}
         self._connect_s: float | None = None
         self._not_connected = 0
+        self._reached = False
 
     @property
     def sent(self) -> int:
@@ -122,9 +123,10 @@ class Session:
                     self.from_cache += 1
                 return answer
             if self.offline:
+                since = "" if self.not_before is None else f" and not older than {self.not_before:%Y-%m-%d %H:%M} UTC"
                 raise ServiceError(
                     f"{self._named} is not asked, for this run is offline, and nothing kept is younger than "
-                    f"{self.service.age_days:g} days; run again with a network"
+                    f"{self.service.age_days:g} days{since}; run again with a network"
                 )
             answer, body = self._asked(request, error_of, allow)
             self._cache.put(key, Kept(answer.status, body, answer.retrieved_at), request.url or "")
@@ -132,7 +134,7 @@ class Session:
 
     def close(self) -> None:
         """Wakes and ends whoever waits, and closes connections and cache."""
-        self._limits.end(f"{self._named} is not asked any more: the session is closed")
+        self._limits.end(ServiceError(f"{self._named} is not asked any more: the session is closed"))
         self._http.close()
         self._limiter.close()
         self._cache.close()
@@ -144,9 +146,7 @@ class Session:
         self.close()
 
     def _request(self, form: Mapping[str, str], method: str, path: str, accept: str) -> requests.PreparedRequest:
-        if {".", ".."} & set(path.split("/")) or set("?#\\") & set(path):
-            raise ServiceError(f"{self._named} has no place named {printable(path)!r}")
-        address = f"{self.service.address.rstrip('/')}/{path.lstrip('/')}" if path else self.service.address
+        address = place_in(self.service.address, path, self._named)
         fields = sorted(form.items())
         in_address, in_body = (fields, None) if method == "GET" else (None, fields)
         headers = self._headers | {"Accept": accept}
@@ -161,8 +161,8 @@ class Session:
 
     def _kept(self, key: str, error_of: ErrorOf, allow: Collection[int]) -> Answer | None:
         kept = self._cache.get(key)
-        oldest = self._opened if self.refresh else datetime.now(UTC) - timedelta(days=self.service.age_days)
-        if kept is None or kept.status not in allow or kept.retrieved_at < oldest:
+        oldest = datetime.now(UTC) - timedelta(days=min(self.service.age_days, _OLDEST_DAYS))
+        if kept is None or kept.status not in allow or kept.retrieved_at < max(oldest, self.not_before or oldest):
             return None
         try:
             content = content_of(Reply(kept.status, {}, kept.body), self._named)
@@ -175,22 +175,18 @@ class Session:
     def _asked(
         self, request: requests.PreparedRequest, error_of: ErrorOf, allow: Collection[int]
     ) -> tuple[Answer, bytes]:
-        tries = Retrying(
-            retry=retry_if_exception_type(Passing),
-            stop=self._tried_enough,
-            wait=_seconds_to_wait,
-            sleep=self._limits.sleep,
-            reraise=True,
-        )
+        failed: list[Passing] = []
         try:
-            return tries(self._try, request, error_of, allow)
+            return self._limits.tries()(self._try, request, error_of, allow, failed)
         except Passing as passing:
-            times = tries.statistics["attempt_number"]
-            advice = f"after {times} tries; run again later: answers are kept"
-            raise passing.kind(f"{passing}, {advice}") from None
+            said = f"{passing}, after {len(failed)} tries; run again later: answers are kept"
+            if passing.ends is None or any(other.ends is not passing.ends for other in failed):
+                raise passing.kind(said) from None
+            self._limits.end(passing.ends(said))
+            raise passing.ends(said) from None
 
     def _try(
-        self, request: requests.PreparedRequest, error_of: ErrorOf, allow: Collection[int]
+        self, request: requests.PreparedRequest, error_of: ErrorOf, allow: Collection[int], failed: list[Passing]
     ) -> tuple[Answer, bytes]:
         try:
             reply = self._reply(request)
@@ -200,12 +196,13 @@ class Session:
             problem = error_of(content)
             if problem is not None:
                 said = f"{self._named} answered with an error: {printable(problem.message, 300)}"
-                raise Passing(said, wait_s=reply.wait_s) if problem.passing else ServiceError(said)
+                raise Passing(said, kind=problem.kind, wait_s=reply.wait_s) if problem.passing else problem.kind(said)
         except Passing as passing:
+            failed.append(passing)
             if passing.wait_s:
                 self._limits.pause(passing.wait_s)
                 if passing.wait_s >= _LONG_WAIT_S:
-                    log.info("%s asks us to wait %.0f s", self.service.name, passing.wait_s)
+                    log.warning("%s asks us to wait %.0f s", self.service.name, passing.wait_s)
             raise
         return Answer(content, self.service.address, retrieved_at, False, reply.status), reply.body
 
@@ -229,25 +226,16 @@ class Session:
                 self._http, request, named=self._named, connect_s=self._connect_s, timeout_s=self.service.timeout_s
             )
         except Unreachable as why:
-            self._not_connected += 1
-            said = f"{self._named} cannot be reached: {why}"
-            if self._not_connected < _CONNECT_TRIES and self._now() - began < _SLOW_TO_CONNECT_S:
-                raise Passing(said) from None
-            self._limits.end(said)
-            raise ServiceError(said) from None
+            raise self._unreached(f"{self._named} cannot be reached: {why}", self._now() - began) from None
         except Passing:
-            self._connect_s, self._not_connected = CONNECT_S, 0
+            self._connect_s, self._reached = CONNECT_S, True
             raise
-        self._connect_s, self._not_connected = CONNECT_S, 0
+        self._connect_s, self._reached = CONNECT_S, True
         return reply
 
-    def _tried_enough(self, state: RetryCallState) -> bool:
-        failed = state.outcome.exception() if state.outcome else None
-        most = failed.tries if isinstance(failed, Passing) and failed.tries else self.service.tries
-        return state.attempt_number >= min(most, self.service.tries)
-
-
-def _seconds_to_wait(state: RetryCallState) -> float:
-    failed = state.outcome.exception() if state.outcome else None
-    asked = failed.wait_s if isinstance(failed, Passing) else None
-    return max(_BACKOFF(state), asked or 0.0)
+    def _unreached(self, said: str, seconds: float) -> Passing | ServiceError:
+        self._not_connected += 1
+        if self._reached or (self._not_connected < _CONNECT_TRIES and seconds < _SLOW_TO_CONNECT_S):
+            return Passing(said, ends=ServiceError)
+        self._limits.end(ServiceError(said))
+        return ServiceError(said)

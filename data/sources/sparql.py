@@ -3,14 +3,16 @@
 What a graph holds is hostile. A name or an IRI enters a query through `string` and `iri` and no other way.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from data.errors import InputError, ServiceError
-from data.sources.session import Session
+from data.errors import InputError, ServiceError, ServiceTimeout
+from data.sources.exchange import out_of_time
+from data.sources.session import ServiceProblem, Session
 
 RESULTS = "application/sparql-results+json"
 
@@ -82,23 +84,26 @@ class Endpoint:
 
     def select(self, query: str) -> Rows:
         """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
-        answer = self._session.ask({"query": query}, method="POST", accept=RESULTS)
-        bindings = _bindings(answer.content, self._session.service.name)
-        rows = [row for row in map(_row, bindings) if row is not None]
-        return Rows(tuple(rows), answer.address, query, answer.retrieved_at, len(bindings) - len(rows))
+        answer = self._session.ask({"query": query}, method="POST", accept=RESULTS, error_of=_problem)
+        said = [_row(binding) for binding in _bindings(answer.content)]
+        rows = tuple(row for row in said if row is not None)
+        return Rows(rows, answer.address, query, answer.retrieved_at, len(said) - len(rows))
 
 
-def bound(row: Row, variable: str) -> Term:
-    """The row's term for a variable that the query always binds; ServiceError where the service left it out."""
+def bound(row: Row, variable: str, address: str = "a SPARQL endpoint") -> Term:
+    """The row's term for a variable that the query always binds; ServiceError where the service left it out.
+
+    address: where the row comes from, for the error.
+    """
     if variable not in row:
-        raise ServiceError(f"a SPARQL endpoint answered a row without ?{variable}: {str(row)[:200]}")
+        raise ServiceError(f"{address} answered a row without ?{variable}: {str(row)[:200]}")
     return row[variable]
 
 
-def count(said: Term) -> int:
-    """The number that a COUNT answered; ServiceError where it is none."""
+def count(said: Term, address: str = "a SPARQL endpoint") -> int:
+    """The number that a COUNT answered; ServiceError, which names the address, where it is none."""
     if not isinstance(said, Literal) or not re.fullmatch(r"[0-9]{1,18}", said.value):
-        raise ServiceError(f"a SPARQL endpoint answered {said!r} where a count was asked for")
+        raise ServiceError(f"{address} answered {str(said)[:200]!r} where a count was asked for")
     return int(said.value)
 
 
@@ -136,31 +141,60 @@ def string(value: str, language: str | None = None) -> str:
     return f'"{escaped}"@{language}'
 
 
-def _bindings(content: Any, service: str) -> list[Any]:
+def _problem(content: Any) -> ServiceProblem | None:
+    told = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
+    if told:
+        said = told if isinstance(told, str) else _shown(told)
+        if out_of_time(said.encode(errors="replace")):
+            return ServiceProblem(f"{said[:200]}; ask for less", kind=ServiceTimeout)
+        return ServiceProblem(said)
+    try:
+        for binding in _bindings(content):
+            _row(binding)
+    except _NoResultError as error:
+        return ServiceProblem(str(error))
+    return None
+
+
+class _NoResultError(Exception):
+    pass
+
+
+def _bindings(content: Any) -> list[Any]:
     results = content.get("results") if isinstance(content, dict) else None
     bindings = results.get("bindings") if isinstance(results, dict) else None
     if not isinstance(bindings, list):
-        raise ServiceError(
-            f"{service} answered JSON that is no result of a SELECT query; is its address that of a SPARQL endpoint?"
+        raise _NoResultError(
+            f"JSON that is no result of a SELECT query, {_shown(content)[:100]}; "
+            "is its address that of a SPARQL endpoint?"
         )
     return bindings
 
 
 def _row(binding: Any) -> Row | None:
     try:
-        terms = {str(name): _term(said) for name, said in binding.items()}
+        terms = {name: _term(said) for name, said in binding.items()}
     except (AttributeError, KeyError, TypeError):
-        raise ServiceError(f"a SPARQL endpoint answered a row that is none: {str(binding)[:200]}") from None
+        raise _NoResultError(f"a row that is none, {_shown(binding)}") from None
     row = {name: term for name, term in terms.items() if term is not None}
     return row if len(row) == len(terms) else None
 
 
 def _term(said: Mapping[str, Any]) -> Term | None:
-    kind, value = said["type"], said["value"]
-    if not isinstance(value, str):
-        raise TypeError(f"a term whose value is no text: {value!r}")
+    kind, value, datatype, language = said["type"], said["value"], said.get("datatype"), said.get("xml:lang")
+    if not isinstance(value, str) or not isinstance(datatype, str | None) or not isinstance(language, str | None):
+        raise TypeError("a term whose value, datatype or language is no text")
     if kind == "uri":
         return Uri(value)
     if kind in ("literal", "typed-literal"):  # the second is how endpoints of the first SPARQL say it
-        return Literal(value, said.get("datatype"), said.get("xml:lang"))
-    return None
+        return Literal(value, datatype, language)
+    if kind == "bnode":
+        return None
+    raise TypeError("a term of a kind that SPARQL 1.1 does not have")
+
+
+def _shown(content: Any) -> str:
+    try:
+        return json.dumps(content, ensure_ascii=False)
+    except RecursionError:
+        return "nested too deep to be shown"

@@ -3,16 +3,18 @@
 The graph is asked for pairs in the order of their sampling keys (`yago_pairs`), until enough of them are facts: who is
 asked about and what is answered have a name in English, and not the same one; of two entities of one name the one whose
 key comes first stays; an entity has one fact, its first. Then everything else that the graph holds true of the chosen
-entities, and how many triples each is part of (`yago_entities`).
+entities and of others that are called the same, and how many triples each is part of (`yago_entities`).
 """
 
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 
 from data.catalog import Relation
+from data.catalog.name_parts import name_parts
 from data.errors import InputError
 from data.records import Fact, RelationName
 from data.sources import literals
@@ -38,6 +40,11 @@ ID_SOURCE = "yago"
 NAMES = (LABEL, "http://schema.org/alternateName", "http://www.w3.org/2004/02/skos/core#altLabel")
 """What joins an entity to its names and other names, in YAGO and in Wikidata."""
 
+FURTHER_LANGUAGES = ("es", "fr", "de", "it", "pt", "nl", "nb")
+"""Languages in which names are looked for whatever the generator's are; Wikidata's labels have nb, not no."""
+TEXTS = 400
+"""How many texts, each in one language, a query looks for."""
+
 NO_NAME = "no English name for who is asked about"
 NO_ANSWER = "no English name for what is answered"
 NO_VALUE = "a value that reads as none"
@@ -52,7 +59,7 @@ class Fetched:
     """The facts of a relation in the order of their keys, why other pairs became none, and how many were looked at.
 
     A pair of an entity that has its fact already is looked at and not counted as dropped: it is among the fact's
-    other_objects.
+    other_objects. So are all objects of every other entity that was looked at and has the name of the fact's.
     """
 
     facts: list[Fact]
@@ -60,11 +67,14 @@ class Fetched:
     asked: int
 
 
-def facts(store: SparqlStore, relation: Relation, *, pairs: int, seed: int) -> Fetched:
+def facts(
+    store: SparqlStore, relation: Relation, *, pairs: int, seed: int, source: str = SOURCE, licence: str = LICENCE
+) -> Fetched:
     """A sample of a relation's facts, at most `pairs`, the same for the same seed and graph.
 
-    Of a reversed relation the subject is what the graph has as the object. InputError where YAGO has no predicate for
-    the relation, or the graph no fact; ServiceTimeout where even the smallest questions need too long.
+    Of a reversed relation the subject is what the graph has as the object. source, licence: what the facts say of the
+    graph. InputError where YAGO has no predicate for the relation, or the graph no fact; ServiceTimeout where even the
+    smallest questions need too long.
     """
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
@@ -84,21 +94,34 @@ def facts(store: SparqlStore, relation: Relation, *, pairs: int, seed: int) -> F
             f"dropped of {choice.asked} pairs: {said}"
         )
     log.info("relation %s: %d facts of %d pairs; dropped: %s", relation.name, len(choice.chosen), choice.asked, said)
-    return Fetched(_facts(store, choice), dict(choice.dropped), choice.asked)
+    return Fetched(_facts(store, choice, source, licence), dict(choice.dropped), choice.asked)
 
 
 def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
-    """Those of the names that are an English name or other name of anything in the graph, letter by letter."""
+    """Those of the names that are a name or other name of anything in the graph, letter by letter.
+
+    In English, in no language and in those that invented names sound like; in others nobody looks.
+    """
+    languages = languages_of_names()
 
     def query(batch: Sequence[str]) -> str:
-        texts = " ".join(string(name, language) for name in batch for language in LANGUAGES)
+        texts = " ".join(string(name, language) for name in batch for language in (None, *languages))
         return (
             f"SELECT DISTINCT ?name WHERE {{\n  VALUES ?name {{ {texts} }}\n"
             f"  ?e {'|'.join(map(iri, NAMES))} ?name .\n}}"
         )
 
-    found = {bound(row, "name") for row in in_batches(store, list(dict.fromkeys(names)), query)}
+    size = max(1, TEXTS // (len(languages) + 1))
+    found = {bound(row, "name") for row in in_batches(store, list(dict.fromkeys(names)), query, size=size)}
     return {term.value for term in found if isinstance(term, Literal)} & set(names)
+
+
+@cache
+def languages_of_names() -> tuple[str, ...]:
+    """The languages in which a name is looked for: English, the generator's, and some that many labels are in."""
+    parts = name_parts()
+    generator = {locale.split("_")[0] for locale in (*parts.locales, *parts.town_locales)}
+    return tuple(sorted(generator | {*LANGUAGES, *FURTHER_LANGUAGES}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +140,8 @@ class _Choice:
         self.chosen: dict[Uri, _Chosen] = {}
         self.dropped: Counter[str] = Counter()
         self.asked = 0
+        self.called: dict[str, dict[Uri, None]] = defaultdict(dict)
+        """The entities of each name, whether they have a fact or were dropped: nobody who reads it can tell which."""
         self._names: set[str] = set()
 
     def unknown(self, block: Sequence[Pair]) -> Iterator[Uri]:
@@ -138,10 +163,13 @@ class _Choice:
         if not isinstance(entity, Uri):
             self.dropped[NO_ENTITY] += 1
             return
+        name = self.known.name(entity) if is_iri(entity) else None
+        if name is not None:
+            self.called[name][entity] = None
         if not is_iri(entity) or (isinstance(value, Uri) and not is_iri(value)):
             self.dropped[NOT_AN_IRI] += 1
             return
-        name, answer = self.known.name(entity), self.answer(value)
+        answer = self.answer(value)
         if name is None:
             self.dropped[NO_NAME] += 1
         elif answer is None:
@@ -166,10 +194,11 @@ def _blocks(pairs: Iterator[Pair], wanted: int) -> Iterator[list[Pair]]:
         yield block
 
 
-def _facts(store: SparqlStore, choice: _Choice) -> list[Fact]:
+def _facts(store: SparqlStore, choice: _Choice, source: str, licence: str) -> list[Fact]:
     entities = list(choice.chosen)
+    called = [one for found in choice.chosen.values() for one in choice.called[found.name]]
     answers = [found.object_uri for found in choice.chosen.values() if found.object_uri]
-    everything = objects(store, choice.relation, entities, choice.known)
+    everything = objects(store, choice.relation, called, choice.known)
     total = degrees(store, [*entities, *answers])
     of_entities = relation_degrees(store, choice.relation, entities, as_subject=not choice.relation.reverse)
     of_answers = relation_degrees(store, choice.relation, answers, as_subject=choice.relation.reverse)
@@ -177,7 +206,7 @@ def _facts(store: SparqlStore, choice: _Choice) -> list[Fact]:
     written = []
     for entity, found in choice.chosen.items():
         uri, answer = found.object_uri, found.pair.answer
-        others = {choice.answer(value) for value in everything.get(entity, ())} - {found.answer}
+        true = {choice.answer(value) for one in choice.called[found.name] for value in everything.get(one, ())}
         written.append(
             Fact(
                 relation=RelationName(choice.relation.name),
@@ -186,11 +215,11 @@ def _facts(store: SparqlStore, choice: _Choice) -> list[Fact]:
                 subject_id=ids.get(entity),
                 object_id=ids.get(uri) if uri else None,
                 id_source=ID_SOURCE if entity in ids or uri in ids else None,
-                source=SOURCE,
-                licence=LICENCE,
+                source=source,
+                licence=licence,
                 subject_uri=str(entity),
                 object_uri=str(uri) if uri else None,
-                other_objects=tuple(sorted(other for other in others if other is not None)),
+                other_objects=tuple(sorted(other for other in true - {found.answer} if other is not None)),
                 subject_degree=total[entity],
                 subject_relation_degree=of_entities[entity],
                 object_degree=total[uri] if uri else None,

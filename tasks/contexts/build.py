@@ -11,7 +11,7 @@ from tasks.contexts.sentences import write_contexts
 
 def build_prompts(
     facts: Stored,
-    names: Stored,
+    names: Stored | None,
     queries: Stored,
     contexts: Stored,
     *,
@@ -22,10 +22,13 @@ def build_prompts(
     per_kind: Mapping[ContextKind, int],
     seed: int,
 ) -> None:
-    """Writes the queries and contexts of a relation, from its facts and the names of invented entities of its class."""
+    """Writes the queries and contexts of a relation, from its facts and the names of invented entities.
+
+    names: those of its subjects' class; None where none are asked for.
+    """
     known = [of_row(Fact, row) for row in facts.read().to_pylist()]
     name = RelationName(relation)
-    made_up = names.read().column("name").to_pylist()
+    made_up = names.read().column("name").to_pylist() if names else []
     entities = choose_entities(name, known, made_up, real=real, invented=invented, seed=seed, choice=choice)
     written = write_contexts(name, entities, objects(known), per_kind=per_kind, seed=seed)
     contexts.write(contexts.table.of([as_row(context) for context in written]))

@@ -4,7 +4,7 @@ Base and assertive contexts state an object that is none of the entity's own, so
 what is true; the first negation denies the entity's own object, further ones deny others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from data import catalog
 from data.errors import InputError
@@ -29,7 +29,7 @@ def write_contexts(
     contexts = []
     for entity in entities:
         true = {entity.object, *entity.other_objects}
-        others = [name for name in pool if name not in true]
+        others = [name for name in pool if not _is_true(relation, name, true)]
         for kind, count in per_kind.items():
             if len(others) < count:
                 raise InputError(
@@ -42,6 +42,13 @@ def write_contexts(
                 stated.insert(0, entity.object)
             contexts += [_context(relation, entity, kind, number, stated[number], seed) for number in range(count)]
     return contexts
+
+
+def _is_true(relation: RelationName, name: str, true: Collection[str]) -> bool:
+    """Whether the object is a true one; of a date also where one of the two says less: 1879, 14 March 1879."""
+    if catalog.relation(relation).object_class != "date":
+        return name in true
+    return any(f" {name}".endswith(f" {date}") or f" {date}".endswith(f" {name}") for date in true)
 
 
 def _context(relation: RelationName, entity: Entity, kind: ContextKind, number: int, stated: str, seed: int) -> Context:

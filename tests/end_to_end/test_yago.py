@@ -46,7 +46,15 @@ Studies = Callable[..., TinyStudy]
 
 
 @pytest.fixture(scope="session")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Studies:
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Prefect server for all of them, since each command would wait for its own."""
+    home = tmp_path_factory.mktemp("prefect-of-graphs")
+    with TinyStudy(home / "no study", home, home, uuid.uuid4().hex).server() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Studies:
     """Makes studies of all relations of the graph, each with a workspace of its own."""
 
     def made(address: str | None, **facts: Any) -> TinyStudy:
@@ -67,7 +75,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Studies:
             content["services"]["yago"] = {"address": address, "requests_a_minute": 60_000}  # type: ignore[index]
         (folder / "graph.yaml").write_text(yaml.safe_dump(content))
         home = tmp_path_factory.getbasetemp() / "prefect"
-        return TinyStudy(folder / "graph.yaml", folder / "workspace", home, uuid.uuid4().hex)
+        return TinyStudy(folder / "graph.yaml", folder / "workspace", home, uuid.uuid4().hex, api)
 
     return made
 

@@ -59,12 +59,16 @@ class Run:
 
 @dataclass(frozen=True)
 class TinyStudy:
-    """A study file and a workspace; every process of its commands carries a mark by which it can be found."""
+    """A study file and a workspace; every process of its commands carries a mark by which it can be found.
+
+    api: a Prefect server that its commands use; without one, each starts its own.
+    """
 
     file: Path
     workspace: Path
     prefect_home: Path
     mark: str
+    api: str = ""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -77,6 +81,7 @@ class TinyStudy:
             "HF_HUB_OFFLINE": "1",
             "COLUMNS": "400",
             "SWAYMETER_TEST": self.mark,
+            **({"PREFECT_API_URL": self.api} if self.api else {}),
         }
 
     def start(self, *command: str, by: tuple[str, ...] = COMMAND) -> subprocess.Popen[str]:

@@ -25,5 +25,5 @@ def test_the_page_has_no_error_no_request_and_scrolls_only_downwards(
     assert scroll <= inner == width
     assert (paper == "rgb(20, 23, 28)") is (theme == "dark")
     assert complete
-    assert pictures == 14
+    assert pictures == 15
     assert browser.trouble() == []

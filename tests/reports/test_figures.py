@@ -43,6 +43,7 @@ def test_the_figures_come_in_the_order_of_the_questions() -> None:
     starts = [
         "susceptibility",
         "familiarity",
+        "susceptibility",
         "persuasion",
         "relevance",
         "assertiveness",

@@ -69,7 +69,7 @@ def test_a_policy_forbids_everything_but_own_style_and_pictures(html: str) -> No
 
 def test_every_picture_has_its_words(html: str) -> None:
     pictures = [attributes for tag, attributes in Tags(html).found if tag == "img"]
-    assert len(pictures) == 14
+    assert len(pictures) == 15
     assert all(len(picture["alt"]) > 60 for picture in pictures)
 
 

@@ -43,7 +43,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_figure_has_its_png_svg_and_csv(report: Path) -> None:
     names = {path.stem for path in (report / "figures").iterdir()}
-    assert len(names) == 14
+    assert len(names) == 15
     assert {path.name for path in (report / "figures").iterdir()} == {
         f"{name}.{kind}" for name in names for kind in ("png", "svg", "csv")
     }

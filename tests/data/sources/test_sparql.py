@@ -11,7 +11,7 @@ import pyoxigraph as ox
 import pytest
 
 from data.errors import InputError, ServiceError, ServiceTimeout
-from data.sources.sparql import RESULTS, Endpoint, Literal, Uri, bound, iri, iris, is_iri, string
+from data.sources.sparql import RESULTS, Endpoint, Literal, Uri, bound, count, iri, iris, is_iri, string
 from tests.data.sources.sparql_server import answering, asking
 from tests.data.sources.yago_nasty import NASTY
 
@@ -38,6 +38,11 @@ RECORDED: dict[str, tuple[int, str, bytes]] = {
     "list": (200, "application/json", b"[1, 2]"),
     "row": (200, RESULTS, b'{"results":{"bindings":[["Ada"]]}}'),
     "term": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":"uri","value":7}}]}}'),
+    "kind": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":["uri"],"value":"urn:x:1"}}]}}'),
+    "datatype": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":"literal","value":"1","datatype":5}}]}}'),
+    "language": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":"literal","value":"1","xml:lang":[]}}]}}'),
+    "busy": (200, "application/json", b'{"error": "busy"}'),
+    "both": (200, RESULTS, b'{"error": {"code": 7}, "results": {"bindings": []}}'),
     "half": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":"literal","value":"\\ud800"}}]}}'),
 }  # fmt: skip
 
@@ -96,11 +101,65 @@ def test_a_refused_query_is_named_with_what_the_server_says(endpoint: Endpoint) 
     assert not isinstance(refused.value, ServiceTimeout)
 
 
-@pytest.mark.parametrize("answer", ["ask", "page", "list", "row", "term", "half"])
-def test_what_is_no_result_is_an_error_and_no_timeout(answer: str, endpoint: Endpoint) -> None:
-    with pytest.raises(ServiceError) as refused:
+NO_RESULTS = ["ask", "page", "list", "row", "term", "half", "kind", "datatype", "language", "busy", "both"]
+
+
+@pytest.mark.parametrize("answer", NO_RESULTS)
+def test_what_is_no_result_is_an_error_that_names_the_service_and_no_timeout(answer: str, endpoint: Endpoint) -> None:
+    with pytest.raises(ServiceError, match=r"YAGO \(http://127") as refused:
         endpoint.select(answer)
-    assert not isinstance(refused.value, ServiceTimeout)
+    assert refused.type is ServiceError
+
+
+@pytest.mark.parametrize("answer", NO_RESULTS)
+def test_what_is_no_result_is_never_kept(answer: str, tmp_path: Path) -> None:
+    answers = iter([RECORDED[answer], RECORDED["literals"]])
+    with answering(lambda request, query: next(answers)) as address, asking(address, tmp_path) as endpoint:
+        with pytest.raises(ServiceError):
+            endpoint.select("SELECT")
+        assert len(endpoint.select("SELECT")) == 4
+
+
+def test_a_bad_answer_kept_by_an_earlier_version_is_asked_for_anew(tmp_path: Path) -> None:
+    answers = iter([RECORDED["busy"], RECORDED["literals"]])
+    with answering(lambda request, query: next(answers)) as address, asking(address, tmp_path) as endpoint:
+        endpoint._session.ask({"query": "SELECT"}, method="POST", accept=RESULTS)
+        assert len(endpoint.select("SELECT")) == 4
+
+
+@pytest.mark.parametrize("key", ["error", "exception"])
+@pytest.mark.parametrize("said", ["Operation timed out.", {"message": "the query was cancelled"}])
+def test_an_error_that_says_that_time_ran_out_is_a_timeout(key: str, said: object, tmp_path: Path) -> None:
+    body = json.dumps({key: said, "status": "ERROR"}).encode()
+    ran_out = pytest.raises(ServiceTimeout, match=r"YAGO \(http.*(timed out|cancelled).*; ask for less")
+    with answering(lambda *_: (200, RESULTS, body)) as address, asking(address, tmp_path) as endpoint, ran_out:
+        endpoint.select("SELECT")
+
+
+def test_an_error_is_told_in_the_words_of_the_service(endpoint: Endpoint) -> None:
+    with pytest.raises(ServiceError, match=r"answered with an error: busy$"):
+        endpoint.select("busy")
+    with pytest.raises(ServiceError, match=r'no result of a SELECT query, {"head": {}, "boolean": true}; is its'):
+        endpoint.select("ask")
+
+
+def test_an_answer_nested_too_deep_to_be_shown_is_an_error_all_the_same(tmp_path: Path) -> None:
+    def nested(request: BaseHTTPRequestHandler, depth: str) -> tuple[int, str, bytes]:
+        return 200, RESULTS, b'{"results": ' + b"[" * int(depth) + b"]" * int(depth) + b"}"
+
+    with answering(nested) as address, asking(address, tmp_path) as endpoint:
+        for depth in range(850, 1000):  # somewhere there an answer can just be read
+            with pytest.raises(ServiceError, match=r"YAGO \(http"):
+                endpoint.select(str(depth))
+
+
+def test_a_missing_term_and_a_strange_count_name_where_they_come_from() -> None:
+    assert count(Literal("12")) == 12
+    for said in (Literal("many"), Literal("-1"), Uri("urn:x:1")):
+        with pytest.raises(ServiceError, match=r"^http://a\.example/ answered .* where a count was asked for"):
+            count(said, "http://a.example/")
+    with pytest.raises(ServiceError, match=r"^http://a\.example/ answered a row without \?n"):
+        bound({}, "n", "http://a.example/")
 
 
 # Texts that would end a string, an IRI or a pattern if they stood in a query as they are.

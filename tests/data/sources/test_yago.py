@@ -133,10 +133,32 @@ def test_of_several_wikidata_ids_the_oldest_is_taken(dump: Dump) -> None:
 
 
 def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
-    unknown = ["Ohne englischen Namen", "norway", "Nowhere"]
-    known = [*NASTY.values(), "Norway", "Land of Oslo", "Mul Quillfeather", ""]
+    unknown = ["norway", "Nowhere"]
+    known = [*NASTY.values(), "Norway", "Land of Oslo", "Mul Quillfeather", "Ohne englischen Namen", ""]
     assert yago.existing(endpoint, [*known, *unknown]) == set(known)
     assert yago.existing(endpoint, []) == set()
+
+
+def test_names_in_no_language_and_in_those_of_the_generator_exist_too(tmp_path: Path) -> None:
+    names = {"de": "Dorf", "nb": "Bygd", "pl": "Wieś", "zu": "Idolobhana", "tw": "Akuraa"}
+    labels = " , ".join(f'"{name}"@{language}' for language, name in names.items())
+    store = graph(
+        tmp_path, f'yago:A rdfs:label {labels} , "Falu"@ja ; schema:alternateName "Bare" , "7"^^xsd:integer .'
+    )
+    assert yago.existing(store, [*names.values(), "Bare", "Falu", "7", "dorf"]) == {*names.values(), "Bare"}
+
+
+def test_a_query_looks_for_about_as_many_texts_as_a_service_bears(dump: Dump) -> None:
+    asked = Changed(dump, lambda query, rows: rows)
+    assert yago.existing(asked, [f"Nowhere {number}" for number in range(120)]) == set()
+    texts = [query.count('"Nowhere ') for query in asked.queries]
+    assert sum(texts) == 120 * (len(yago.languages_of_names()) + 1)
+    assert yago.TEXTS / 2 < max(texts) <= yago.TEXTS
+
+
+def test_facts_say_the_source_and_licence_of_the_graph_that_was_asked(dump: Dump) -> None:
+    found = yago.facts(dump, relation_named("capital"), pairs=5, seed=1, source="Our graph", licence="CC0 1.0").facts
+    assert {(fact.source, fact.licence) for fact in found} == {("Our graph", "CC0 1.0")}
 
 
 def test_only_names_that_were_asked_for_exist(dump: Dump) -> None:
@@ -148,7 +170,7 @@ def test_only_names_that_were_asked_for_exist(dump: Dump) -> None:
 
 def test_very_many_names_are_looked_for_in_batches_that_shrink(oxigraph: str, tmp_path: Path) -> None:
     names = [row[0] for row in COUNTRIES] + [f"Nowhere {number}" for number in range(300)]
-    with cutting(oxigraph, 15) as (in_front, cut), asking(in_front, tmp_path) as endpoint:
+    with cutting(oxigraph, 5) as (in_front, cut), asking(in_front, tmp_path) as endpoint:
         assert yago.existing(endpoint, names) == {row[0] for row in COUNTRIES}
     assert cut
 

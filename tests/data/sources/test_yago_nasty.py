@@ -57,6 +57,39 @@ def test_of_two_entities_of_one_name_the_first_stays(dump: Dump) -> None:
     assert kept == {YAGO + "Newtown_0", YAGO + "Newtown_1"}
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_true_of_another_entity_of_the_name_is_not_false_of_the_name(seed: int, tmp_path: Path) -> None:
+    store = graph(
+        tmp_path,
+        """
+        yago:N1 rdfs:label "Newtown"@en ; schema:location yago:Wales , yago:Unnamed .
+        yago:N2 rdfs:label "Newtown"@en ; schema:location yago:Connecticut , yago:England .
+        yago:N3 rdfs:label "Newtown"@en , "Newtown"@mul ; schema:location yago:Unnamed , yago:N4 .
+        yago:N4 rdfs:label "Newtown"@en .
+        yago:O rdfs:label "Oldtown"@en ; schema:location yago:Ohio .
+        yago:Wales rdfs:label "Wales"@en . yago:England rdfs:label "England"@en . yago:Ohio rdfs:label "Ohio"@en .
+        yago:Connecticut rdfs:label "Connecticut"@en .
+        """,
+    )
+    facts = by_subject(store, "location", seed=seed)
+    newtown = facts["Newtown"]
+    assert {newtown.object, *newtown.other_objects} == {"Wales", "Connecticut", "England", "Newtown"}
+    assert newtown.object not in newtown.other_objects
+    assert newtown.subject_relation_degree == 2
+    assert facts["Oldtown"].other_objects == ()
+
+
+def test_an_entity_of_the_name_has_all_its_objects_asked_for_though_one_pair_was_looked_at(tmp_path: Path) -> None:
+    films = "".join(f'yago:F{n} rdfs:label "Film {n}"@en ; schema:director yago:P{n % 2} .\n' for n in range(60))
+    store = graph(tmp_path, films + "".join(f'yago:P{n} rdfs:label "Alex Doe"@en .\n' for n in range(2)))
+    asked = Changed(store, lambda query, rows: rows)
+    fetched = yago.facts(asked, relation_named("reverseDirector"), pairs=ALL, seed=1)
+    (alex,) = fetched.facts
+    assert {alex.object, *alex.other_objects} == {f"Film {n}" for n in range(60)}
+    assert fetched.dropped == {yago.NAME_TAKEN: 30}
+    assert sum("OPTIONAL" in query for query in asked.queries) == 1
+
+
 def test_of_two_english_names_the_first_is_the_name(tmp_path: Path) -> None:
     store = graph(
         tmp_path,

@@ -42,6 +42,16 @@ def test_what_else_is_true_is_never_stated_as_if_it_were_not() -> None:
         write_contexts(CAPITAL, [norway], ["Bern", "Lima", "Oslo", "Rome"], per_kind={"base": 2}, seed=0)
 
 
+def test_a_date_that_says_less_or_more_of_the_same_is_true_too() -> None:
+    born = RelationName("birthDate")
+    pool = ["14 March 1879", "1879", "March 1879", "14 March 1880", "4 March 1879", "879"]
+    einstein = Entity("Albert Einstein", False, "14 March 1879")
+    contexts = write_contexts(born, [einstein], pool, per_kind={"base": 3}, seed=0)
+    assert {context.object for context in contexts} == {"14 March 1880", "4 March 1879", "879"}
+    only_the_year = write_contexts(born, [Entity("Ada", False, "1879")], pool, per_kind={"base": 2}, seed=0)
+    assert {context.object for context in only_the_year} == {"14 March 1880", "879"}
+
+
 def test_the_first_negation_denies_what_is_true_and_the_next_something_else() -> None:
     for name, own in OBJECT.items():
         denied = [context.object for context in CONTEXTS if context.entity == name and context.kind == "negation"]

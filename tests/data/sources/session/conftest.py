@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
         *,
         contact: str | None = CONTACT,
         offline: bool = False,
-        refresh: bool = False,
+        not_before: datetime | None = None,
         **other: Any,
     ) -> Session:
         address = where if isinstance(where, str) else where.address
@@ -35,7 +36,7 @@ def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
                 contact=contact,
                 cache=tmp_path / "answers",
                 offline=offline,
-                refresh=refresh,
+                not_before=not_before,
                 now=clock.now,
                 sleep=clock.sleep,
             )

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -78,20 +79,37 @@ def test_a_kept_answer_that_is_now_known_as_an_error_is_asked_for_anew(opened: O
     assert len(server.asked) == 2
 
 
-def test_refresh_asks_anew_once_and_keeps_that(opened: Open) -> None:
+def test_what_was_kept_before_a_moment_is_asked_anew_once(opened: Open) -> None:
     with serving(says([1]), says([2])) as server:
-        opened(server).ask({})
-        fresh = opened(server, refresh=True)
+        first = opened(server).ask({})
+        began = datetime.now(UTC)
+        fresh = opened(server, not_before=began)
         assert [fresh.ask({}).content for _ in range(3)] == [[2], [2], [2]]
         assert opened(server).ask({}).content == [2]
+        resumed = opened(server, not_before=began)
+        assert resumed.ask({}).content == [2]
+        assert opened(server, not_before=first.retrieved_at).ask({}).from_cache
     assert len(server.asked) == 2
 
 
-def test_a_refresh_that_fails_keeps_what_was_there(opened: Open) -> None:
+def test_a_moment_long_gone_makes_no_answer_younger(opened: Open) -> None:
+    with serving(says([1]), says([2])) as server:
+        opened(server).ask({})
+        assert opened(server, age_days=0, not_before=datetime(2020, 1, 1, tzinfo=UTC)).ask({}).content == [2]
+
+
+@pytest.mark.parametrize("age_days", [1e6, 1e12, float("inf")])
+def test_answers_may_be_kept_for_good(age_days: float, opened: Open) -> None:
+    with serving(says([1])) as server:
+        opened(server, age_days=age_days).ask({})
+        assert opened(server, age_days=age_days).ask({}).from_cache
+
+
+def test_an_asking_anew_that_fails_keeps_what_was_there(opened: Open) -> None:
     with serving(says([1]), Say(b"oops", status=500)) as server:
         opened(server).ask({})
         with pytest.raises(ServiceError):
-            opened(server, refresh=True).ask({})
+            opened(server, not_before=datetime.now(UTC)).ask({})
         assert opened(server).ask({}).content == [1]
 
 
@@ -104,6 +122,9 @@ def test_offline_only_what_is_kept_and_young_is_answered(opened: Open) -> None:
             offline.ask({"q": "2"})
         with pytest.raises(ServiceError, match=r"offline.*younger than 0 days"):
             opened(server, offline=True, age_days=0).ask({"q": "1"})
+        soon = datetime.now(UTC) + timedelta(minutes=1)
+        with pytest.raises(ServiceError, match=r"younger than 30 days and not older than 20\d\d-.* UTC"):
+            opened(server, offline=True, not_before=soon).ask({"q": "1"})
     assert len(server.asked) == 1
 
 

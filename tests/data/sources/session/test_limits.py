@@ -49,6 +49,27 @@ def test_tries_again_count_as_requests(opened: Open) -> None:
     assert len(server.asked) == 2
 
 
+def test_a_service_that_refuses_every_request_is_left_alone(opened: Open) -> None:
+    with serving(says([0]), Say(b"slow down", status=429)) as server:
+        session = opened(server)
+        session.ask({"q": "0"})
+        for number in range(1, 5):
+            with pytest.raises(ServiceBudget, match=r"YAGO.*429 .*refuses us for now, after 4 tries; run again later"):
+                session.ask({"q": str(number)})
+        assert session.ask({"q": "0"}).from_cache
+    assert len(server.asked) == 5
+
+
+def test_a_service_that_refuses_some_tries_of_a_request_is_asked_further(opened: Open) -> None:
+    refused = Say(status=429)
+    with serving(Say(status=503), refused, refused, refused, refused, refused, says([1])) as server:
+        session = opened(server)
+        with pytest.raises(ServiceError, match="after 4 tries") as raised:
+            session.ask({"q": "1"})
+        assert raised.type is ServiceError
+        assert session.ask({"q": "2"}).content == [1]
+
+
 def test_a_run_sends_no_more_requests_than_its_budget(opened: Open) -> None:
     with serving(says([1])) as server:
         session = opened(server, requests=3)

@@ -1,10 +1,13 @@
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from urllib3.util import connection
 
 from data.errors import ServiceError
 from data.sources import exchange
@@ -97,6 +100,76 @@ def test_names_that_nobody_looks_up_cost_no_minutes(opened: Open, monkeypatch: p
         opened("https://yago.example/sparql/query").ask({})
     assert time.monotonic() - began < 2
     never.set()
+
+
+def test_silence_about_a_name_is_not_listened_to_twice(
+    opened: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def waiting(*args: Any, **kwargs: Any) -> list[Any]:
+        clock.slept.append(5.0)
+        never.wait(60)
+        return []
+
+    never = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", waiting)
+    monkeypatch.setattr(exchange, "CONNECT_S", 0.2)
+    session = opened("https://yago.example/sparql/query")
+    for _ in range(2):
+        with pytest.raises(ServiceError, match=r"nobody said within 0\.2 s"):
+            session.ask({})
+    assert session.sent == 1
+    never.set()
+
+
+@contextmanager
+def network_gone(attempts: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """So many attempts to connect fail, while the network is gone."""
+    left = iter(range(attempts))
+
+    def gone(*args: Any, **kwargs: Any) -> Any:
+        if next(left, None) is not None:
+            raise OSError(101, "Network is unreachable")
+        return connect(*args, **kwargs)
+
+    connect = connection.create_connection
+    with monkeypatch.context() as patched:
+        patched.setattr(connection, "create_connection", gone)
+        yield
+
+
+CLOSES = {"Connection": "close"}
+
+
+def test_a_network_gone_for_a_moment_ends_nothing(opened: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
+        session = opened(server)
+        session.ask({"q": "1"})
+        with network_gone(3, monkeypatch):
+            assert session.ask({"q": "2"}).content == [1]
+        assert 0.5 <= clock.slept[0] < clock.slept[1] < clock.slept[2]
+        with network_gone(3, monkeypatch):
+            assert session.ask({"q": "3"}).content == [1]
+
+
+def test_a_network_gone_for_a_moment_ends_no_thread(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
+        session = opened(server, at_once=3)
+        session.ask({"q": "0"})
+        with network_gone(3, monkeypatch), ThreadPoolExecutor(3) as pool:
+            answers = list(pool.map(lambda number: session.ask({"q": str(number)}).content, range(1, 4)))
+    assert answers == [[1]] * 3
+
+
+def test_a_network_gone_for_good_ends_the_session(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
+        session = opened(server)
+        session.ask({"q": "1"})
+        with network_gone(100, monkeypatch):
+            for number in range(2, 5):
+                with pytest.raises(ServiceError, match=r"cannot be reached.*unreachable.*after 4 tries; run again"):
+                    session.ask({"q": str(number)})
+        assert session.sent == 5
+        assert session.ask({"q": "1"}).from_cache
 
 
 def test_all_threads_learn_that_a_service_is_down(opened: Open) -> None:

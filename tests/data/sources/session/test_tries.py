@@ -24,7 +24,7 @@ def test_what_may_pass_is_asked_again(status: int, opened: Open, clock: Clock) -
     assert session.waited_s == pytest.approx(sum(clock.slept))
 
 
-@pytest.mark.parametrize(("status", "kind"), [(429, ServiceError), (503, ServiceError), (504, ServiceTimeout)])
+@pytest.mark.parametrize(("status", "kind"), [(429, ServiceBudget), (503, ServiceError), (504, ServiceTimeout)])
 def test_what_does_not_pass_is_an_error_after_all_tries(status: int, kind: type[ServiceError], opened: Open) -> None:
     with serving(Say(b"busy", status=status)) as server:
         with pytest.raises(ServiceError, match=rf"YAGO \(http.*answers {status} .* after 3 tries") as raised:
@@ -34,7 +34,7 @@ def test_what_does_not_pass_is_an_error_after_all_tries(status: int, kind: type[
 
 
 def test_the_seconds_asked_for_are_waited(opened: Open, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.WARNING)
     with serving(Say(status=429, headers={"Retry-After": "30"}), says([1])) as server:
         opened(server).ask({})
     assert clock.slept == [30]
