@@ -83,7 +83,10 @@ def _prepared(folder: Path, count: int) -> Plan:
 def _fact(relation: str, number: int) -> Fact:
     return Fact(
         RelationName(relation), f"Quell {number}", f"Vandrov {number % (PAIRS // 2)}", None, None, None,
-        "made up", "CC0 1.0", subject_degree=number, subject_relation_degree=1,
+        "made up", "CC0 1.0", subject_uri=f"http://quell.example/{number}",
+        object_uri=f"http://vandrov.example/{number}", other_objects=(f"Ulv {number}", f"Morv {number}"),
+        subject_degree=number, subject_relation_degree=1, object_degree=number, object_relation_degree=1,
+        address="http://quell.example/query", query="SELECT " * 60, retrieved_at="2026-01-01T00:00:00+00:00",
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from reports.figures.plate import Plate
 from reports.frames import Finite, Model, by_model, finite, is_null, is_true, numbers, records, stand_in_note
 from reports.style import INK, QUERY_HUES, blank, headed, legend_above, mark
 
-TITLE = "Are the entities that a graph holds much of harder to sway?"
+TITLE = "Are the entities that a graph knows most of the hardest to sway?"
 DEGREES = {"degree": "degree", "relation_degree": "degree under the relation"}
 BOUND = 95
 MANY = 600

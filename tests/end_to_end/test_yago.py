@@ -140,7 +140,7 @@ def facts(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
 def test_twenty_relations_of_a_graph_run_to_the_page(oxigraph: str, undisturbed: TinyStudy) -> None:
     assert len(RELATIONS) >= 20
     page = (undisturbed.workspace / "report" / "index.html").read_text(encoding="utf-8")
-    assert "Are the entities that a graph holds much of harder to sway?" in page
+    assert "Are the entities that a graph knows most of the hardest to sway?" in page
     with duckdb.connect(undisturbed.workspace / "study.duckdb", read_only=True) as database:
         found = database.execute(
             "SELECT count(DISTINCT relation), bool_and(retrieved_at IS NOT NULL AND query IS NOT NULL), "

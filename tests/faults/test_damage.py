@@ -19,7 +19,7 @@ def test_damaged_prompts_fail_their_relation_alone_and_mended_are_all_that_is_co
     (told,) = [line for line in failed.said.splitlines() if f": {prompts} cannot be read" in line]
     assert "capital x persuasion" in told
 
-    with study.server() as url, httpx.Client(base_url=url, trust_env=False) as api:
+    with httpx.Client(base_url=study.api, trust_env=False) as api:
         artifacts = api.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["failed-relations"]}}}).json()
         (artifact,) = [one for one in artifacts if str(prompts) in one["data"]]  # other studies have theirs
         assert "capital" in artifact["data"]

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -16,9 +17,9 @@ SECONDS_TO_DIE = 5
 
 
 @pytest.fixture
-def fresh(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinyStudy]:
+def fresh(undisturbed: tuple[TinyStudy, Run], api: str, tmp_path: Path) -> Iterator[TinyStudy]:
     """The study in an empty workspace; whatever a failed test leaves running is ended."""
-    study = elsewhere(undisturbed[0], tmp_path / "workspace", with_files=False)
+    study = replace(elsewhere(undisturbed[0], tmp_path / "workspace", with_files=False), api=api)
     yield study
     for process in study.processes():
         process.kill()
