@@ -53,7 +53,7 @@ def names_made_from(study: Study, entity_class: str, graphs: Path) -> dict[str, 
     assert facts.invented_model is not None
     return made | {
         "model": facts.invented_model, "revision": identify_language_model(facts.invented_model).revision,
-        "dtype": NAMES_DTYPE, "prompt": asdict(names_prompt()),
+        "dtype": NAMES_DTYPE, "prompt": asdict(names_prompt()), "known": catalog.digest("facts.csv"),
     }  # fmt: skip
 
 

@@ -84,7 +84,8 @@ class Sources:
             return invented_names(entity_class, wanted, seed=self._seed)
         from tasks.contexts.invented_by_model import names_by_model  # takes torch along, which most fetches need not
 
-        return names_by_model(self._model, entity_class, wanted, seed=self._seed, known=())
+        bundled = {name for fact in catalog.facts() for name in (fact.subject, fact.object)}
+        return names_by_model(self._model, entity_class, wanted, seed=self._seed, known=bundled)
 
     @property
     def _facts(self) -> FactsPart:
