@@ -1,6 +1,6 @@
 import json
 import os
-import pickle
+import pickletools
 import signal
 import sqlite3
 import subprocess
@@ -170,8 +170,8 @@ def test_the_cache_holds_json_and_neither_pickles_nor_the_contact(opened: Open, 
         assert isinstance(value, str)
         assert isinstance(json.loads(value), dict)
         assert "Oslo" in value
-        with pytest.raises(Exception, match=r".*"):
-            pickle.loads(value.encode())
+        with pytest.raises(ValueError, match=r"opcode .* unknown"):
+            list(pickletools.genops(value.encode()))  # reads a pickle without running it
     for never in (b"\x80\x04\x95", b"\x80\x05\x95", CONTACT.encode(), b"secret"):
         assert never not in stored
 
