@@ -13,9 +13,12 @@ ContextKind = Literal["base", "assertive", "negation"]
 Partition = Literal["static", "temporal", "disputable"]
 Condition = Literal["none", "original", "counter_memory"]
 
+AnnotationChoice = Literal["accept", "change", "discard", "misinformation", "incomplete"]
+
 CONTEXT_KINDS: tuple[ContextKind, ...] = ("base", "assertive", "negation")
 PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
 CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory")
+ANNOTATION_CHOICES: tuple[AnnotationChoice, ...] = ("accept", "change", "discard", "misinformation", "incomplete")
 SLOT = "[ENTITY]"
 
 
@@ -108,7 +111,14 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A DynamicQA question with its two contexts; `flags` names the rules that the row breaks."""
+    """A DynamicQA question with its two contexts; `flags` names the rules that the row breaks.
+
+    replacement_by: what chose the replacement: wembedder, embeddings, or reversion, where people put it there themselves;
+    replacement_quality: how similar it is to the object, in its way. edit_revisions: the revisions that `edits` counts,
+    of the subject's item or, of a disputable question, of the page; hidden_edits: revisions that nobody may read and
+    that are in no count. item_revision, page_revision: the item's newest that was looked at, the page's that the
+    snippet stands in. list_id: the question's id in the list that it comes from.
+    """
 
     question_id: str
     relation: RelationName
@@ -130,6 +140,18 @@ class Question:
     source: str
     licence: str
     flags: tuple[str, ...]
+    property: str | None = None
+    replacement_id: WikidataId | None = None
+    replacement_by: str | None = None
+    replacement_quality: float | None = None
+    item_revision: int | None = None
+    page: str | None = None
+    page_revision: int | None = None
+    edit_revisions: tuple[int, ...] = ()
+    hidden_edits: int | None = None
+    list_id: str | None = None
+    address: str | None = None
+    retrieved_at: str | None = None
 
     def context(self, condition: Condition) -> str | None:
         """The context of a condition; None where the question stands alone."""
@@ -142,7 +164,87 @@ class Question:
         return self.replacement if condition == "counter_memory" else self.object
 
 
-Record = Fact | Query | Context | Question
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A fact of Wikidata that somebody lists, to be made into a question; what the list does not say is looked up."""
+
+    relation: RelationName
+    subject_id: WikidataId
+    property_id: WikidataId
+    object_id: WikidataId
+    source: str
+    licence: str
+    subject: str | None = None
+    property: str | None = None
+    object: str | None = None
+    question: str | None = None
+    answers: tuple[str, ...] = ()
+    list_id: str | None = None
+    retrieved_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """Two spans of text that editors of a page put in each other's place, and the sentence that they dispute.
+
+    object: the span that stood there and was put back; reversions: how often one of the two undid the other, in
+    `edit_revisions`, of which each pair is an edit and its reversion.
+    """
+
+    page: str
+    page_revision: int
+    context: str
+    object: str
+    replacement: str
+    reversions: int
+    edit_revisions: tuple[int, ...]
+    similarity: float
+    subject_popularity: float | None
+    hidden_edits: int
+    source: str
+    licence: str
+    address: str
+    retrieved_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What became no question, and the reason; partition: None where that was not known yet."""
+
+    partition: Partition | None
+    relation: RelationName
+    part: str
+    subject: str
+    reason: str
+    source: str
+    licence: str
+    detail: str | None = None
+    subject_id: WikidataId | None = None
+    property_id: WikidataId | None = None
+    object: str | None = None
+    object_id: WikidataId | None = None
+    replacement: str | None = None
+    revisions: tuple[int, ...] = ()
+    retrieved_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What an annotator says of a question; the texts are those of a change, None where a text is to stay."""
+
+    question_id: str
+    annotator: str
+    choice: AnnotationChoice
+    question: str | None
+    object: str | None
+    replacement: str | None
+    context: str | None
+    note: str | None
+    file: str
+    imported_at: str
+
+
+Record = Fact | Query | Context | Question | Seed | Dispute | Dropped | Annotation
 
 
 def is_relevant(context: Context, query: Query) -> bool:
@@ -155,7 +257,7 @@ def as_row(record: Record) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(record).items()}
 
 
-AnyRecord = TypeVar("AnyRecord", Fact, Query, Context, Question)
+AnyRecord = TypeVar("AnyRecord", Fact, Query, Context, Question, Seed, Dispute, Dropped, Annotation)
 
 
 def of_row(kind: type[AnyRecord], row: Mapping[str, Any]) -> AnyRecord:
@@ -168,6 +270,6 @@ def _typed(name: str, value: Any) -> Any:
         return tuple(value)
     if name == "relation":
         return RelationName(value)
-    if name in ("subject_id", "object_id", "property_id", "entity_id") and value is not None:
+    if name in ("subject_id", "object_id", "property_id", "entity_id", "replacement_id") and value is not None:
         return WikidataId(value)
     return value
