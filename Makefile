@@ -16,16 +16,30 @@ export DO_NOT_TRACK := 1
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup study test check ui lock clean
+.PHONY: help setup study test test-mediawiki check ui lock clean
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
 test: setup ## run the tests: ARGS="tests/data -x" for some of them
 	@$(BIN)/python -m pytest $(ARGS)
+
+MEDIAWIKI := mediawiki php-cli php-sqlite3
+
+test-mediawiki: setup ## install Debian's MediaWiki and run the clients against it; needs apt-get and root
+	@dpkg --status $(MEDIAWIKI) >/dev/null 2>&1 || { \
+	    command -v apt-get >/dev/null || { \
+	        echo "test-mediawiki: there is no apt-get here; install MediaWiki as Debian packages it: $(MEDIAWIKI)" >&2; exit 1; }; \
+	    [ "$$(id -u)" = 0 ] || { \
+	        echo "test-mediawiki: as root, run: apt-get install --no-install-recommends $(MEDIAWIKI)" >&2; exit 1; }; \
+	    echo "test-mediawiki: installing $(MEDIAWIKI)"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(MEDIAWIKI) \
+	        >/dev/null || { echo "test-mediawiki: they could not be installed, see above" >&2; exit 1; }; \
+	}
+	@$(BIN)/python -m pytest tests/mediawiki -m mediawiki $(ARGS)
 
 check: setup ## lint, types, import rules, spelling; goes through all four, fails if one did
 	@failed=0; \

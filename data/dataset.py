@@ -1,54 +1,72 @@
-"""A dataset: all facts that were fetched at a time, wherever they lie, and the version that tells it from others."""
+"""A dataset: all facts and questions that were fetched at a time, wherever they lie, and the version that tells it
+from others."""
 
 import functools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from data.dataset_files import newest_files
+from data.dataset_questions import is_published, published_questions, questions_of_workspace
 from data.errors import InputError
-from data.records import Fact, of_row
+from data.keys import content_key
+from data.records import Fact, Question, of_row
 from data.sources.qec import read_qec
-from data.tables import FACTS
-from data.workspace import Stored, read_metadata
+from data.table import Table
+from data.tables import FACTS, QUESTIONS
+from data.workspace import Stored
 
 VERSION_LENGTH = 16
+_EXPECTED = "name a workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json"
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """The facts of a workspace, or of a yago_qec.json; warnings: what a reader should know of how they were read."""
+    """The facts and questions of a workspace, the questions of a folder of DynamicQA's CSV files, or the facts of a
+    yago_qec.json; warnings: what a reader should know of how they were read."""
 
     path: Path
     facts: tuple[Fact, ...]
     warnings: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
 
     @classmethod
     def of(cls, path: str | Path) -> "Dataset":
         """The dataset at a path; InputError where there is none, DamagedFile where a file of it cannot be read.
 
-        Of a workspace all facts count, whichever studies fetched them. Where a relation has several files, made from
-        other settings, the newest counts.
+        Of a workspace all facts and questions count, whichever studies fetched them. Where a relation, or a part of the
+        questions, has several files, made from other settings, the newest counts.
         """
         root = Path(path)
-        if os.path.isdir(root):
-            dataset = cls(root, *_of_workspace(root))
+        if os.path.isdir(root) and is_published(root):
+            read = published_questions(root)
+            dataset = cls(root, (), read.warnings, read.questions)
+        elif os.path.isdir(root):
+            facts, warnings = _facts_of_workspace(root)
+            read = questions_of_workspace(root)
+            dataset = cls(root, facts, warnings + read.warnings, read.questions)
         elif os.path.isfile(root):
-            read = read_qec(root)
-            dataset = cls(root, tuple(fact for facts in read.facts.values() for fact in facts), read.warnings)
+            qec = read_qec(root)
+            dataset = cls(root, tuple(fact for facts in qec.facts.values() for fact in facts), qec.warnings)
         else:
-            raise InputError(f"{root} is not there; name a workspace with fetched facts, or a yago_qec.json")
-        if not dataset.facts:
-            raise InputError(f"{root} holds no facts; name a workspace with fetched facts, or a yago_qec.json")
+            raise InputError(f"{root} is not there; {_EXPECTED}")
+        if not dataset.facts and not dataset.questions:
+            raise InputError("; ".join((f"{root} holds no facts and no questions", *dataset.warnings, _EXPECTED)))
         return dataset
 
     @functools.cached_property
     def version(self) -> str:
-        """A digest of what the facts say: the same whatever their order, and whenever they were fetched from where."""
-        rows = sorted((_in_order(fact) for fact in self.facts), key=_what_counts)
-        return FACTS.digest(FACTS.of(rows))[:VERSION_LENGTH]
+        """A digest of what facts and questions say: the same whatever their order, and whenever they were fetched from
+        where. How often a fact was edited or a page read is not in it."""
+        digests = {
+            table.name: table.digest(table.of(sorted((_in_order(row, table) for row in rows), key=_counting(table))))
+            for table, rows in ((FACTS, self.facts), (QUESTIONS, self.questions))
+            if rows
+        }
+        return (digests["facts"] if digests.keys() == {"facts"} else content_key(digests))[:VERSION_LENGTH]
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -56,44 +74,48 @@ class Dataset:
         return tuple(sorted({fact.relation for fact in self.facts}))
 
     @property
+    def asked_relations(self) -> tuple[str, ...]:
+        """The names of the relations that it has questions of."""
+        return tuple(sorted({question.relation for question in self.questions}))
+
+    @property
     def sources(self) -> tuple[str, ...]:
-        """Where its facts come from."""
-        return tuple(sorted({fact.source for fact in self.facts}))
+        """Where its facts and questions come from."""
+        return tuple(sorted({row.source for row in self._rows}))
 
     @property
     def retrieved(self) -> tuple[str, str] | None:
-        """When its first and its last fact were fetched (UTC, ISO 8601); None where no fact says it."""
-        times = [fact.retrieved_at for fact in self.facts if fact.retrieved_at]
+        """When the first and the last of it was fetched (UTC, ISO 8601); None where nothing says it."""
+        times = [row.retrieved_at for row in self._rows if row.retrieved_at]
         return (min(times), max(times)) if times else None
 
-
-def _of_workspace(root: Path) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    by_relation: dict[str, list[Stored]] = {}
-    for path in sorted((root / "facts").glob("facts-*.parquet")):
-        stored = _stored(path)
-        by_relation.setdefault(stored.made_from["relation"], []).append(stored)
-    facts: list[Fact] = []
-    warnings = []
-    for relation, files in sorted(by_relation.items()):
-        newest = max(files, key=lambda stored: (stored.path.stat().st_mtime_ns, stored.path.name))
-        if len(files) > 1:
-            said = f"{relation} has {len(files)} files of facts; the newest counts, {newest.path.name}"
-            warnings.append(f"{root}: {said}")
-        facts += [of_row(Fact, row) for row in newest.read_as_written().to_pylist()]
-    return tuple(facts), tuple(warnings)
+    @property
+    def _rows(self) -> tuple[Fact | Question, ...]:
+        return (*self.facts, *self.questions)
 
 
-def _stored(path: Path) -> Stored:
-    made_from = read_metadata(path).get("made_from")
-    if not isinstance(made_from, dict) or not isinstance(made_from.get("relation"), str):
-        raise InputError(f"{path} does not say what relation it is about; remove it and fetch again")
-    return Stored(path, FACTS, made_from)
+def _facts_of_workspace(root: Path) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
+    found = newest_files(root, FACTS, _relation)
+    rows = (row for stored in found.files for row in stored.read_as_written().to_pylist())
+    return tuple(of_row(Fact, row) for row in rows), found.warnings
 
 
-def _in_order(fact: Fact) -> dict[str, Any]:
-    said = {column.name: getattr(fact, column.name) for column in FACTS.columns}
-    return said | {"other_objects": sorted(fact.other_objects)}
+def _relation(stored: Stored) -> Sequence[str]:
+    relation = stored.made_from.get("relation")
+    if not isinstance(relation, str):
+        raise InputError(f"{stored.path} does not say what relation it is about; remove it and fetch again")
+    return (relation,)
 
 
-def _what_counts(row: Mapping[str, Any]) -> str:
-    return json.dumps([row[column.name] for column in FACTS.columns if column.counts])
+def _in_order(row: Fact | Question, table: Table) -> dict[str, Any]:
+    said = {column.name: getattr(row, column.name) for column in table.columns}
+    return {name: sorted(value) if isinstance(value, tuple) else value for name, value in said.items()}
+
+
+def _counting(table: Table) -> Any:
+    names = [column.name for column in table.columns if column.counts]
+
+    def said(row: Mapping[str, Any]) -> str:
+        return json.dumps([row[name] for name in names])
+
+    return said

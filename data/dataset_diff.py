@@ -1,148 +1,79 @@
-"""What changed between two datasets: facts added, gone, and those that say something else of the same subject.
+"""What changed between two datasets: facts and questions added, gone, and those that say something else.
 
-A subject is known again by its IRI; where one of the two datasets has no IRIs of a relation's subjects, by its name.
-What only one of the two says of any fact, such as the degrees that a sample has not, is not compared: it is no change
-in the world. Nor is where a fact comes from. Both count in the versions, which can so differ where no fact does.
+A fact's subject is known again by its IRI, a question's by its Wikidata id and property; where one of the two datasets
+has none of a relation's subjects, by its name. A disputed sentence is known again by its page and its two answers. So a
+fact that was static and is temporal now is the same question, in another partition.
+
+What only one of the two says of any row, such as the degrees that a sample has not, is not compared: it is no change in
+the world. Nor is where a row comes from, or which revisions were read. What comes from where, and what is not compared,
+counts in the versions, which can so differ where no row does; edits and page views do not count in them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from data.dataset import Dataset
-from data.records import Fact
-from data.tables import FACTS
+from data.records import Fact, Question
+from data.row_diff import Change, Changed, Kind, RelationDifference, Value, knows, rows_difference, says_the_same
+from data.tables import FACTS, QUESTIONS
 
-Value = str | int | tuple[str, ...] | None
+__all__ = ["FIELDS", "QUESTION_FIELDS", "Change", "Changed", "Difference", "RelationDifference", "Value", "difference"]
 
 _NOT_SAID_OF_THE_WORLD = ("relation", "id_source", "source", "licence")
+_OF_HOW_IT_WAS_MADE = (
+    "question_id", "flags", "replacement_by", "replacement_quality", "item_revision", "page_revision", "edit_revisions",
+    "list_id", "address", "retrieved_at",
+)  # fmt: skip
 FIELDS = tuple(c.name for c in FACTS.columns if c.counts and c.name not in _NOT_SAID_OF_THE_WORLD)
 """The fields of a fact that are compared."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """A field of a fact that says something else: what it said, and what it says now."""
-
-    field: str
-    old: Value
-    new: Value
-
-
-@dataclass(frozen=True)
-class ChangedFact:
-    """A fact that was in both, and everything that it says otherwise."""
-
-    old: Fact
-    new: Fact
-    changes: tuple[Change, ...]
-
-
-@dataclass(frozen=True)
-class RelationDifference:
-    """What changed in a relation, each in the order of the subjects' names; same: how many facts did not."""
-
-    relation: str
-    added: tuple[Fact, ...]
-    gone: tuple[Fact, ...]
-    changed: tuple[ChangedFact, ...]
-    same: int
-
-    @property
-    def differs(self) -> bool:
-        """Whether any fact does."""
-        return bool(self.added or self.gone or self.changed)
+QUESTION_FIELDS = tuple(
+    c.name for c in QUESTIONS.columns if c.name not in (*_NOT_SAID_OF_THE_WORLD, *_OF_HOW_IT_WAS_MADE)
+)
+"""The fields of a question that are compared."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What changed from one dataset to another, by relation; not_compared: fields that only one of the two knows."""
+    """What changed from one dataset to another, by relation: facts in `relations`, questions in `questions`.
+
+    not_compared, questions_not_compared: fields that only one of the two knows.
+    """
 
     old: Dataset
     new: Dataset
-    relations: tuple[RelationDifference, ...]
+    relations: tuple[RelationDifference[Fact], ...]
     not_compared: tuple[str, ...]
+    questions: tuple[RelationDifference[Question], ...] = ()
+    questions_not_compared: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:
-        """Whether any fact does."""
-        return any(relation.differs for relation in self.relations)
+        """Whether any fact or question does."""
+        of_facts = any(relation.differs for relation in self.relations)
+        return of_facts or any(relation.differs for relation in self.questions)
 
 
 def difference(old: Dataset, new: Dataset) -> Difference:
     """What was added, gone and changed from the old dataset to the new one."""
-    not_compared = tuple(field for field in FIELDS if _knows(old.facts, field) != _knows(new.facts, field))
-    fields = [field for field in FIELDS if field not in not_compared]
-    before, after = _by_relation(old), _by_relation(new)
-    relations = tuple(
-        _relation(name, before.get(name, []), after.get(name, []), fields) for name in sorted({*before, *after})
-    )
-    return Difference(old, new, relations, not_compared)
+    facts = rows_difference(old.facts, new.facts, _FACTS)
+    questions = rows_difference(old.questions, new.questions, _QUESTIONS)
+    return Difference(old, new, facts.relations, facts.not_compared, questions.relations, questions.not_compared)
 
 
-def _knows(facts: Iterable[Fact], field: str) -> bool:
-    return any(getattr(fact, field) is not None for fact in facts)
+def _order_of_fact(fact: Fact) -> tuple[str, ...]:
+    return fact.subject, fact.subject_uri or "", fact.object
 
 
-def _by_relation(dataset: Dataset) -> Mapping[str, Sequence[Fact]]:
-    found: dict[str, list[Fact]] = {}
-    for fact in sorted(dataset.facts, key=_order):
-        found.setdefault(fact.relation, []).append(fact)
-    return found
+def _fact_identity(old: Sequence[Fact], new: Sequence[Fact]) -> Callable[[Fact], Hashable]:
+    return _by_iri if knows(old, "subject_uri") and knows(new, "subject_uri") else _by_name
 
 
-def _relation(name: str, old: Sequence[Fact], new: Sequence[Fact], fields: Sequence[str]) -> RelationDifference:
-    identity = _by_iri if _knows(old, "subject_uri") and _knows(new, "subject_uri") else _by_name
-    groups: dict[tuple[str, str], tuple[list[Fact], list[Fact]]] = {}
-    for place, facts in enumerate((old, new)):
-        for fact in facts:
-            groups.setdefault(identity(fact), ([], []))[place].append(fact)
-    pairs: list[tuple[Fact, Fact]] = []
-    gone: list[Fact] = []
-    added: list[Fact] = []
-    for of_old, of_new in groups.values():
-        known_again, left, come = _known_again(of_old, of_new)
-        pairs += known_again
-        gone += left
-        added += come
-    compared = [ChangedFact(before, after, _changes(before, after, fields)) for before, after in pairs]
-    changed = sorted((fact for fact in compared if fact.changes), key=lambda fact: _order(fact.new))
-    return RelationDifference(
-        name,
-        tuple(sorted(added, key=_order)),
-        tuple(sorted(gone, key=_order)),
-        tuple(changed),
-        len(compared) - len(changed),
-    )
-
-
-def _by_iri(fact: Fact) -> tuple[str, str]:
+def _by_iri(fact: Fact) -> Hashable:
     return ("IRI", fact.subject_uri) if fact.subject_uri else _by_name(fact)
 
 
-def _by_name(fact: Fact) -> tuple[str, str]:
+def _by_name(fact: Fact) -> Hashable:
     return "name", fact.subject
-
-
-def _known_again(
-    old: Sequence[Fact], new: Sequence[Fact]
-) -> tuple[list[tuple[Fact, Fact]], Sequence[Fact], Sequence[Fact]]:
-    """Facts of one subject, mostly one on either side: those that are alike together, then those of one object."""
-    pairs: list[tuple[Fact, Fact]] = []
-    for alike in (_same, _same_object, _any):
-        left, come = [], list(new)
-        for fact in old:
-            found = next((other for other in come if alike(fact, other)), None)
-            if found is None:
-                left.append(fact)
-            else:
-                come.remove(found)
-                pairs.append((fact, found))
-        old, new = left, come
-    return pairs, old, new
-
-
-def _same(old: Fact, new: Fact) -> bool:
-    return not _changes(old, new, FIELDS)
 
 
 def _same_object(old: Fact, new: Fact) -> bool:
@@ -151,19 +82,57 @@ def _same_object(old: Fact, new: Fact) -> bool:
     return old.object == new.object
 
 
-def _any(old: Fact, new: Fact) -> bool:
+def _any_fact(old: Fact, new: Fact) -> bool:
     return True
 
 
-def _changes(old: Fact, new: Fact, fields: Sequence[str]) -> tuple[Change, ...]:
-    both = ((field, _value(old, field), _value(new, field)) for field in fields)
-    return tuple(Change(field, before, after) for field, before, after in both if before != after)
+_FACTS = Kind[Fact](FIELDS, _order_of_fact, _fact_identity, (says_the_same(FIELDS), _same_object, _any_fact))
 
 
-def _value(fact: Fact, field: str) -> Value:
-    value = getattr(fact, field)
-    return tuple(sorted(value)) if isinstance(value, tuple) else value
+def _order_of_question(question: Question) -> tuple[str, ...]:
+    return question.subject, question.subject_id or "", question.object, question.replacement, question.question
 
 
-def _order(fact: Fact) -> tuple[str, str, str]:
-    return fact.subject, fact.subject_uri or "", fact.object
+def _question_identity(old: Sequence[Question], new: Sequence[Question]) -> Callable[[Question], Hashable]:
+    with_ids = knows(old, "subject_id") and knows(new, "subject_id")
+    with_properties = knows(old, "property_id") and knows(new, "property_id")
+
+    def identity(question: Question) -> Hashable:
+        if question.partition == "disputable":
+            return "page", question.page or question.subject
+        of = question.property_id if with_properties else None
+        return ("id", question.subject_id, of) if with_ids and question.subject_id else ("name", question.subject, of)
+
+    return identity
+
+
+def _same_sentence(old: Question, new: Question) -> bool:
+    return old.original_context == new.original_context and _same_answers(old, new)
+
+
+def _same_answers(old: Question, new: Question) -> bool:
+    """Of a dispute both answers: which of them was put back last may have turned since."""
+    if old.partition == "disputable":
+        return {old.object.casefold(), old.replacement.casefold()} == {
+            new.object.casefold(),
+            new.replacement.casefold(),
+        }
+    if old.object_id and new.object_id:
+        return old.object_id == new.object_id
+    return old.object == new.object
+
+
+def _both_answers(question: Question) -> set[str]:
+    return {question.object.casefold(), question.replacement.casefold()}
+
+
+def _of_one_fact(old: Question, new: Question) -> bool:
+    return old.partition != "disputable"
+
+
+_QUESTIONS = Kind[Question](
+    QUESTION_FIELDS,
+    _order_of_question,
+    _question_identity,
+    (says_the_same(QUESTION_FIELDS), _same_sentence, _same_answers, _of_one_fact),
+)

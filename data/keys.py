@@ -3,9 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from data.errors import MissingFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +27,14 @@ def table_digest(table: "pa.Table") -> str:
         digest.update(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode())
         digest.update(b"\n")
     return digest.hexdigest()
+
+
+def file_digest(file: Path) -> str:
+    """The SHA-256 (hex) of a file that somebody named; MissingFile where it cannot be read."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise MissingFile(f"{file} cannot be read: {error.strerror}; fetch the questions first") from None
 
 
 def generator(seed: int, *identity: object) -> np.random.Generator:

@@ -113,7 +113,7 @@ class Context:
 class Question:
     """A DynamicQA question with its two contexts; `flags` names the rules that the row breaks.
 
-    replacement_by: what chose the replacement: wembedder, embeddings, or reversion, where people put it there themselves;
+    replacement_by: what chose the replacement: wembedder, embeddings, or reversion, where people put it there;
     replacement_quality: how similar it is to the object, in its way. edit_revisions: the revisions that `edits` counts,
     of the subject's item or, of a disputable question, of the page; hidden_edits: revisions that nobody may read and
     that are in no count. item_revision, page_revision: the item's newest that was looked at, the page's that the
@@ -230,9 +230,13 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What an annotator says of a question; the texts are those of a change, None where a text is to stay."""
+    """What an annotator says of a question; the four texts are those of a change, None where a text is to stay.
+
+    texts: the digest of what the annotator was shown; built anew with other texts, the question is judged anew.
+    """
 
     question_id: str
+    texts: str
     annotator: str
     choice: AnnotationChoice
     question: str | None

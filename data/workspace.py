@@ -3,6 +3,7 @@
     facts/<relation>-<key>.parquet                     what a source says of a relation
     prompts/<relation>/<table>-<key>.parquet           queries and contexts, or questions, written from the facts
     scores/<relation>/<model>/<measure>-<key>.parquet  scores; unfinished in parts, <measure>-<key>.part-<n>.parquet
+    annotations/<annotator>-<key>.parquet              what an annotator says of questions, a file an import
     statistics/<table>-<key>.parquet                   tests on the scores
     failures/<work>-<key>.json                         why something is not there: to be read, nothing depends on it
     study.duckdb, report/                              views, made again from the files at any time
@@ -29,7 +30,7 @@ from filelock import FileLock, Timeout
 
 from data.errors import DamagedFile, MissingFile, WorkspaceBusy, WorkspaceError
 from data.keys import content_key
-from data.tables import Table
+from data.tables import ANNOTATIONS, Table
 
 KEY_IN_NAME = 12
 TEMPORARY = ".unfinished"
@@ -210,6 +211,14 @@ class Workspace:
     def statistics(self, table: Table, made_from: Mapping[str, Any]) -> Stored:
         """The file of the tests on the scores."""
         return self._stored(("statistics",), slug(table.name), table, made_from)
+
+    def annotations(self, annotator: str, made_from: Mapping[str, Any]) -> Stored:
+        """The file of one import of an annotator's sheet."""
+        return self._stored(("annotations",), slug(annotator), ANNOTATIONS, made_from)
+
+    def annotation_files(self) -> list[Path]:
+        """The file of every import of annotations: people's work, which no step can make again."""
+        return sorted((self.root / "annotations").glob("*.parquet"))
 
     def part(self, whole: Stored, number: int) -> Stored:
         """One chunk of a file that is not finished yet."""

@@ -11,7 +11,21 @@ from prefect.client.schemas.objects import State
 from data.errors import DamagedFile, ModelError, SwaymeterError
 from data.keys import content_key
 from data.measures import MEASURES
-from data.tables import AGREEMENT, CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS, RUNS, STATISTICS, Table
+from data.tables import (
+    AGREEMENT,
+    ANNOTATIONS,
+    CONTEXTS,
+    DISPUTES,
+    DROPPED,
+    FACTS,
+    INVENTED,
+    QUERIES,
+    QUESTIONS,
+    RUNS,
+    SEEDS,
+    STATISTICS,
+    Table,
+)
 from data.warehouse import Warehouse, content_of, rebuilt
 from data.workspace import Stored, Workspace, read_metadata
 from flows.attempt import outcome
@@ -101,6 +115,8 @@ def _wanted(plan: Plan) -> Iterable[Stored]:
         wanted[plan.facts(relation).path] = plan.facts(relation)
     for entity_class in plan.entity_classes():
         wanted[plan.names(entity_class).path] = plan.names(entity_class)
+    for stored in _about_questions(plan):
+        wanted[stored.path] = stored
     for item in plan.items():
         try:
             work = plan.work(item)
@@ -111,8 +127,24 @@ def _wanted(plan: Plan) -> Iterable[Stored]:
             continue  # said by the step above, and by `status`
         for stored in (*work.inputs.values(), *work.wanted.values()):
             wanted[stored.path] = stored
-    known = {table.name for table in (FACTS, INVENTED, QUERIES, CONTEXTS, QUESTIONS)} | set(MEASURES)
+    tables = (FACTS, INVENTED, SEEDS, DISPUTES, DROPPED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS)
+    known = {table.name for table in tables} | set(MEASURES)
     return [stored for stored in wanted.values() if stored.table.name in known and stored.exists()]
+
+
+def _about_questions(plan: Plan) -> Iterable[Stored]:
+    """What the questions were made from, what became none, and what annotators say of them."""
+    partitions = plan.partitions()
+    live = plan.question_files.live if partitions else None
+    if live:
+        yield from live.made_from()
+        yield from live.dropped()
+    for partition in partitions:
+        left_out = plan.left_out(partition)
+        if left_out:
+            yield left_out[0]
+    for file in plan.workspace.annotation_files() if partitions else ():
+        yield Stored(file, ANNOTATIONS, read_metadata(file)["made_from"])
 
 
 def _sorted_out(wanted: Iterable[Stored]) -> tuple[list[Stored], list[str]]:

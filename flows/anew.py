@@ -1,4 +1,7 @@
-"""A forced fetch asks everything anew, once: where it is killed, the next run of the same selection goes on with it."""
+"""A forced fetch asks everything anew, once: where it is killed, the next run of the same selection goes on with it.
+
+So does a refresh, which asks anew what changes by the day: the edits of live questions and the views of their pages.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +15,12 @@ from flows.plan import Plan
 
 
 @contextmanager
-def since(plan: Plan, *, force: bool) -> Iterator[datetime | None]:
-    """When the forced fetch began that this run is, or goes on with; None where it is none.
+def since(plan: Plan, *, force: bool, name: str = "anew") -> Iterator[datetime | None]:
+    """When the forced fetch of that name began that this run is, or goes on with; None where it is none.
 
     Noted in the workspace until the fetch has ended, well or not; only a run that is interrupted leaves the note.
     """
-    note = plan.workspace.root / "downloads" / f"anew-{content_key(asdict(plan.only))[:KEY_IN_NAME]}.txt"
+    note = plan.workspace.root / "downloads" / f"{name}-{content_key(asdict(plan.only))[:KEY_IN_NAME]}.txt"
     began = _read(note)
     if began is None and force:
         began = datetime.now(UTC)

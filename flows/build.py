@@ -8,6 +8,7 @@ from prefect.client.schemas.objects import State
 
 from data import catalog
 from data.errors import SwaymeterError
+from data.records import Partition, as_row
 from flows.attempt import outcome
 from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
@@ -35,6 +36,11 @@ def build(
             for relation in plan.question_relations()
         ]
         works += [
+            (f"build x {partition} left out", functools.partial(_write_left_out, plan, partition))
+            for partition in plan.partitions()
+            if plan.left_out(partition)
+        ]
+        works += [
             (f"build x {partition} questions", functools.partial(_refuse, error))
             for partition, error in plan.refused_partitions.items()
         ]
@@ -59,6 +65,14 @@ def _build_prompts(plan: Plan, relation: str, force: bool) -> None:
             per_kind=plan.study.contexts.per_kind(),
             seed=plan.study.seed,
         )
+
+
+def _write_left_out(plan: Plan, partition: Partition) -> None:
+    left_out = plan.left_out(partition)
+    assert left_out is not None
+    stored, rows = left_out
+    if not stored.is_done():
+        stored.write(stored.table.of([as_row(row) for row in rows]))
 
 
 def _refuse(error: SwaymeterError) -> None:

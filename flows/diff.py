@@ -1,8 +1,7 @@
 """What `swaymeter diff` says: two datasets, what changed from one to the other by relation, and the single changes."""
 
 import json
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from data.dataset import Dataset
-from data.dataset_diff import Change, ChangedFact, Difference, RelationDifference, Value, difference
+from data.dataset_diff import Changed, Difference, RelationDifference, difference
 from data.errors import SwaymeterError, UsageError
-from data.records import Fact, as_row
-
-LONGEST = 160
-"""Characters of a name that are shown; a longer one is cut in sight."""
-
-NAMES = {
-    "subject": "name",
-    "object": "object",
-    "subject_id": "Wikidata id",
-    "object_id": "object's Wikidata id",
-    "subject_uri": "IRI",
-    "object_uri": "object's IRI",
-    "other_objects": "further objects",
-    "subject_degree": "degree",
-    "subject_relation_degree": "degree in the relation",
-    "object_degree": "object's degree",
-    "object_relation_degree": "object's degree in the relation",
-}
-"""What the fields of a fact are called."""
+from data.records import Fact, Question, as_row
+from flows.diff_words import name_of, said_of_change, said_of_row, short, subject_of, visible
 
 
 def compare(old: str, new: str) -> Difference:
@@ -49,17 +31,15 @@ def show(console: Console, found: Difference, *, limit: int) -> None:
     """Both versions, a table of the relations, and at most `limit` single changes of each."""
     for side, dataset in (("A", found.old), ("B", found.new)):
         console.print(_about(side, dataset), soft_wrap=True)
-    if found.not_compared:
-        said = ", ".join(NAMES.get(field, field) for field in found.not_compared)
-        console.print(Text(f"not compared, since only one of them says it: {said}"), soft_wrap=True)
-    console.print(_table(found))
-    for relation in found.relations:
-        if relation.differs and limit:
-            _show_changes(console, relation, limit)
+    if found.relations:
+        _show_relations(console, "facts", found.relations, found.not_compared, limit)
+    if found.questions:
+        _show_relations(console, "questions", found.questions, found.questions_not_compared, limit)
     if not found.differs and found.old.version == found.new.version:
         console.print("They are the same.")
     elif not found.differs:
-        console.print("No fact differs; the versions do, since they count sources and what was not compared.")
+        what = "fact" if not found.questions else "fact and no question" if found.relations else "question"
+        console.print(f"No {what} differs; the versions do, since they count sources and what was not compared.")
 
 
 def as_json(found: Difference) -> str:
@@ -70,43 +50,51 @@ def as_json(found: Difference) -> str:
         "differs": found.differs,
         "not_compared": list(found.not_compared),
         "relations": {relation.relation: _relation_row(relation) for relation in found.relations},
+        "questions": {
+            "not_compared": list(found.questions_not_compared),
+            "relations": {relation.relation: _relation_row(relation) for relation in found.questions},
+        },
     }
     return json.dumps(made, indent=2)
 
 
-def visible(text: str) -> str:
-    """The text with everything that cannot be seen, or turns what is around it, written as its number."""
-    return "".join(sign if _is_seen(sign) else _number(sign) for sign in text)
-
-
-def _is_seen(sign: str) -> bool:
-    return sign == " " or unicodedata.category(sign)[0] not in "CZ"
-
-
-def _number(sign: str) -> str:
-    return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
-
-
-def _short(text: str) -> str:
-    return visible(text) if len(text) <= LONGEST else f"{visible(text[:LONGEST])}… ({len(text)} characters)"
-
-
 def _about(side: str, dataset: Dataset) -> Text:
     times = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
+    counts = [
+        f"{len(rows)} {what} of {len(relations)} relations"
+        for what, rows, relations in (
+            ("facts", dataset.facts, dataset.relations), ("questions", dataset.questions, dataset.asked_relations),
+        )
+        if rows
+    ]  # fmt: skip
     return Text(
-        f"{side}  {visible(str(dataset.path))}\n"
-        f"   version {dataset.version}: {len(dataset.facts)} facts of {len(dataset.relations)} relations "
+        f"{side}  {visible(str(dataset.path))}\n   version {dataset.version}: {' and '.join(counts)} "
         f"from {visible(', '.join(dataset.sources))}{visible(times)}"
     )
 
 
-def _table(found: Difference) -> Table:
-    table = Table("relation")
+AnyRelation = RelationDifference[Fact] | RelationDifference[Question]
+
+
+def _show_relations(
+    console: Console, what: str, relations: Sequence[AnyRelation], not_compared: Sequence[str], limit: int
+) -> None:
+    if not_compared:
+        said = ", ".join(map(name_of, not_compared))
+        console.print(Text(f"not compared, since only one of them says it: {said}"), soft_wrap=True)
+    console.print(_table(what, relations))
+    for relation in relations:
+        if relation.differs and limit:
+            _show_changes(console, relation, limit)
+
+
+def _table(what: str, relations: Sequence[AnyRelation]) -> Table:
+    table = Table("relation" if what == "facts" else f"{what} about")
     for name in ("added", "gone", "changed", "same"):
         table.add_column(name, justify="right")
     rows = [
         (relation.relation, len(relation.added), len(relation.gone), len(relation.changed), relation.same)
-        for relation in found.relations
+        for relation in relations
     ]
     for name, *counts in rows:
         table.add_row(Text(name), *map(str, counts))
@@ -116,7 +104,7 @@ def _table(found: Difference) -> Table:
     return table
 
 
-def _show_changes(console: Console, relation: RelationDifference, limit: int) -> None:
+def _show_changes(console: Console, relation: AnyRelation, limit: int) -> None:
     lines = list(_lines(relation))
     console.print(Text(f"\n{relation.relation}", style="bold"))
     for sign, style, line in lines[:limit]:
@@ -126,35 +114,19 @@ def _show_changes(console: Console, relation: RelationDifference, limit: int) ->
         console.print(Text(more), soft_wrap=True)
 
 
-def _lines(relation: RelationDifference) -> Iterator[tuple[str, str, str]]:
-    for fact in relation.gone:
-        yield "-", "red", _fact(fact)
-    for fact in relation.added:
-        yield "+", "green", _fact(fact)
-    for changed in sorted(relation.changed, key=_only_degrees):
-        said = "; ".join(map(_change, changed.changes))
-        yield "~", "yellow", f"{_short(changed.old.subject)}: {said}"
+def _lines(relation: AnyRelation) -> Iterator[tuple[str, str, str]]:
+    for row in relation.gone:
+        yield "-", "red", said_of_row(row)
+    for row in relation.added:
+        yield "+", "green", said_of_row(row)
+    changed: list[Changed[Fact] | Changed[Question]] = sorted(relation.changed, key=_only_counts)
+    for one in changed:
+        said = "; ".join(map(said_of_change, one.changes))
+        yield "~", "yellow", f"{short(subject_of(one.old))}: {said}"
 
 
-def _only_degrees(changed: ChangedFact) -> bool:
-    return all(change.field.endswith("degree") for change in changed.changes)
-
-
-def _fact(fact: Fact) -> str:
-    return f"{_short(fact.subject)} → {_short(fact.object)}"
-
-
-def _change(change: Change) -> str:
-    name = NAMES.get(change.field, change.field)
-    if isinstance(change.old, tuple) and isinstance(change.new, tuple):
-        signed = [f"- {_short(value)}" for value in change.old if value not in change.new]
-        signed += [f"+ {_short(value)}" for value in change.new if value not in change.old]
-        return f"{name} {', '.join(signed)}"
-    return f"{name} {_value(change.old)} → {_value(change.new)}"
-
-
-def _value(value: Value) -> str:
-    return "none" if value is None else _short(str(value))
+def _only_counts(changed: Changed[Fact] | Changed[Question]) -> bool:
+    return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
 
 
 def _dataset_row(dataset: Dataset) -> dict[str, Any]:
@@ -162,24 +134,34 @@ def _dataset_row(dataset: Dataset) -> dict[str, Any]:
         "path": str(dataset.path),
         "version": dataset.version,
         "facts": len(dataset.facts),
+        "questions": len(dataset.questions),
         "sources": dataset.sources,
         "retrieved": dataset.retrieved,
         "warnings": dataset.warnings,
     }
 
 
-def _relation_row(relation: RelationDifference) -> dict[str, Any]:
+def _relation_row(relation: AnyRelation) -> dict[str, Any]:
     return {
-        "added": [as_row(fact) for fact in relation.added],
-        "gone": [as_row(fact) for fact in relation.gone],
+        "added": [as_row(row) for row in relation.added],
+        "gone": [as_row(row) for row in relation.gone],
         "changed": [_changed_row(changed) for changed in relation.changed],
         "same": relation.same,
     }
 
 
-def _changed_row(changed: ChangedFact) -> dict[str, Any]:
+def _changed_row(changed: Changed[Fact] | Changed[Question]) -> dict[str, Any]:
+    new = changed.new
+    known_by = {"subject_uri": new.subject_uri} if isinstance(new, Fact) else _known_by(new)
+    changes = [{"field": change.field, "from": change.old, "to": change.new} for change in changed.changes]
+    return {"subject": new.subject, **known_by, "changes": changes}
+
+
+def _known_by(question: Question) -> dict[str, Any]:
     return {
-        "subject": changed.new.subject,
-        "subject_uri": changed.new.subject_uri,
-        "changes": [{"field": change.field, "from": change.old, "to": change.new} for change in changed.changes],
+        "subject_id": question.subject_id,
+        "property_id": question.property_id,
+        "page": question.page,
+        "object": question.object,
+        "partition": question.partition,
     }

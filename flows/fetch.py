@@ -16,12 +16,13 @@ from data.sources.fetch import fetch_questions, write_facts, write_names
 from data.workspace import read_metadata
 from flows.anew import is_wanted, since
 from flows.attempt import outcome
+from flows.live_fetch import fetch_live
 from flows.plan import Plan
 from flows.sources import Sources, opened
-from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
+from flows.stage import A_FEW_AT_A_TIME, QUICKSTART, fan_out, plan_of
 
 
-@flow(name="fetch", flow_run_name="{study}", task_runner=ONE_AT_A_TIME, persist_result=False)
+@flow(name="fetch", flow_run_name="{study}", task_runner=A_FEW_AT_A_TIME, persist_result=False)
 def fetch(
     study: str = QUICKSTART,
     workspace: str | None = None,
@@ -30,13 +31,18 @@ def fetch(
     measures: list[str] | None = None,
     force: bool = False,
     offline: bool = False,
+    refresh: bool = False,
 ) -> State[Any]:
-    """Fetches what the study asks about: facts by relation, invented names by class, questions by partition."""
+    """Fetches what the study asks about: facts by relation, invented names by class, questions by partition.
+
+    Live questions come by property and by page. refresh: their edits and page views are asked anew.
+    """
     plan = plan_of(study, workspace, relations, models, measures, offline)
     with (
         plan.workspace.conducted(),
         since(plan, force=force) as began,
-        opened(plan, not_before=began, offline=offline) as sources,
+        since(plan, force=refresh, name="refresh") as refreshed,
+        opened(plan, not_before=began, refreshed=refreshed, offline=offline) as sources,
     ):
         works = [
             (f"fetch x {relation}", functools.partial(_fetch_facts, plan, sources, relation, began))
@@ -46,11 +52,15 @@ def fetch(
             (f"fetch x invented {name}", functools.partial(_fetch_names, plan, sources, name, began))
             for name in plan.entity_classes()
         ]
-        works += [
-            (f"fetch x {partition} questions", functools.partial(_fetch_questions, plan, partition, began, offline))
-            for partition in plan.partitions()
-        ]
-        states = fan_out("fetch", plan, works)
+        live = plan.question_files.live if plan.partitions() else None
+        if live is None:
+            works += [
+                (f"fetch x {partition} questions", functools.partial(_fetch_questions, plan, sources, partition, began))
+                for partition in plan.partitions()
+            ]
+        states = fan_out("fetch", plan, works) if works else []
+        if live is not None:
+            states += fetch_live(plan, live, sources, began=began)
         _list_dropped(plan)
         return outcome("fetch", states)
 
@@ -83,18 +93,14 @@ def _fetch_names(plan: Plan, sources: Sources, entity_class: str, began: datetim
     stored.read_as_written()
 
 
-def _fetch_questions(plan: Plan, partition: Partition, began: datetime | None, offline: bool) -> None:
-    assert plan.study.questions is not None
-    folder = plan.questions_folder()
-    if (
-        folder is not None
-        and plan.study.questions.folder is None
-        and not (folder / dynamicqa.FILES[partition]).exists()
-    ):
-        if offline:
+def _fetch_questions(plan: Plan, sources: Sources, partition: Partition, began: datetime | None) -> None:
+    files = plan.question_files
+    folder = files.folder()
+    if folder is not None and files.wanted.folder is None and not (folder / dynamicqa.FILES[partition]).exists():
+        if sources.offline:
             raise InputError("offline, and the published DynamicQA is not here; name its `folder` under `questions`")
-        dynamicqa.download(folder, partition)
-    stored = plan.fetched_questions(partition)
+        dynamicqa.download(folder, partition, sources.session("dynamicqa"))
+    stored = files.published(partition)
     if is_wanted(stored, began):
         fetch_questions(partition, folder, stored)
     stored.read_as_written()

@@ -5,28 +5,27 @@ known only once the step above is done.
 """
 
 import functools
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from data import catalog
-from data.errors import MissingFile, ModelError, SwaymeterError, UnknownName, UsageError
+from data.errors import ModelError, SwaymeterError, UnknownName, UsageError
 from data.keys import content_key, table_digest
 from data.measures import MEASURES
-from data.records import Partition, Question, as_row, of_row
+from data.records import Dropped, Partition, Question, as_row
 from data.registry import INPUTS
-from data.sources import dynamicqa
-from data.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS
+from data.tables import CONTEXTS, DROPPED, FACTS, INVENTED, QUERIES, QUESTIONS
 from data.workspace import Stored, Workspace
-from flows.facts_keys import FETCH_VERSION, facts_made_from, names_made_from
+from flows.facts_keys import facts_made_from, names_made_from
+from flows.question_choice import QuestionChoice, choose
+from flows.question_files import QuestionFiles
 from flows.study_file import ModelPart, Study, read_study
-from tasks.contexts.questions import choose_questions
 from tasks.measurement.work import Work
 from tasks.models import identify_entailment, identify_language_model
 
-BUILD_VERSION = 2
+BUILD_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Plan:
             raise UsageError(f"the workspace {root} names a home folder that there is not") from None
         plan = cls(read, Workspace(folder), only or Selection())
         if plan.only.relations:
-            known = {*plan.whole.relations(), *plan.whole.question_relations()}
+            known = {*plan.whole.relations(), *plan.whole.question_relations(), *plan.whole.live_relations()}
             if plan.refused_partitions:  # which relations those questions are about is not known yet
                 known |= {*catalog.relations(), "disputable"}
             for name in plan.only.relations:
@@ -140,25 +139,10 @@ class Plan:
         """The file of invented names of a class."""
         return self.workspace.facts(entity_class, INVENTED, names_made_from(self.study, entity_class, self.graphs))
 
-    def questions_folder(self) -> Path | None:
-        """Where the published CSV files lie, or are brought to; None for the bundled sample."""
-        questions = self.study.questions
-        if questions is None or questions.source == "sample":
-            return None
-        return (
-            Path(questions.folder).expanduser() if questions.folder else self.workspace.root / "downloads" / "dynamicqa"
-        )
-
-    def fetched_questions(self, partition: Partition) -> Stored:
-        """The file of a partition's questions as the source has them; DamagedFile where they are not there yet."""
-        folder = self.questions_folder()
-        digest = catalog.digest("questions.csv") if folder is None else _digest(folder / dynamicqa.FILES[partition])
-        made_from = {
-            "step": "fetch", "version": FETCH_VERSION, "partition": partition,
-            "source": "dynamicqa" if folder else "sample", "digest": digest,
-            "relations": "" if folder is None else catalog.digest("relations.yaml"),
-        }  # fmt: skip
-        return self.workspace.facts(partition, QUESTIONS, made_from)
+    @functools.cached_property
+    def question_files(self) -> QuestionFiles:
+        """The files that the study's questions come from."""
+        return QuestionFiles(self.study, self.workspace, self.only.relations)
 
     def queries(self, relation: str) -> Stored:
         """The file of a relation's queries; DamagedFile where its facts are not there."""
@@ -182,36 +166,35 @@ class Plan:
         }  # fmt: skip
 
     @functools.cached_property
-    def _chosen(self) -> tuple[dict[str, list[Question]], dict[Partition, SwaymeterError]]:
-        assert self.study.questions is not None
-        by_relation: dict[str, list[Question]] = {}
-        refused: dict[Partition, SwaymeterError] = {}
-        for partition in self.partitions():
-            try:
-                rows = self.fetched_questions(partition).read_as_written().to_pylist()
-                fetched = [of_row(Question, row) for row in rows]
-                chosen = choose_questions(fetched, count=self.study.questions.per_partition, seed=self.study.seed)
-            except SwaymeterError as error:
-                refused[partition] = error
-                continue
-            for question in chosen:
-                by_relation.setdefault(question.relation, []).append(question)
-        return by_relation, refused
+    def _choice(self) -> QuestionChoice:
+        return choose(self.question_files, self.partitions()) if self.partitions() else QuestionChoice()
+
+    def live_relations(self) -> Sequence[str]:
+        """The relations of live questions, as far as the list of their facts is there."""
+        live = self.question_files.live if self.partitions() else None
+        return live.relations_named() if live else ()
 
     @property
     def chosen_questions(self) -> Mapping[str, Sequence[Question]]:
         """The questions that the study asks, by relation, of the partitions that can be read."""
-        return self._chosen[0]
+        return self._choice.by_relation
+
+    def left_out(self, partition: Partition) -> tuple[Stored, Sequence[Dropped]] | None:
+        """The file of a partition's questions that are there and not asked, and its rows; None without any."""
+        rows = self._choice.left_out.get(partition)
+        if not rows:
+            return None
+        digest = table_digest(DROPPED.of([as_row(row) for row in rows]))
+        made_from = {"step": "build", "version": BUILD_VERSION, "partition": partition, "rows": digest}
+        return self.workspace.prompts(partition, DROPPED, made_from), rows
 
     @property
     def refused_partitions(self) -> Mapping[Partition, SwaymeterError]:
         """The partitions whose questions cannot be asked, and why: not fetched, damaged, or too few."""
-        return self._chosen[1] if self.partitions() else {}
+        return self._choice.refused
 
     def question_relations(self) -> list[str]:
         """The relations of the questions that the study asks; none where they are not fetched yet."""
-        if not self.partitions():
-            return []
         return [name for name in self.chosen_questions if not self.only.relations or name in self.only.relations]
 
     def questions(self, relation: str) -> Stored:
@@ -303,10 +286,3 @@ def resolved_dtype(model: ModelPart) -> str:
     from tasks.models.language_model import resolve_dtype  # torch knows which device there is, and takes seconds to say
 
     return resolve_dtype(model.dtype, model.device)
-
-
-def _digest(file: Path) -> str:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise MissingFile(f"{file} cannot be read: {error.strerror}; fetch the questions first") from None

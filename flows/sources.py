@@ -1,6 +1,7 @@
-"""Where a study's facts come from: the bundled sample, an endpoint or a dump; each opened at most once in a run."""
+"""Where a study's facts come from: the bundled sample, a service or a dump; each opened at most once in a run."""
 
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -18,6 +19,8 @@ from flows.plan import Plan
 from flows.study_facts import FactsPart
 
 T = TypeVar("T")
+CHANGES_BY_THE_DAY = ("wikidata_api", "wikipedia", "pageviews")
+"""The services that a refresh asks anew."""
 WITHOUT_A_SERVICE = (
     "without it, use the bundled facts (`source: sample`) or a `dump` of YAGO under `facts`, and look invented names "
     "up nowhere else (`names_not_in`)"
@@ -27,10 +30,20 @@ WITHOUT_A_SERVICE = (
 class Sources:
     """What a run may ask; nothing is opened before it is asked."""
 
-    def __init__(self, plan: Plan, opened: ExitStack, *, not_before: datetime | None, offline: bool) -> None:
-        self._plan, self._opened = plan, opened
-        self._not_before, self._offline = not_before, offline
+    def __init__(
+        self,
+        plan: Plan,
+        opened: ExitStack,
+        *,
+        not_before: datetime | None,
+        refreshed: datetime | None,
+        offline: bool,
+    ) -> None:
+        self.plan, self.refreshed, self.offline = plan, refreshed, offline
+        self._opened, self._not_before = opened, not_before
         self._stores: dict[str, SparqlStore] = {}
+        self._sessions: dict[str, Session] = {}
+        self._opening = threading.RLock()
 
     def facts(self, relation: str) -> yago.Fetched:
         """What the source says of a relation; InputError where it says nothing."""
@@ -59,7 +72,7 @@ class Sources:
         """
         wanted, made, looked_up = names_wanted(self._facts), 0, set[str]()
         names: list[str] = []
-        stores = [self.store(name) for name in not_in(self._plan.study)]
+        stores = [self.store(name) for name in not_in(self.plan.study)]
         while len(names) < wanted:
             made += 2 * (wanted - len(names)) if made else wanted
             try:
@@ -89,12 +102,12 @@ class Sources:
 
     @property
     def _facts(self) -> FactsPart:
-        assert self._plan.study.facts is not None
-        return self._plan.study.facts
+        assert self.plan.study.facts is not None
+        return self.plan.study.facts
 
     @property
     def _seed(self) -> int:
-        return self._plan.study.seed
+        return self.plan.study.seed
 
     @functools.cached_property
     def _model(self) -> Any:
@@ -105,27 +118,42 @@ class Sources:
 
     def store(self, name: str) -> SparqlStore:
         """The graph of that name: an endpoint, or for YAGO the study's dump."""
-        if name not in self._stores:
-            self._stores[name] = self._store(name)
-        return self._stores[name]
+        with self._opening:
+            if name not in self._stores:
+                a_dump = name == "yago" and self.plan.study.facts is not None and self.plan.study.facts.dump
+                self._stores[name] = (
+                    dump.Dump.of(dump_files(self._facts), self.plan.graphs) if a_dump else Endpoint(self.session(name))
+                )
+            return self._stores[name]
 
-    def _store(self, name: str) -> SparqlStore:
-        folder = self._plan.workspace.root / "downloads"
-        if name == "yago" and self._facts.dump:
-            return dump.Dump.of(dump_files(self._facts), self._plan.graphs)
-        services = self._plan.study.services
-        session = Session(
-            services.service(name),
-            contact=services.asked_by,
-            cache=Path(services.cache).expanduser() if services.cache else folder / "answers",
-            offline=self._offline,
-            not_before=self._not_before,
-        )
-        return Endpoint(self._opened.enter_context(session))
+    def session(self, name: str) -> Session:
+        """The session with the service of that name, opened when it is first asked for."""
+        with self._opening:
+            if name not in self._sessions:
+                services = self.plan.study.services
+                kept = Path(services.cache).expanduser() if services.cache else None
+                session = Session(
+                    services.service(name),
+                    contact=services.asked_by,
+                    cache=kept or self.plan.workspace.root / "downloads" / "answers",
+                    offline=self.offline,
+                    not_before=self._asked_since(name),
+                )
+                self._sessions[name] = self._opened.enter_context(session)
+            return self._sessions[name]
+
+    def _asked_since(self, name: str) -> datetime | None:
+        refreshed = self.refreshed if name in CHANGES_BY_THE_DAY else None
+        return max((began for began in (self._not_before, refreshed) if began), default=None)
 
 
 @contextmanager
-def opened(plan: Plan, *, not_before: datetime | None = None, offline: bool) -> Iterator[Sources]:
-    """What the plan's facts come from, closed at the end. not_before: what was answered before is asked anew."""
+def opened(
+    plan: Plan, *, not_before: datetime | None = None, refreshed: datetime | None = None, offline: bool
+) -> Iterator[Sources]:
+    """What the plan's facts come from, closed at the end.
+
+    not_before: what was answered before is asked anew. refreshed: so are edits and page views answered before then.
+    """
     with ExitStack() as stack:
-        yield Sources(plan, stack, not_before=not_before, offline=offline)
+        yield Sources(plan, stack, not_before=not_before, refreshed=refreshed, offline=offline)

@@ -17,6 +17,8 @@ from flows.status import cells
 
 QUICKSTART = "flows/studies/quickstart.yaml"
 ONE_AT_A_TIME: Any = ThreadPoolTaskRunner(max_workers=1)
+A_FEW_AT_A_TIME: Any = ThreadPoolTaskRunner(max_workers=3)
+"""For work that waits for services more than it computes; how often each is asked is kept to by its session."""
 
 
 def plan_of(

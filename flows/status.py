@@ -27,6 +27,17 @@ def cells(plan: Plan) -> Iterator[Cell]:
         yield from _not_fetched(plan, f"fetch x {relation}", relation, "facts")
     for entity_class in plan.entity_classes():
         yield from _not_fetched(plan, f"fetch x invented {entity_class}", f"every {entity_class}", "invented names")
+    live = plan.question_files.live if plan.partitions() else None
+    for work, is_done in live.works() if live else ():
+        reason = plan.workspace.failure_reason(work)
+        if reason or not is_done:
+            yield Cell(
+                "every model",
+                work.partition(" x ")[2],
+                "every measure",
+                "failed" if reason else "missing",
+                reason or "",
+            )
     for partition, error in plan.refused_partitions.items():
         noted = plan.workspace.failure_reason(f"fetch x {partition} questions")
         state: State = "missing" if isinstance(error, MissingFile) and not noted else "failed"

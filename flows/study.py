@@ -13,7 +13,7 @@ from flows.report import report
 from flows.score import score
 from flows.stage import QUICKSTART, list_failures, plan_of
 
-STAGES = (fetch, build, score, aggregate, report)
+STAGES = (build, score, aggregate, report)
 
 
 @flow(name="study", flow_run_name="{study}", persist_result=False)
@@ -25,13 +25,17 @@ def study(
     measures: list[str] | None = None,
     force: bool = False,
     offline: bool = False,
+    refresh: bool = False,
 ) -> State[Any]:
-    """Conducts a study: what fails in one relation stops nothing else, and the run then ends Failed."""
+    """Conducts a study: what fails in one relation stops nothing else, and the run then ends Failed.
+
+    refresh: the edits and page views of live questions are asked anew; only what they change is done again.
+    """
     plan = plan_of(study, workspace, relations, models, measures, offline)
     with plan.workspace.conducted():
-        states = [
-            stage(study, workspace, relations, models, measures, force, offline, return_state=True) for stage in STAGES
-        ]
+        selected = (study, workspace, relations, models, measures, force, offline)
+        states = [fetch(*selected, refresh, return_state=True)]
+        states += [stage(*selected, return_state=True) for stage in STAGES]
         failed = [state.message or "failed without a reason" for state in states if not state.is_completed()]
         if failed:
             list_failures(plan)

@@ -90,12 +90,20 @@ class ServicePart(Part):
 
 
 class ServicesPart(Part):
-    """Who asks public services (an e-mail address or a page), where their answers are kept, and each service."""
+    """Who asks public services (an e-mail address or a page), where their answers are kept, and each service.
+
+    wikidata: its Query Service; wikidata_api: its items and their edits.
+    """
 
     contact: str | None = None
     cache: str | None = None
     yago: ServicePart = ServicePart()
     wikidata: ServicePart = ServicePart()
+    wikidata_api: ServicePart = ServicePart()
+    wikipedia: ServicePart = ServicePart()
+    pageviews: ServicePart = ServicePart()
+    wembedder: ServicePart = ServicePart()
+    dynamicqa: ServicePart = ServicePart()
 
     @property
     def asked_by(self) -> str | None:

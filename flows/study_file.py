@@ -8,8 +8,9 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 
 from data.errors import StudyFileError, UnknownName
 from data.measures import MEASURES, Measure, measure
-from data.records import PARTITIONS, ContextKind, Partition
+from data.records import ContextKind
 from flows.study_facts import FactsPart, Part, ServicePart, ServicesPart
+from flows.study_questions import DisputesPart, QuestionsPart, SeedsPart
 
 STUDIES = Path(__file__).parent / "studies"
 
@@ -29,25 +30,6 @@ class ContextsPart(Part):
     def _some(self) -> "ContextsPart":
         if self.base + self.assertive + self.negation == 0:
             raise ValueError("every kind is 0: persuasion needs contexts")
-        return self
-
-
-class QuestionsPart(Part):
-    """Which DynamicQA-style questions: the bundled sample, or the published CSV files, in a folder or downloaded."""
-
-    source: Literal["sample", "dynamicqa"] = "sample"
-    folder: str | None = None
-    partitions: tuple[Partition, ...] = PARTITIONS
-    per_partition: int | None = Field(default=8, ge=1)
-
-    @model_validator(mode="after")
-    def _folder(self) -> "QuestionsPart":
-        if self.source == "sample" and self.folder:
-            raise ValueError("`folder` is for source dynamicqa")
-        if not self.partitions:
-            raise ValueError("no partition is named; leave `partitions` out for all of them")
-        if len(set(self.partitions)) < len(self.partitions):
-            raise ValueError("a partition is named twice")
         return self
 
 
@@ -147,7 +129,7 @@ def read_study(path: str | Path) -> Study:
 
 
 def _keys(part: type[BaseModel]) -> set[str]:
-    parts = (FactsPart, ServicesPart, ServicePart, ContextsPart, QuestionsPart, ModelPart)
+    parts = (FactsPart, ServicesPart, ServicePart, ContextsPart, QuestionsPart, SeedsPart, DisputesPart, ModelPart)
     return set(part.model_fields).union(*(set(other.model_fields) for other in parts))
 
 

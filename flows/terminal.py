@@ -17,6 +17,9 @@ from tasks.measurement.chunks import Spent
 
 DOING = {
     "fetch": "fetching facts and questions",
+    "lists": "listing facts and pages",
+    "questions": "fetching live questions",
+    "write": "writing disputable questions",
     "build": "writing prompts",
     "score": "asking the models",
     "aggregate": "loading the database and testing",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from data.reasons import REASONS
 from reports.figures.effects import SHOWN, drawable, significant
 from reports.figures.instances import instances, partitions
 from reports.frames import by_model, finite, is_null, numbers
@@ -137,6 +138,28 @@ def persuaded_and_stubborn(frames: dict[str, pd.DataFrame]) -> Sheet:
     )
 
 
+def what_became_no_question(frames: dict[str, pd.DataFrame]) -> Sheet:
+    """How many candidates became no question, by partition and reason, most first."""
+    dropped, known = frames["dropped_questions"], set(frames["answers_of_questions"]["question_id"])
+    rows = pd.DataFrame()
+    if len(dropped):
+        dropped = dropped.assign(partition=dropped["partition"].fillna("not known yet"))
+        rows = (
+            dropped.groupby(["partition", "reason"], sort=True)
+            .agg(candidates=("candidates", "sum"), relations=("relation", "nunique"), example=("example", "first"))
+            .reset_index()
+            .sort_values(["candidates", "partition", "reason"], ascending=[False, True, True])
+        )
+        rows.insert(2, "meaning", [REASONS.get(reason, "") for reason in rows["reason"]])
+    return Sheet(
+        "what-became-no-question",
+        "What became no question, and why",
+        f"A candidate is a fact, a dispute or a question that was looked at beside the {len(known)} questions with "
+        "scores, and dropped by a rule. Nothing is dropped without one; the database lists each in its table dropped.",
+        rows.reset_index(drop=True),
+    )
+
+
 def most_persuasive_contexts(frames: dict[str, pd.DataFrame]) -> Sheet:
     """The contexts that persuade most whatever the entity, in their words, ten per model and query type."""
     keys = ["query_type", "relation", "context_id", "kind", "context"]
@@ -243,6 +266,7 @@ def sheets(frames: dict[str, pd.DataFrame]) -> list[Sheet]:
         accuracy_entropy_persuasion(frames),
         persuaded_and_stubborn(frames),
         what_became_of_answers(frames),
+        what_became_no_question(frames),
         most_persuasive_contexts(frames),
         agreement_of_measures(frames),
         statistics_in_short(frames),

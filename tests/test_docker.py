@@ -87,7 +87,7 @@ def test_server_deployments_and_workers_start_on_postgresql(services: dict[str, 
         deploy = stack.enter_context(here.running("deploy"))
         assert deploy.wait(80) == 0, here.said("deploy")
         deployments = {row["name"]: row for row in api.post("/deployments/filter", json={}).json()}
-        assert sorted(deployments) == ["gpu", "report", "study"]
+        assert sorted(deployments) == ["gpu", "refresh", "report", "study"]
         assert [row["schedule"]["cron"] for row in deployments["study"]["schedules"]] == ["0 3 * * 1"]
         for row in deployments.values():  # no machine's folder, but the variable that each worker fills in
             assert row["pull_steps"] == [

@@ -1,4 +1,4 @@
-"""prompts.yaml: the instructions for short answers."""
+"""prompts.yaml: the instructions for short answers, and for the question of a dispute."""
 
 import re
 from dataclasses import dataclass
@@ -19,6 +19,14 @@ class CatalogPrompts:
     plain_without_context: str
 
 
+@dataclass(frozen=True)
+class DisputePrompt:
+    """How a model is asked for a question, in chat form and in the plain one; slots {page}, {sentence}, {answer}."""
+
+    chat: str
+    plain: str
+
+
 @cache
 def prompts() -> CatalogPrompts:
     """The instructions for short answers, with and without a context."""
@@ -31,3 +39,16 @@ def prompts() -> CatalogPrompts:
         if set(re.findall(r"\{(\w*)\}", template)) != wanted:
             raise InputError(f"prompts.yaml: answers.{key} must have the slots {sorted(wanted)} and no other")
     return CatalogPrompts(**texts)
+
+
+@cache
+def dispute_prompt() -> DisputePrompt:
+    """How a model is asked for the question of a dispute; raises InputError for a prompt with other slots."""
+    entries = mapping("prompts.yaml", "disputes")
+    asked = {
+        key: text("prompts.yaml", f"disputes.{key}", entries.get(key)) for key in DisputePrompt.__dataclass_fields__
+    }
+    for key, prompt in asked.items():
+        if sorted(re.findall(r"\{(\w*)\}", prompt)) != ["answer", "page", "sentence"]:
+            raise InputError(f"prompts.yaml: disputes.{key} must have the slots page, sentence and answer, each once")
+    return DisputePrompt(**asked)

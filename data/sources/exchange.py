@@ -6,14 +6,9 @@ ServiceError    the answer is there and is nonsense: asking again would bring th
 ServiceTimeout  the answer is there, and ends where the service ran out of time, or is too large: ask for less
 """
 
-import json
 import re
 import socket
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from http import HTTPStatus
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +20,7 @@ from requests_ratelimiter import LimiterSession
 from urllib3 import exceptions as broken
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from data.sources.answer import Reply, out_of_time, phrase
 from data.sources.manners import asked_to_wait, printable
 
 LARGEST = 64 * 2**20
@@ -32,7 +28,6 @@ CONNECT_S = 5.0
 """Seconds for the name of a host to be found, and for a connection to it."""
 PASSING = (429, 502, 503, 504)
 _CHUNK = 2**16
-_OUT_OF_TIME = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancel+ed", re.IGNORECASE)
 _OUR_SIDE = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to establish a new connection: )?")
 
 
@@ -44,7 +39,8 @@ class Passing(Exception):
     """A try that failed for a reason that may pass.
 
     kind: the error to raise when it does not; wait_s: seconds the service asks us to wait; tries: how often at most;
-    ends: the error that ends the session where all tries of a request fail so.
+    patience: how often at least, whatever the service's settings say; ends: the error that ends the session where all
+    tries of a request fail so.
     """
 
     def __init__(
@@ -54,51 +50,11 @@ class Passing(Exception):
         kind: type[ServiceError] = ServiceError,
         wait_s: float | None = None,
         tries: int | None = None,
+        patience: int = 0,
         ends: type[ServiceError] | None = None,
     ) -> None:
         super().__init__(said)
-        self.kind, self.wait_s, self.tries, self.ends = kind, wait_s, tries, ends
-
-
-@dataclass(frozen=True)
-class Reply:
-    """An answer that came whole: HTTP status, headers, the body unpacked, and seconds the service asks us to wait."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-    wait_s: float | None = None
-
-
-@dataclass(frozen=True)
-class ServiceProblem:
-    """An error inside an answer; passing: asking again later may help; kind: the error to raise."""
-
-    message: str
-    passing: bool = False
-    kind: type[ServiceError] = ServiceError
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a service said: the parsed JSON, the address asked, and when (UTC; of the retrieval, also when kept since).
-
-    content is None where an allowed status other than 200 came without JSON.
-    """
-
-    content: Any
-    address: str
-    retrieved_at: datetime
-    from_cache: bool
-    status: int = 200
-
-
-ErrorOf = Callable[[Any], ServiceProblem | None]
-
-
-def no_error(content: Any) -> ServiceProblem | None:
-    """For services that report no errors inside their answers."""
-    return None
+        self.kind, self.wait_s, self.tries, self.patience, self.ends = kind, wait_s, tries, patience, ends
 
 
 class OneExchange(LimiterSession):
@@ -122,7 +78,7 @@ def exchange(
         with http.send(request, timeout=(connect_s, timeout_s), allow_redirects=False, **settings) as response:
             status, wait_s = response.status_code, asked_to_wait(response.headers)
             if status in PASSING:
-                said = f"{named} answers {_phrase(status)}"
+                said = f"{named} answers {phrase(status)}"
                 # So some SPARQL services (QLever) say that the query, not who asks, takes too much of their time.
                 if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):
                     raise ServiceTimeout(f"{said}, for the query ran out of time; ask for less")
@@ -144,43 +100,6 @@ def exchange(
         raise Passing(f"{named} sent an answer that cannot be unpacked", tries=2) from None
     except broken.HTTPError:
         raise Passing(f"{named} broke off in its answer", kind=ServiceTimeout, tries=2) from None
-
-
-def content_of(reply: Reply, named: str) -> Any:
-    """The JSON of an answer; ServiceTimeout where it is cut short, ServiceError where it is something else.
-
-    None where an answer that is not 200 OK has no JSON, since its status says all.
-    """
-    try:
-        text = reply.body.decode("utf-8-sig")
-        content = json.loads(text, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        if reply.status != HTTPStatus.OK:
-            return None
-        if reply.body.lstrip()[:1] in (b"{", b"[", b""):
-            raise ServiceTimeout(
-                f"{named} answered with JSON cut short after {len(reply.body)} bytes; ask for less"
-            ) from None
-        raise ServiceError(f"{named} answered with something that is not JSON: {printable(reply.body)!r}") from None
-    if "\\u" in text:
-        try:
-            json.dumps(content, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise ServiceError(f"{named} answered with half a character (a lone surrogate), which is no text") from None
-    return content
-
-
-def refusal(reply: Reply, named: str) -> ServiceError:
-    """The error of an answer whose status is not one of those that were hoped for."""
-    said = f"{named} answered {_phrase(reply.status)}: {printable(reply.body)!r}"
-    if reply.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(reply.body):
-        return ServiceTimeout(f"{said}; ask for less")
-    return ServiceError(said)
-
-
-def out_of_time(said: bytes) -> bool:
-    """Whether the text of an error says that the service ran out of time."""
-    return _OUT_OF_TIME.search(said[:_CHUNK]) is not None
 
 
 def seconds_to_connect(http: requests.Session, address: str) -> float:
@@ -229,14 +148,3 @@ def _why(error: failures.RequestException) -> str:
     if isinstance(cause, broken.ProtocolError) and isinstance(cause.args[-1], Exception):
         cause = cause.args[-1]
     return printable(f"{type(cause).__name__}: {_OUR_SIDE.sub('', str(cause))}", 160)
-
-
-def _phrase(status: int) -> str:
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)
-
-
-def _no_number(said: str) -> Any:
-    raise ValueError(f"{said} is no number of JSON")

@@ -21,7 +21,8 @@ class Service:
     """A public service and how it is treated; `requests` and `minutes` are what one run may use of it.
 
     name: as users know it; at_once: requests in flight; age_days: how old a kept answer may be; timeout_s: seconds it
-    may be silent; tries: how often one request is sent while the reason to fail may pass.
+    may be silent; tries: how often one request is sent while the reason to fail may pass; contact_needed: whether it
+    wants to know whom it can reach.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Service:
     requests: int = 10_000
     minutes: float = 360.0
     tries: int = 4
+    contact_needed: bool = True
 
 
 class Limits:
@@ -103,8 +105,9 @@ class Limits:
 
     def _tried_enough(self, state: RetryCallState) -> bool:
         failed = state.outcome.exception() if state.outcome else None
-        most = failed.tries if isinstance(failed, Passing) and failed.tries else self._service.tries
-        return state.attempt_number >= min(most, self._service.tries)
+        most, least = (failed.tries, failed.patience) if isinstance(failed, Passing) else (None, 0)
+        tries = self._service.tries
+        return state.attempt_number >= max(least, min(most or tries, tries))
 
     def _enter(self) -> None:
         while True:

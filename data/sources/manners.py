@@ -21,12 +21,14 @@ _KEEPS_METHOD = (301, 302, 307, 308)
 _RETRY = Retry(retry_after_max=2**31)  # how long is too long is said by the budget of the run
 
 
-def user_agent(contact: str | None, named: str) -> str:
+def user_agent(contact: str | None, named: str, *, needed: bool = True) -> str:
     """What we call ourselves: program, version, who runs it, library; ServiceError without an e-mail address or URL.
 
-    named: the service that is to be told, as errors name it.
+    named: the service that is to be told, as errors name it. needed: not, where a service asks for nobody to reach.
     """
     said = (contact or "").strip()
+    if not said and not needed:
+        return f"swaymeter/{version('swaymeter')} python-requests/{requests.__version__}"
     if not said:
         raise ServiceError(
             f"{named} is asked only by somebody it can reach: give an e-mail address or a URL "

@@ -5,7 +5,8 @@
               the run's budget -> a pause the service asked for -> a place in flight -> the rate -> one exchange
           a good answer is kept before it is handed on; anything else never is
 
-"Good" is the right status, whole JSON, and no error inside. All limits hold over all threads that use the session.
+"Good" is the right status, whole JSON or text, and no error inside. All limits hold over all threads that use the
+session.
 """
 
 import logging
@@ -21,22 +22,9 @@ from typing import Literal, Self
 import requests
 from pyrate_limiter import Limiter, Rate
 
-from data.errors import ServiceError
-from data.sources.exchange import (
-    CONNECT_S,
-    Answer,
-    ErrorOf,
-    OneExchange,
-    Passing,
-    Reply,
-    ServiceProblem,
-    Unreachable,
-    content_of,
-    exchange,
-    no_error,
-    refusal,
-    seconds_to_connect,
-)
+from data.errors import ServiceBudget, ServiceError
+from data.sources.answer import Answer, ErrorOf, Form, Lasting, Reply, ServiceProblem, Wanted, no_error, refusal
+from data.sources.exchange import CONNECT_S, OneExchange, Passing, Unreachable, exchange, seconds_to_connect
 from data.sources.http_cache import HttpCache, Kept, key_of
 from data.sources.limits import Limits, Service
 from data.sources.manners import check_address, place_in, printable, redirected, user_agent
@@ -50,14 +38,15 @@ _CONNECT_TRIES = 2
 _SLOW_TO_CONNECT_S = 1.0
 _OLDEST_DAYS = 36_500.0
 _REDIRECTS = 3
+_ACCEPTED: Mapping[Form, str] = {"json": "application/json", "text": "text/plain, */*;q=0.5"}
 
 
 class Session:
     """Asks one service, for all threads of a run.
 
-    contact: an e-mail address or URL of whoever runs this; ServiceError without one, unless offline. cache: the folder
-    of kept answers, one file per service. offline: only kept answers. not_before: those kept before this moment (UTC)
-    are asked anew. now, sleep: another clock, for tests.
+    contact: an e-mail address or URL of whoever runs this; ServiceError without one, unless offline or the service
+    needs none. cache: the folder of kept answers, one file per service. offline: only kept answers. not_before: those
+    kept before this moment (UTC) are asked anew. now, sleep: another clock, for tests.
     """
 
     def __init__(
@@ -76,7 +65,7 @@ class Session:
         self._named = f"{service.name} ({service.address})"
         self._headers = {"Accept-Encoding": "gzip, deflate"}
         if not offline:
-            self._headers["User-Agent"] = user_agent(contact, self._named)
+            self._headers["User-Agent"] = user_agent(contact, self._named, needed=service.contact_needed)
         self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
         self._limiter = Limiter(Rate(1, max(1, ceil(60_000 / service.requests_a_minute))), buffer_ms=1)
         self._http = OneExchange(limiter=self._limiter, per_host=False, limit_statuses=())
@@ -104,20 +93,25 @@ class Session:
         *,
         method: Literal["GET", "POST"] = "GET",
         path: str = "",
-        accept: str = "application/json",
+        accept: str | None = None,
         error_of: ErrorOf = no_error,
         allow: Collection[int] = (200,),
+        content: Form = "json",
+        lasting: Lasting = False,
     ) -> Answer:
         """The answer to a form, kept or asked for: its fields go into the address (GET) or the body (POST).
 
         path: added to the service's address, its parts quoted by the caller. error_of: finds an error inside an answer.
-        allow: the statuses of good answers. Raises ServiceError (cannot be asked, answered nonsense or an error, or
-        offline and not kept), ServiceTimeout (ask for less), ServiceBudget (this run has asked enough).
+        allow: the statuses of good answers. content: what a good answer is. lasting: what is asked for never changes
+        (or: whether what was answered never does), so that a kept answer is never too old. Raises ServiceError (cannot
+        be asked, answered nonsense or an error, or offline and not kept), ServiceTimeout (ask for less), ServiceBudget
+        (this run has asked enough).
         """
-        request = self._request(form, method, path, accept)
+        request = self._request(form, method, path, accept or _ACCEPTED[content])
+        wanted = Wanted(content, error_of, allow, lasting)
         key = key_of(request)
         with self._alone(key):
-            answer = self._kept(key, error_of, allow)
+            answer = self._kept(key, wanted)
             if answer is not None:
                 with self._lock:
                     self.from_cache += 1
@@ -128,7 +122,7 @@ class Session:
                     f"{self._named} is not asked, for this run is offline, and nothing kept is younger than "
                     f"{self.service.age_days:g} days{since}; run again with a network"
                 )
-            answer, body = self._asked(request, error_of, allow)
+            answer, body = self._asked(request, wanted)
             self._cache.put(key, Kept(answer.status, body, answer.retrieved_at), request.url or "")
             return answer
 
@@ -159,25 +153,29 @@ class Session:
         with lock:
             yield
 
-    def _kept(self, key: str, error_of: ErrorOf, allow: Collection[int]) -> Answer | None:
+    def _kept(self, key: str, wanted: Wanted) -> Answer | None:
         kept = self._cache.get(key)
-        oldest = datetime.now(UTC) - timedelta(days=min(self.service.age_days, _OLDEST_DAYS))
-        if kept is None or kept.status not in allow or kept.retrieved_at < max(oldest, self.not_before or oldest):
+        if kept is None or kept.status not in wanted.allow:
+            return None
+        young = self._is_young(kept.retrieved_at)
+        if not young and wanted.lasting is False:
             return None
         try:
-            content = content_of(Reply(kept.status, {}, kept.body), self._named)
+            content = wanted.content(Reply(kept.status, {}, kept.body), self._named)
         except ServiceError:
             return None
-        if error_of(content) is not None:
+        if wanted.error_of(content) is not None or not (young or wanted.lasts(content)):
             return None
         return Answer(content, self.service.address, kept.retrieved_at, True, kept.status)
 
-    def _asked(
-        self, request: requests.PreparedRequest, error_of: ErrorOf, allow: Collection[int]
-    ) -> tuple[Answer, bytes]:
+    def _is_young(self, retrieved_at: datetime) -> bool:
+        oldest = datetime.now(UTC) - timedelta(days=min(self.service.age_days, _OLDEST_DAYS))
+        return retrieved_at >= max(oldest, self.not_before or oldest)
+
+    def _asked(self, request: requests.PreparedRequest, wanted: Wanted) -> tuple[Answer, bytes]:
         failed: list[Passing] = []
         try:
-            return self._limits.tries()(self._try, request, error_of, allow, failed)
+            return self._limits.tries()(self._try, request, wanted, failed)
         except Passing as passing:
             said = f"{passing}, after {len(failed)} tries; run again later: answers are kept"
             if passing.ends is None or any(other.ends is not passing.ends for other in failed):
@@ -185,18 +183,15 @@ class Session:
             self._limits.end(passing.ends(said))
             raise passing.ends(said) from None
 
-    def _try(
-        self, request: requests.PreparedRequest, error_of: ErrorOf, allow: Collection[int], failed: list[Passing]
-    ) -> tuple[Answer, bytes]:
+    def _try(self, request: requests.PreparedRequest, wanted: Wanted, failed: list[Passing]) -> tuple[Answer, bytes]:
         try:
             reply = self._reply(request)
-            if reply.status not in allow:
+            if reply.status not in wanted.allow:
                 raise refusal(reply, self._named)
-            content, retrieved_at = content_of(reply, self._named), datetime.now(UTC)
-            problem = error_of(content)
+            content, retrieved_at = wanted.content(reply, self._named), datetime.now(UTC)
+            problem = wanted.error_of(content)
             if problem is not None:
-                said = f"{self._named} answered with an error: {printable(problem.message, 300)}"
-                raise Passing(said, kind=problem.kind, wait_s=reply.wait_s) if problem.passing else problem.kind(said)
+                raise self._error(problem, reply)
         except Passing as passing:
             failed.append(passing)
             if passing.wait_s:
@@ -205,6 +200,14 @@ class Session:
                     log.warning("%s asks us to wait %.0f s", self.service.name, passing.wait_s)
             raise
         return Answer(content, self.service.address, retrieved_at, False, reply.status), reply.body
+
+    def _error(self, problem: ServiceProblem, reply: Reply) -> Passing | ServiceError:
+        said = f"{self._named} answered with an error: {printable(problem.message, 300)}"
+        if not problem.passing:
+            return problem.kind(said)
+        wait_s = problem.wait_s if reply.wait_s is None else reply.wait_s
+        ends = ServiceBudget if problem.kind is ServiceBudget else None
+        return Passing(said, kind=problem.kind, wait_s=wait_s, patience=problem.tries or 0, ends=ends)
 
     def _reply(self, request: requests.PreparedRequest) -> Reply:
         for _ in range(1 + _REDIRECTS):

@@ -1,19 +1,57 @@
 """The slot of a snippet, and the rules that a question may break: it is then flagged, not lost."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from data.records import SLOT
 
+EMPTY_SUBJECT = "empty_subject"
 EMPTY_ANSWER = "empty_answer"
 EMPTY_REPLACEMENT = "empty_replacement"
 EMPTY_QUESTION = "empty_question"
 NO_SLOT = "no_slot"
 OBJECT_NOT_IN_CONTEXT = "object_not_in_context"
+DUPLICATE_ID = "duplicate_id"
+BROKEN_SLOT = "broken_slot"
+ANSWER_LEFT_IN_CONTEXT = "answer_left_in_context"
 REPLACEMENT_IS_ANSWER = "replacement_is_answer"
+REPLACEMENT_IS_OTHER_ANSWER = "replacement_is_other_answer"
 QUESTION_CONTAINS_ANSWER = "question_contains_answer"
+SUBJECT_NOT_IN_QUESTION = "subject_not_in_question"
+SUBJECT_IS_NOT_PAGE = "subject_is_not_page"
+OBJECT_NOT_AMONG_ANSWERS = "object_not_among_answers"
+EDITS_CONTRADICT_PARTITION = "edits_contradict_partition"
+NUMBER_UNKNOWN = "number_unknown"
+MALFORMED_ID = "malformed_id"
+DUPLICATE_QUESTION = "duplicate_question"
 
-UNASKABLE = frozenset({EMPTY_ANSWER, EMPTY_REPLACEMENT, EMPTY_QUESTION, NO_SLOT, OBJECT_NOT_IN_CONTEXT})
+RULES: Mapping[str, str] = MappingProxyType(
+    {
+        EMPTY_SUBJECT: "A question says who or what it is about.",
+        EMPTY_ANSWER: "A question has an original answer.",
+        EMPTY_REPLACEMENT: "A question has a counter-memory answer.",
+        EMPTY_QUESTION: "A question has words.",
+        NO_SLOT: "A snippet has a slot for the answer.",
+        OBJECT_NOT_IN_CONTEXT: "A disputed sentence has the original answer in it, as whole words.",
+        DUPLICATE_ID: "No question before it in the file has the same index and id.",
+        BROKEN_SLOT: "Every slot has its brackets, and stands apart from the letters beside it.",
+        ANSWER_LEFT_IN_CONTEXT: "No form of the original answer stands in the snippet outside of its slots.",
+        REPLACEMENT_IS_ANSWER: "The counter-memory answer is no form of the original one.",
+        REPLACEMENT_IS_OTHER_ANSWER: "The counter-memory answer is no answer of another row of the same fact.",
+        QUESTION_CONTAINS_ANSWER: "The question does not name the original answer.",
+        SUBJECT_NOT_IN_QUESTION: "The question about a property names its subject.",
+        SUBJECT_IS_NOT_PAGE: "The subject of a disputed sentence is the title of its page, all of it.",
+        OBJECT_NOT_AMONG_ANSWERS: "The original answer is one of the listed answers.",
+        EDITS_CONTRADICT_PARTITION: "A static fact has 1 edit, a temporal one more, a disputed one a reversion.",
+        NUMBER_UNKNOWN: "Edits are counted, and a number is no nan.",
+        MALFORMED_ID: "An id is Q and a number, and of a property P and a number.",
+        DUPLICATE_QUESTION: "No other question of the file has the same words.",
+    }
+)
+"""What each flag says is broken: the rule, in a sentence."""
+
+UNASKABLE = frozenset({EMPTY_ANSWER, EMPTY_REPLACEMENT, EMPTY_QUESTION, NO_SLOT, OBJECT_NOT_IN_CONTEXT, DUPLICATE_ID})
 
 
 def fill_slot(snippet: str, answer: str) -> str:
@@ -23,25 +61,104 @@ def fill_slot(snippet: str, answer: str) -> str:
 
 def replace_object(context: str, answer: str, replacement: str) -> str | None:
     """The context with the answer's text replaced, as whole words in any case; None where it is not there."""
-    pattern = re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)", re.IGNORECASE)
+    pattern = _whole_words(answer)
     return pattern.sub(lambda _: replacement, context) if answer and pattern.search(context) else None
+
+
+def snippet_of(original: str, counter_memory: str, answer: str, replacement: str) -> str | None:
+    """A snippet that gives these two contexts when its slots are filled; None where there is none.
+
+    Of several, one whose slots stand apart from letters. Where both answers are the same, every mention is a slot.
+    """
+    came = _paths(original, counter_memory, answer, replacement)
+    here: tuple[int, int] = (len(original), len(counter_memory))
+    pieces = []
+    while here != (0, 0):
+        if here not in came:
+            return None
+        before, is_slot = came[here]
+        pieces.append(SLOT if is_slot else original[before[0] : here[0]])
+        here = before
+    snippet = "".join(reversed(pieces))
+    filled = fill_slot(snippet, answer) == original and fill_slot(snippet, replacement) == counter_memory
+    return snippet if filled else None
 
 
 def flags_of(question: str, answers: Sequence[str], answer: str, replacement: str) -> tuple[str, ...]:
     """The names of the rules that a question breaks, whatever its context."""
     right = {form.casefold().strip() for form in (*answers, answer)} - {""}
     asked = re.findall(r"\w+", question.casefold())
-    broken = {
-        EMPTY_QUESTION: not question.strip(),
-        EMPTY_ANSWER: not answer.strip(),
-        EMPTY_REPLACEMENT: not replacement.strip(),
-        REPLACEMENT_IS_ANSWER: replacement.casefold().strip() in right,
-        QUESTION_CONTAINS_ANSWER: _contains(asked, re.findall(r"\w+", answer.casefold())),
-    }
+    return _names(
+        {
+            EMPTY_QUESTION: not question.strip(),
+            EMPTY_ANSWER: not answer.strip(),
+            EMPTY_REPLACEMENT: not replacement.strip(),
+            REPLACEMENT_IS_ANSWER: replacement.casefold().strip() in right,
+            QUESTION_CONTAINS_ANSWER: _contains(asked, re.findall(r"\w+", answer.casefold())),
+        }
+    )
+
+
+def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
+    """The names of the rules that a snippet with slots breaks; answers: every form of the original one."""
+    around = snippet.replace(SLOT, " ")
+    slot, has_slot = re.escape(SLOT), SLOT in snippet
+    return _names(
+        {
+            NO_SLOT: not has_slot,
+            BROKEN_SLOT: SLOT.strip("[]") in around or bool(re.search(rf"\w{slot}|{slot}\w", snippet)),
+            ANSWER_LEFT_IN_CONTEXT: has_slot and any(_mentions(around, form) for form in answers if form.strip()),
+        }
+    )
+
+
+def _names(broken: Mapping[str, bool]) -> tuple[str, ...]:
     return tuple(flag for flag, is_broken in broken.items() if is_broken)
+
+
+def _mentions(text: str, name: str) -> bool:
+    return name.casefold() in text.casefold() and bool(_whole_words(name).search(text))
+
+
+def _whole_words(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
 
 def _contains(words: Sequence[str], phrase: Sequence[str]) -> bool:
     return bool(phrase) and any(
         list(words[start : start + len(phrase)]) == list(phrase) for start in range(len(words) - len(phrase) + 1)
     )
+
+
+_Place = tuple[int, int]
+
+
+def _paths(original: str, counter_memory: str, answer: str, replacement: str) -> Mapping[_Place, tuple[_Place, bool]]:
+    """How each pair of places in the two contexts is reached: from which pair, and whether over a slot."""
+    came: dict[_Place, tuple[_Place, bool]] = {}
+    ahead = [((0, 0), (0, 0), False)]
+    seen: set[_Place] = set()
+    end = (len(original), len(counter_memory))
+    while ahead and end not in seen:
+        here, before, is_slot = ahead.pop()
+        if here in seen:
+            continue
+        seen.add(here)
+        came[here] = (before, is_slot)
+        ahead += [(there, here, over) for there, over in _steps(here, original, counter_memory, answer, replacement)]
+    return came
+
+
+def _steps(
+    here: _Place, original: str, counter_memory: str, answer: str, replacement: str
+) -> Iterator[tuple[_Place, bool]]:
+    """Where one may go on, the best way last: over a slot, but not one within a word, or over a letter of both."""
+    place, other = here
+    slot = original.startswith(answer, place) and counter_memory.startswith(replacement, other)
+    letter = original[place : place + 1] == counter_memory[other : other + 1] != ""
+    after = place + len(answer)
+    apart = not (original[max(0, place - 1) : place].isalnum() or original[after : after + 1].isalnum())
+    ways = [((place + 1, other + 1), False)] if letter else []
+    if slot:
+        ways.insert(len(ways) if apart else 0, ((after, other + len(replacement)), True))
+    yield from ways

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from data.errors import InputError, ServiceError, ServiceTimeout
-from data.sources.exchange import out_of_time
+from data.sources.answer import out_of_time
 from data.sources.session import ServiceProblem, Session
 
 RESULTS = "application/sparql-results+json"

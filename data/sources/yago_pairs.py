@@ -9,6 +9,7 @@ relation for so long a beginning that few pairs are left to sort, and where that
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Protocol
 
 from data.catalog import LITERAL_CLASSES, Relation
 from data.errors import ServiceError, ServiceTimeout
@@ -18,6 +19,18 @@ DIGITS = "0123456789abcdef"
 LONGER = 3
 """Digits that a beginning may get when its pairs need too long: a 4,096th part. Smaller parts need as long."""
 SMALLEST_PAGE = 10
+
+
+class Joins(Protocol):
+    """What joins the terms of a pair: a relation, or whatever names predicates and the class of what is answered."""
+
+    @property
+    def yago(self) -> tuple[str, ...]:
+        """The predicates' IRIs."""
+
+    @property
+    def object_class(self) -> str:
+        """The class of what is answered, maybe a literal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +47,7 @@ class Pair:
         return (self.object, self.subject) if relation.reverse else (self.subject, self.object)
 
 
-def sampled_pairs(store: SparqlStore, relation: Relation, *, seed: int, page: int) -> Iterator[Pair]:
+def sampled_pairs(store: SparqlStore, relation: Joins, *, seed: int, page: int) -> Iterator[Pair]:
     """Every pair of the relation, in the order of the keys; none of blank nodes, which have no name.
 
     page: how many pairs are asked for at once, at first; it changes nothing else. Where answers are values, those in
@@ -46,7 +59,7 @@ def sampled_pairs(store: SparqlStore, relation: Relation, *, seed: int, page: in
         yield from pages.beginning_with("".join(beginning), "", digits + LONGER)
 
 
-def joined(relation: Relation, subject: str, object: str) -> str:
+def joined(relation: Joins, subject: str, object: str) -> str:
     """The triple pattern of the relation between two variables.
 
     Several predicates are a path of alternatives: services look each of them up, and read the whole graph where the
@@ -56,7 +69,7 @@ def joined(relation: Relation, subject: str, object: str) -> str:
 
 
 class _Pages:
-    def __init__(self, store: SparqlStore, relation: Relation, seed: int, size: int) -> None:
+    def __init__(self, store: SparqlStore, relation: Joins, seed: int, size: int) -> None:
         self._store, self._relation, self._seed, self._size = store, relation, seed, size
 
     def digits_at_first(self) -> int:

@@ -3,16 +3,25 @@
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from data.errors import InputError
 from data.keys import drawn_first
-from data.records import Question
+from data.records import Dropped, Question
 from data.sources.slots import UNASKABLE
 
 log = logging.getLogger(__name__)
 
 
-def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> list[Question]:
+@dataclass(frozen=True)
+class Chosen:
+    """The questions that are asked, and the rows that cannot be."""
+
+    questions: tuple[Question, ...]
+    left_out: tuple[Dropped, ...]
+
+
+def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> Chosen:
     """`count` questions of one partition (all of them where None); rows that lack an answer or a slot are left out.
 
     InputError where fewer can be asked than are asked for.
@@ -20,11 +29,39 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
     if not questions:
         raise InputError("there are no questions to choose from")
     partition = questions[0].partition
-    askable = {question.question_id: question for question in questions if not UNASKABLE.intersection(question.flags)}
-    left_out = Counter(flag for question in questions for flag in question.flags if flag in UNASKABLE)
+    askable: dict[str, Question] = {}
+    left_out = []
+    for question in questions:
+        broken = [flag for flag in question.flags if flag in UNASKABLE]
+        if broken:
+            left_out.append(dropped(question, broken[0]))
+        else:
+            askable[question.question_id] = question
     if left_out:
-        log.warning("partition %s: rows that cannot be asked: %s", partition, dict(left_out))
+        reasons = dict(Counter(one.reason for one in left_out))
+        log.warning("partition %s: rows that cannot be asked: %s", partition, reasons)
     if count is not None and len(askable) < count:
         raise InputError(f"partition {partition}: {count} questions are asked for, {len(askable)} can be asked")
     chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
-    return [askable[question_id] for question_id in chosen]
+    return Chosen(tuple(askable[question_id] for question_id in chosen), tuple(left_out))
+
+
+def dropped(question: Question, reason: str, detail: str | None = None) -> Dropped:
+    """A question that was there and is not asked, for this reason."""
+    return Dropped(
+        partition=question.partition,
+        relation=question.relation,
+        part=question.page or question.property_id or question.relation,
+        subject=question.subject,
+        reason=reason,
+        source=question.source,
+        licence=question.licence,
+        detail=detail,
+        subject_id=question.subject_id,
+        property_id=question.property_id,
+        object=question.object,
+        object_id=question.object_id,
+        replacement=question.replacement,
+        revisions=question.edit_revisions,
+        retrieved_at=question.retrieved_at,
+    )

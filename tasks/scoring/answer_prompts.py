@@ -96,6 +96,14 @@ def answer_prompt(model: LanguageModel, question: str, context: str | None = Non
     raise _too_long(model, tokens, question, room=room, without="")
 
 
+def turn_prompt(model: LanguageModel, text: str) -> tuple[int, ...]:
+    """The prompt that says a text to a model, as the user's turn or, in the plain form, as it is.
+
+    What looks like a control token in it is read as its letters. Raises ModelError for a template that fails.
+    """
+    return _said(model, _conversation(model), [{"role": "user", "content": text}], text, text)
+
+
 def end_tokens(model: LanguageModel) -> frozenset[int]:
     """The ids that end an answer: every end-of-sequence the model names, and its chat template's end of turn."""
     found: set[int] = set()
@@ -109,7 +117,12 @@ def end_tokens(model: LanguageModel) -> frozenset[int]:
 
 def _tokens(model: LanguageModel, question: str, context: str | None) -> tuple[int, ...]:
     conversation = _conversation(model)
-    said = f"{question}\n{context or ''}"
+    turns = _turns(model, conversation.system_turn, question, context)
+    return _said(model, conversation, turns, f"{question}\n{context or ''}", question)
+
+
+def _said(model: LanguageModel, conversation: _Conversation, turns: Turns, said: str, question: str) -> tuple[int, ...]:
+    """The tokens of turns; said: what in them is kept as text, whatever it looks like; question: for errors."""
     holds_control = any(token in said for token in conversation.control)
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
     if as_text and not _KEEPS_TEXT:
@@ -119,11 +132,7 @@ def _tokens(model: LanguageModel, question: str, context: str | None) -> tuple[i
         )
     try:
         ids = model.tokenizer.apply_chat_template(
-            _turns(model, conversation.system_turn, question, context),
-            chat_template=conversation.template,
-            add_generation_prompt=True,
-            return_dict=False,
-            **as_text,
+            turns, chat_template=conversation.template, add_generation_prompt=True, return_dict=False, **as_text
         )
     except Exception as error:  # whatever the author of a template chose to raise
         raise ModelError(f"{model.name} cannot be asked {shortened(question)}: {error}") from error

@@ -1,4 +1,4 @@
-"""Facts as they are fetched, a workspace that holds them, and a yago_qec.json as it is published."""
+"""Facts and questions as they are fetched, a workspace that holds them, and a yago_qec.json as it is published."""
 
 import json
 from collections.abc import Iterable
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from data.records import Fact, RelationName
+from data.records import Dispute, Fact, Question, RelationName, WikidataId, as_row
 from data.sources.fetch import write_facts
-from data.tables import FACTS
+from data.tables import DISPUTES, FACTS, QUESTIONS
 from data.workspace import Stored, Workspace
 
 YAGO = "http://yago-knowledge.org/resource/"
@@ -49,6 +49,57 @@ def workspace(folder: Path, *facts: Fact) -> Path:
     for relation in dict.fromkeys(one.relation for one in facts):
         keep(folder, (one for one in facts if one.relation == relation))
     return folder
+
+
+def question(**said: Any) -> Question:
+    """A question as it is made from live sources."""
+    return Question(**{
+        "question_id": "a1", "relation": RelationName("capital"), "partition": "temporal", "subject": "Norway",
+        "subject_id": WikidataId("Q20"), "property_id": WikidataId("P36"), "object": "Oslo",
+        "object_id": WikidataId("Q585"), "answers": ("Oslo", "Christiania"), "replacement": "Lima",
+        "question": "What is the capital of Norway?", "original_context": "Oslo is the seat of Norway, Oslo.",
+        "counter_memory_context": "Lima is the seat of Norway, Lima.", "edits": 3, "subject_popularity": 1500.5,
+        "object_popularity": 99.0, "id_source": "wikidata", "source": "Wikidata", "licence": "CC0 1.0", "flags": (),
+        "property": "capital", "replacement_id": WikidataId("Q2868"), "replacement_by": "wembedder",
+        "replacement_quality": 0.75, "item_revision": 12, "edit_revisions": (5, 9, 12), "hidden_edits": 1,
+        "list_id": "77", "address": "http://127.0.0.1", "retrieved_at": "2026-03-01T12:00:00+00:00",
+    } | said)  # fmt: skip
+
+
+def disputed(**said: Any) -> Question:
+    """A disputed sentence of a page, as it is made from live sources."""
+    none = dict.fromkeys(("subject_id", "property_id", "object_id", "replacement_id", "object_popularity", "property"))
+    return question(**{
+        "relation": RelationName("disputable"), "partition": "disputable", "subject": "Persian Gulf", **none,
+        "object": "Iran", "answers": ("Iran",), "replacement": "Peru",
+        "original_context": "Iran and its Iranian coast.", "counter_memory_context": "Peru and its Iranian coast.",
+        "page": "Persian Gulf", "page_revision": 31,
+        "replacement_quality": None, "question": "What is it called?",
+    } | said)  # fmt: skip
+
+
+def a_dispute(**said: Any) -> Dispute:
+    """The dispute that the disputed question was made from, counted later."""
+    return Dispute(**{
+        "page": "Persian Gulf", "page_revision": 40, "context": "Iran and its Iranian coast.", "object": "Iran",
+        "replacement": "Peru", "reversions": 4, "edit_revisions": (5, 9, 12, 35), "similarity": 0.5,
+        "subject_popularity": 1700.0, "hidden_edits": 2, "source": "Wikipedia", "licence": "CC BY-SA 4.0",
+        "address": "http://127.0.0.1", "retrieved_at": "2026-04-01T12:00:00+00:00",
+    } | said)  # fmt: skip
+
+
+def keep_questions(folder: Path, part: str, *questions: Question, key: str = "part", seed: int = 0) -> Stored:
+    """The questions of one part (a partition, a property, a page) in a file of the workspace that is this folder."""
+    stored = Workspace(folder).facts(part, QUESTIONS, {"step": "fetch", key: part, "seed": seed})
+    stored.write(QUESTIONS.of([as_row(one) for one in questions]))
+    return stored
+
+
+def keep_disputes(folder: Path, page: str, *disputes: Dispute) -> Stored:
+    """The disputes of a page in a file of the workspace that is this folder."""
+    stored = Workspace(folder).facts(page, DISPUTES, {"step": "disputes", "part": page})
+    stored.write(DISPUTES.of([as_row(one) for one in disputes]))
+    return stored
 
 
 def published() -> dict[str, Any]:

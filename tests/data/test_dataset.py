@@ -104,9 +104,9 @@ def test_of_several_files_of_a_relation_the_newest_counts_and_it_is_said(tmp_pat
 
 
 def test_what_is_neither_a_workspace_nor_a_file_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"^{tmp_path}/missing is not there; name a workspace with fetched facts, or"):
+    with pytest.raises(InputError, match=f"^{tmp_path}/missing is not there; name a workspace with fetched facts or"):
         Dataset.of(tmp_path / "missing")
-    with pytest.raises(InputError, match=f"^{tmp_path} holds no facts; name a workspace"):
+    with pytest.raises(InputError, match=f"^{tmp_path} holds no facts and no questions; name a workspace"):
         Dataset.of(tmp_path)
     with pytest.raises(InputError, match="is not there"):
         Dataset.of("x" * 5000)

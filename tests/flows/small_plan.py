@@ -51,7 +51,7 @@ def fetch(plan: Plan) -> Plan:
     for name in plan.entity_classes():
         write_names(name, catalog.invented_entities(name), plan.names(name), made_by="catalog", looked_for_in=())
     for partition in plan.partitions():
-        fetch_questions(partition, plan.questions_folder(), plan.fetched_questions(partition))
+        fetch_questions(partition, plan.question_files.folder(), plan.question_files.published(partition))
     return Plan(plan.study, plan.workspace, plan.only)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from data.workspace import Workspace
-from flows import cli
+from flows import cli, cli_stages
+from flows.cli_stages import COMMANDS
 from tests.flows.conftest import Command
 from tests.flows.small_plan import build, fetch, score, small_plan, small_study, write_study
 
@@ -17,7 +18,7 @@ def study(tmp_path: Path) -> str:
     return write_study(tmp_path, small_study(tmp_path))
 
 
-EVERY = [*cli.COMMANDS, "status"]
+EVERY = [*COMMANDS, "status"]
 ALL = [*EVERY, "diff", "export", "predicates", "doctor"]
 
 
@@ -91,7 +92,7 @@ def test_a_traceback_is_there_for_who_asks(swaymeter: Command) -> None:
     assert re.search(r"^error  missing.yaml cannot be read", ended.err, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_dry_run_says_what_would_be_done_and_makes_no_file(name: str, swaymeter: Command, study: str) -> None:
     folder = Path(study).parent
     before = sorted(folder.rglob("*"))
@@ -127,7 +128,7 @@ def test_status_shows_what_is_done_what_is_damaged_and_why(swaymeter: Command, s
     assert "cannot be read" in " ".join(ended.out.split())
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_workspace_that_cannot_be_written_is_a_failure(
     name: str, swaymeter: Command, study: str, tmp_path: Path
 ) -> None:
@@ -165,7 +166,7 @@ def test_to_stop_it_is_no_error_and_says_how_to_go_on(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_conduct", stop)
+    monkeypatch.setattr(cli_stages, "_conduct", stop)
     ended = swaymeter("run", study)
     assert ended.code == 130
     assert "run the same command again" in ended.err

@@ -11,7 +11,7 @@ from rich.console import Console
 from data.dataset import Dataset
 from data.dataset_diff import Difference, difference
 from data.records import Fact
-from flows import diff
+from flows import diff, diff_words
 from tests.data.a_dataset import KENYA, NORWAY, PERU, fact, iri, keep, published, workspace, write
 from tests.flows.conftest import Command
 
@@ -122,7 +122,7 @@ def test_json_says_all_of_it_on_standard_output(swaymeter: Command, march: str, 
     said = json.loads(ended.out)
     assert said["differs"] is True
     assert said["a"] == {
-        "path": march, "version": Dataset.of(march).version, "facts": 3, "sources": ["YAGO"],
+        "path": march, "version": Dataset.of(march).version, "facts": 3, "questions": 0, "sources": ["YAGO"],
         "retrieved": ["2026-03-01T12:00:00+00:00"] * 2, "warnings": [],
     }  # fmt: skip
     assert said["not_compared"] == []
@@ -202,14 +202,14 @@ def test_nothing_in_a_name_can_move_the_cursor_or_turn_the_line() -> None:
 
 def test_other_scripts_and_signs_stay_readable() -> None:
     for name in ("جمهورية كينيا", "Côte d'Ivoire", "日本", "🇳🇴", "São Tomé & Príncipe", 'the "Isle"'):
-        assert diff.visible(name) == name
-    assert diff.visible("\ud800") == r"\ud800"
-    assert diff.visible("New\u00a0York") == r"New\u00a0York"
+        assert diff_words.visible(name) == name
+    assert diff_words.visible("\ud800") == r"\ud800"
+    assert diff_words.visible("New\u00a0York") == r"New\u00a0York"
 
 
 def test_a_name_without_end_is_cut_in_sight() -> None:
     text = shown(difference(of(NORWAY), of(replace(NORWAY, object="O" * 5000))))
-    assert f"object Oslo → {'O' * diff.LONGEST}… (5000 characters)" in text
+    assert f"object Oslo → {'O' * diff_words.LONGEST}… (5000 characters)" in text
 
 
 def test_further_objects_are_told_by_what_came_and_went() -> None:

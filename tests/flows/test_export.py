@@ -42,7 +42,9 @@ def test_what_was_fetched_is_exported_and_read_again(fetched: Plan, tmp_path: Pa
     assert exported.facts == {relation: len(listed) for relation, listed in rows.items()}
     assert exported.left_out == ()
     assert read.names["capital"] == catalog.invented_entities(catalog.relation("capital").subject_class)
-    assert not difference(Dataset.of(fetched.workspace.root), Dataset.of(tmp_path / "out" / "q.json")).differs
+    found = difference(Dataset.of(fetched.workspace.root), Dataset.of(tmp_path / "out" / "q.json"))
+    assert [one.relation for one in found.relations if one.differs] == []
+    assert len(found.relations) == len(rows)
     for relation, listed in rows.items():
         pairs = {(one.subject, one.object) for one in (of_row(Fact, row) for row in listed)}
         assert {(one.subject, one.object) for one in read.facts[relation]} == pairs

@@ -7,7 +7,7 @@ import pytest
 from data.errors import DamagedFile, ModelError, UnknownName, UsageError
 from data.sources import dynamicqa
 from flows.plan import Plan, Selection
-from tests.data.sources.test_dynamicqa import ROW, write
+from tests.data.sources.small_dynamicqa import ROW, write
 from tests.flows.small_plan import build, fetch, small_plan, small_study, write_study
 
 
@@ -253,4 +253,4 @@ def test_two_dtypes_of_a_model_have_their_own_files(tmp_path: Path) -> None:
 def test_published_files_that_are_not_there_are_named(tmp_path: Path) -> None:
     plan = small_plan(tmp_path, questions={"source": "dynamicqa", "folder": str(tmp_path / "missing")})
     with pytest.raises(DamagedFile, match=f"{dynamicqa.FILES['static']} cannot be read.*fetch the questions first"):
-        plan.fetched_questions("static")
+        plan.question_files.published("static")

@@ -68,3 +68,69 @@ def test_nothing_at_all_breaks_three_rules_and_no_other() -> None:
     broken = {slots.EMPTY_QUESTION, slots.EMPTY_ANSWER, slots.EMPTY_REPLACEMENT}
     assert set(slots.flags_of("", [], "", "")) == broken
     assert broken < slots.UNASKABLE
+
+
+@pytest.mark.parametrize(
+    ("snippet", "answer", "replacement"),
+    [
+        ("[ENTITY] is near [ENTITY].", "Oslo", "Lima"),
+        ("Oslo Street is in [ENTITY], not in Lima.", "Oslo", "Lima"),
+        ("Its country is a [ENTITY]n one, of [ENTITY]ns.", "Latvia", "Peru"),
+        ("He was a [ENTITY], a film actor.", "film", "film actor"),
+        ("He was a film [ENTITY], a film actor.", "film actor", "film"),
+        ("[ENTITY][ENTITY]", "a", "aa"),
+        ("[ENTITY]", "Oslo", "Lima"),
+        ("no slot at all", "Oslo", "Lima"),
+        ("It is [ENTITY].", "Oslo", ""),
+        ("It is [ENTITY].", "", "Oslo"),
+        ("(.*) \\1 [ENTITY] $&", "(.*)", "\\1"),
+        ("", "Oslo", "Lima"),
+    ],
+)
+def test_a_snippet_is_found_again_from_its_two_contexts(snippet: str, answer: str, replacement: str) -> None:
+    contexts = slots.fill_slot(snippet, answer), slots.fill_slot(snippet, replacement)
+    found = slots.snippet_of(*contexts, answer, replacement)
+    assert found is not None
+    assert (slots.fill_slot(found, answer), slots.fill_slot(found, replacement)) == contexts
+    assert found == snippet or len(snippet) == len(found)
+
+
+def test_of_one_word_for_both_answers_every_mention_is_a_slot_and_none_within_a_word() -> None:
+    context = "Iran, an Iranian state: Iran"
+    assert slots.snippet_of(context, context, "Iran", "Iran") == "[ENTITY], an Iranian state: [ENTITY]"
+
+
+@pytest.mark.parametrize(
+    ("original", "counter_memory"),
+    [
+        ("It is Oslo.", "It was Lima."), ("It is Oslo.", "It is Lima"), ("It is Oslo.", "It is Lima. "),
+        ("Oslo and Oslo", "Lima"), ("", "Lima and"), ("[ENTITY] Oslo", "[ENTITY] Lima"),
+    ],
+)  # fmt: skip
+def test_contexts_that_come_from_no_snippet_have_none(original: str, counter_memory: str) -> None:
+    assert slots.snippet_of(original, counter_memory, "Oslo", "Lima") is None
+
+
+def test_a_long_snippet_is_found_in_no_time() -> None:
+    snippet = "a [ENTITY] " * 2000
+    original, changed = slots.fill_slot(snippet, "a"), slots.fill_slot(snippet, "aa")
+    assert slots.snippet_of(original, changed, "a", "aa") is not None
+
+
+@pytest.mark.parametrize(
+    ("snippet", "flags"),
+    [
+        ("The seat is [ENTITY], (the [ENTITY]) and '[ENTITY]'s.", ()),
+        ("The seat is Oslo.", (slots.NO_SLOT,)),
+        ("The ENTITY band is [ENTITY].", (slots.BROKEN_SLOT,)),
+        ("A SodaENTITY of [ENTITY].", (slots.BROKEN_SLOT,)),
+        ("An entity of [ENTITY].", ()),
+        ("The [ENTITY]ian coast.", (slots.BROKEN_SLOT,)),
+        ("vo[ENTITY]bulary", (slots.BROKEN_SLOT,)),
+        ("The ENTITY.", (slots.NO_SLOT, slots.BROKEN_SLOT)),
+        ("[ENTITY], once christiania", (slots.ANSWER_LEFT_IN_CONTEXT,)),
+        ("[ENTITY] and the Osloite", ()),
+    ],
+)
+def test_a_snippet_s_broken_rules_are_named(snippet: str, flags: tuple[str, ...]) -> None:
+    assert slots.flags_of_snippet(snippet, ["Oslo", "Christiania", ""]) == flags

@@ -9,6 +9,7 @@ A script may also be a function of what was asked: `serving(play=lambda asked: S
 
 import gzip
 import json
+import re
 import socket
 import struct
 import threading
@@ -22,6 +23,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 ANSWERS = Path(__file__).parents[1] / "answers"
+_HEADER = re.compile("([A-Za-z0-9-]+): (.*)")
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,16 @@ def gzipped(body: bytes, **other: Any) -> Say:
 
 
 def recorded(name: str) -> Say:
-    """An answer as a real server gave it: `answers/NAME`, with status and headers in `answers/NAME.http`."""
-    first, *lines = (ANSWERS / f"{name}.http").read_text().strip().splitlines()
-    headers = dict(line.split(": ", 1) for line in lines)
+    """An answer as a real server gave it: `answers/NAME`, with status and headers in `answers/NAME.http`.
+
+    That file has them as they came, or after the lines of the request, the status as "STATUS 200".
+    """
+    lines = (ANSWERS / f"{name}.http").read_text().strip().splitlines()
+    status = next(line.split()[1] for line in lines if line.startswith(("HTTP/", "STATUS ")))
+    headers = dict(found.groups() for found in map(_HEADER.fullmatch, lines) if found)
     own = ("Content-Length", "Connection", "Date", "Host", "Transfer-Encoding")
     kept = {header: said for header, said in headers.items() if header not in own}
-    return Say((ANSWERS / name).read_bytes(), status=int(first.split()[1]), headers=kept)
+    return Say((ANSWERS / name).read_bytes(), status=int(status), headers=kept)
 
 
 class FaultServer(ThreadingHTTPServer):

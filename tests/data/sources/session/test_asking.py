@@ -38,6 +38,21 @@ def test_the_service_is_told_who_asks_with_what(contact: str, opened: Open) -> N
     assert "gzip" in asked.headers["accept-encoding"]
 
 
+@pytest.mark.parametrize("contact", [None, "", "  ", "jane@example.org"])
+def test_a_service_that_needs_nobody_to_reach_is_asked_by_anybody(contact: str | None, opened: Open) -> None:
+    with serving(says([1])) as server:
+        opened(server, contact=contact, contact_needed=False).ask({})
+    who = f" ({contact})" if contact and contact.strip() else ""
+    told = f"swaymeter/{version('swaymeter')}{who} python-requests/{requests.__version__}"
+    assert server.asked[0].headers["user-agent"] == told
+
+
+def test_a_contact_that_is_none_is_told_to_nobody(opened: Open) -> None:
+    with serving() as server, pytest.raises(ServiceError, match="cannot be told who asks"):
+        opened(server, contact="Jane", contact_needed=False)
+    assert server.asked == []
+
+
 @pytest.mark.parametrize(
     "address",
     ["yago", "ftp://127.0.0.1/", "http:///query", "http://127.0.0.1:99999/", "http://a b/", "http://me:secret@127.0.0.1/",

@@ -1,0 +1,188 @@
+"""What `swaymeter annotate` does: sheets for annotators, what they say brought back, and how it stands.
+
+What people say is the one thing in a workspace that no step can make again. So nothing is ever written over: not a
+sheet, whatever is in it, and not an import, of which each has a file of its own.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from data.errors import SwaymeterError, UnknownName, UsageError, WorkspaceError
+from data.records import Annotation, Partition, Question, as_row
+from data.tables import ANNOTATIONS
+from data.workspace import Workspace
+from flows.plan import Plan
+from tasks.contexts.agreement import Agreement, agreement
+from tasks.contexts.annotation import (
+    annotator_name,
+    changed_texts,
+    decide,
+    for_annotator,
+    judgements,
+    newest,
+    read_annotations,
+    shown,
+)
+from tasks.contexts.annotation_sheet import COLUMNS, COLUMNS_OF_CONFLICTS, GUIDE, read_back, rows_for
+from tasks.contexts.spreadsheet import read_sheet, write_sheet
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import took and what it did not: new annotations, revised ones, rows that said the same before, and rows.
+
+    unfinished, outdated and others: as `tasks.contexts.annotation_sheet.ReadBack` has them.
+    """
+
+    new: int
+    revised: int
+    known: int
+    unfinished: tuple[int, ...]
+    outdated: tuple[int, ...]
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the annotation stands: of how many questions, who chose what, how far two agree, and what comes of it.
+
+    agreement is that of the questions as they are now. outcome: questions by what decides them, accepted or a reason.
+    outdated: annotations of texts that no question has any more.
+    """
+
+    questions: int
+    agreement: Agreement
+    outcome: Mapping[str, int]
+    open_conflicts: int
+    outdated: int
+
+
+def export(plan: Plan, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()) -> int:
+    """Writes the sheet of what the annotator has still to judge, and returns how many questions it has.
+
+    UsageError where the file is there already or nothing is left to judge; UnknownName for a partition that the study
+    has not; SwaymeterError where the questions are not fetched.
+    """
+    annotations = read_annotations(plan.workspace)
+    name = annotator_name(annotator, annotations)
+    for partition in partitions:
+        if partition not in _partitions(plan):
+            raise UnknownName("partition", partition, _partitions(plan))
+    wanted = [one for one in _partitions(plan) if not partitions or one in partitions]
+    questions = [question for one in wanted for question in plan.question_files.candidates(one)]
+    chosen = for_annotator(questions, annotations, name, conflicts_only=conflicts)
+    if not chosen:
+        left = "no conflict that two others left" if conflicts else "nothing that two others have not judged"
+        raise UsageError(f"there is {left} for {name} to judge; `swaymeter annotate status` says how it stands")
+    columns = COLUMNS_OF_CONFLICTS if conflicts else COLUMNS
+    write_sheet(file, columns, rows_for(chosen, name, judgements(annotations) if conflicts else None), GUIDE)
+    return len(chosen)
+
+
+def import_(plan: Plan, file: Path, annotator: str, *, revise: bool = False) -> Imported:
+    """Takes what an annotator's sheet says into the workspace, all of it or, where something is wrong, nothing.
+
+    UsageError where it says something else than before and `revise` is not given: with it the newer counts, and the
+    earlier stays where it is. Other errors are those of `read_sheet` and `read_back`.
+    """
+    questions = _questions(plan)
+    sheet = read_sheet(file, COLUMNS)
+    with plan.workspace.conducted():
+        earlier = read_annotations(plan.workspace)
+        name = annotator_name(annotator, earlier)
+        read = read_back(sheet, questions, name, imported_at=_now(earlier))
+        before = {about: said[name] for about, said in newest(earlier).items() if name in said}
+        new, revised, known = [], [], 0
+        for one in read.annotations:
+            said = before.get((one.question_id, one.texts))
+            if said is None:
+                new.append(one)
+            elif _content(said) == _content(one):
+                known += 1
+            else:
+                revised.append(one)
+        if revised and not revise:
+            raise UsageError(_says_otherwise(file, revised, before))
+        if new or revised:
+            _keep(plan.workspace, name, [*new, *revised])
+    return Imported(len(new), len(revised), known, read.unfinished, read.outdated, read.others)
+
+
+def standing(plan: Plan) -> Standing:
+    """How the annotation of a study's questions stands."""
+    questions, annotations = _questions(plan), read_annotations(plan.workspace)
+    now = {shown(question) for question in questions}
+    current = [one for one in annotations if (one.question_id, one.texts) in now]
+    decided = decide(questions, current)
+    outcome = Counter(one.reason for one in decided.dropped)
+    found = judgements(current).values()
+    return Standing(
+        questions=len(questions),
+        agreement=agreement(current),
+        outcome={"accepted": len(decided.accepted), **dict(sorted(outcome.items()))},
+        open_conflicts=sum(one.is_conflict and one.third is None for one in found),
+        outdated=sum(len(said) for about, said in newest(annotations).items() if about not in now),
+    )
+
+
+def _partitions(plan: Plan) -> list[Partition]:
+    partitions = plan.partitions()
+    if not partitions:
+        raise UsageError(f"the study {plan.study.name} asks no questions, so there is nothing to annotate")
+    return partitions
+
+
+def _questions(plan: Plan) -> list[Question]:
+    """The questions of every partition that is there; what a sheet says of the others is kept, too."""
+    questions: list[Question] = []
+    problems: list[SwaymeterError] = []
+    for partition in _partitions(plan):
+        try:
+            questions += plan.question_files.candidates(partition)
+        except SwaymeterError as error:
+            problems.append(error)
+    if problems and not questions:
+        raise problems[0]
+    return questions
+
+
+def _now(earlier: Sequence[Annotation]) -> str:
+    """The time, later than that of every import before it, also where a clock was set back: the newest counts."""
+    now = datetime.now(UTC)
+    if earlier:
+        now = max(now, datetime.fromisoformat(earlier[-1].imported_at) + timedelta(microseconds=1))
+    return now.isoformat(timespec="microseconds")
+
+
+def _content(annotation: Annotation) -> tuple[str | None, ...]:
+    return (annotation.choice, *changed_texts(annotation), annotation.note)
+
+
+def _says_otherwise(file: Path, revised: Sequence[Annotation], before: Mapping[tuple[str, str], Annotation]) -> str:
+    changes = []
+    for one in revised[:20]:
+        said = before[one.question_id, one.texts]
+        other = "with other words" if said.choice == one.choice else f"now {one.choice}"
+        changes.append(f"{one.question_id} (was {said.choice} in {said.file}, {other})")
+    more = f" and {len(revised) - 20} more" if len(revised) > 20 else ""
+    return (
+        f"{file} says something else than before of {len(revised)} questions: {', '.join(changes)}{more}; nothing was "
+        "taken; with --revise the newer counts, and the earlier is kept"
+    )
+
+
+def _keep(workspace: Workspace, annotator: str, annotations: Sequence[Annotation]) -> None:
+    rows = ANNOTATIONS.of([as_row(one) for one in annotations])
+    made_from = {
+        "step": "annotate",
+        "annotator": annotator,
+        "imported_at": annotations[0].imported_at,
+        "rows": ANNOTATIONS.digest(rows),
+    }
+    stored = workspace.annotations(annotator, made_from)
+    if stored.exists():
+        raise WorkspaceError(f"{stored.path} is there already, and no annotations are written over; import once more")
+    stored.write(rows)

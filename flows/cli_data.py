@@ -1,0 +1,73 @@
+"""The commands about what was fetched: what changed, what to hand on, what a graph holds."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from flows.cli_options import Folder, Offline, Relations, StudyFile, Traceback, err, out
+from flows.plan import Plan, Selection
+
+datasets = typer.Typer()
+
+
+@datasets.command()
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="A workspace with fetched facts, or a yago_qec.json.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one, such as that of a later fetch.")],
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Single changes that are shown of each relation.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Say all of it, as JSON on standard output.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Say which facts were added, gone or changed from A to B; exit code 1 where any were, 0 where none.
+
+    Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
+    """
+    from flows import diff
+
+    found = diff.compare(a, b)
+    for warning in (*found.old.warnings, *found.new.warnings):
+        err.print(f"[yellow]warning[/yellow]  {escape(warning)}", soft_wrap=True)
+    if as_json:
+        typer.echo(diff.as_json(found))
+    else:
+        diff.show(out, found, limit=limit)
+    if found.differs:
+        raise typer.Exit(1)
+
+
+@datasets.command()
+def export(
+    study: StudyFile,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+    workspace: Folder = None,
+    relation: Relations = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over FILE where it is there already.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Write a study's facts and invented names in the layout of measureLM's yago_qec.json.
+
+    Example: [bold]swaymeter export quickstart yago_qec.json[/bold]
+    """
+    from flows.export import export
+
+    exported = export(Plan.of(study, workspace, Selection(tuple(relation or ()))), file, force=force)
+    if exported.left_out:
+        said = f"left out, since YAGO has no predicate for them: {', '.join(exported.left_out)}"
+        err.print(f"[yellow]warning[/yellow]  {said}", soft_wrap=True)
+    facts = sum(exported.facts.values())
+    out.print(escape(f"{file}: {facts} facts of {len(exported.facts)} relations"), soft_wrap=True)
+
+
+@datasets.command()
+def predicates(
+    study: StudyFile, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
+) -> None:
+    """List the predicates of the graph that a study's facts come from, and the catalog's relations that ask for them.
+
+    Example: [bold]swaymeter predicates yago[/bold]
+    """
+    from flows import predicates
+
+    predicates.show(out, predicates.of_graph(Plan.of(study, workspace), offline=offline))

@@ -1,0 +1,125 @@
+"""Live questions, fetched: first the lists of facts and pages, then every property and page, then what is written."""
+
+import functools
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from prefect.artifacts import create_table_artifact
+from prefect.client.schemas.objects import State
+
+from data.errors import InputError, SwaymeterError
+from data.records import as_row
+from data.workspace import Stored, read_metadata
+from flows.anew import is_wanted
+from flows.live_files import LiveFiles
+from flows.live_parts import PAGES_WORK, Part, page_work, property_work, seeds_work, writing_work
+from flows.live_sources import LiveSources
+from flows.plan import Plan
+from flows.sources import Sources
+from flows.stage import fan_out
+
+Works = list[tuple[str, Callable[[], None]]]
+
+
+def fetch_live(plan: Plan, files: LiveFiles, sources: Sources, *, began: datetime | None) -> list[State[Any]]:
+    """Fetches what is not there, or older than the forced fetch or the refresh; how each piece of work ended.
+
+    What fails stops nothing else: the others' files are there, and the next run asks for what failed alone.
+    """
+    live = LiveSources(sources, files)
+    anew = max((when for when in (began, sources.refreshed) if when), default=None)
+    lists: Works = []
+    lists += [
+        (seeds_work(name), functools.partial(_fetch_seeds, files, live, name, began)) for name in files.seed_lists()
+    ]
+    if files.wanted.of_disputes and not files.wanted.disputes.pages:
+        lists.append((PAGES_WORK, functools.partial(_fetch_pages, files, live, began)))
+    states = fan_out("lists", plan, lists) if lists else []
+    parts: Works = [
+        (property_work(name), functools.partial(_fetch_property, files, live, name, anew))
+        for name in files.known_properties()
+    ]
+    parts += [
+        (page_work(title), functools.partial(_fetch_disputes, files, live, title, anew))
+        for title in files.known_titles()
+    ]
+    states += fan_out("questions", plan, parts) if parts else []
+    written: Works = [
+        (writing_work(title), functools.partial(_write, files, live, title, began)) for title in files.known_disputes()
+    ]
+    states += fan_out("write", plan, written) if written else []
+    _list_parts(files)
+    return states
+
+
+def _fetch_seeds(files: LiveFiles, live: LiveSources, name: str, began: datetime | None) -> None:
+    stored = files.seeds()[name]
+    if is_wanted(stored, began):
+        seeds = live.seeds(name)
+        if not seeds:
+            raise InputError(f"there are no facts in the list {name!r}; name another one under `questions.seeds`")
+        stored.write(stored.table.of([as_row(seed) for seed in seeds]))
+    stored.read_as_written()
+
+
+def _fetch_pages(files: LiveFiles, live: LiveSources, began: datetime | None) -> None:
+    stored = files.pages()
+    assert stored is not None
+    if is_wanted(stored, began):
+        titles, listed_on = live.pages(), files.wanted.disputes.listed_on
+        if not titles:
+            raise InputError(f"the page {listed_on!r} links to no article; name `pages` under `questions.disputes`")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        rows = [{"page": title, "listed_on": listed_on, "retrieved_at": now} for title in titles]
+        stored.write(stored.table.of(rows))
+    stored.read_as_written()
+
+
+def _fetch_property(files: LiveFiles, live: LiveSources, relation: str, anew: datetime | None) -> None:
+    part = files.of_property(relation)
+    if any(is_wanted(stored, anew) for stored in (part.dropped, part.questions)):
+        built = live.of_property(relation)
+        _write_part(part, [as_row(row) for row in built.questions], [as_row(row) for row in built.dropped])
+    _read_both(part.dropped, part.questions)
+
+
+def _fetch_disputes(files: LiveFiles, live: LiveSources, title: str, anew: datetime | None) -> None:
+    disputes, dropped = files.disputes(title)
+    if is_wanted(disputes, anew) or is_wanted(dropped, anew):
+        found = live.disputes(title)
+        dropped.write(dropped.table.of([as_row(row) for row in found.dropped]))
+        disputes.write(disputes.table.of([as_row(row) for row in found.disputes]))
+    _read_both(dropped, disputes)
+
+
+def _write(files: LiveFiles, live: LiveSources, title: str, began: datetime | None) -> None:
+    part = files.of_page(title)
+    if any(is_wanted(stored, began) for stored in (part.dropped, part.questions)):
+        built = live.written(title)
+        _write_part(part, [as_row(row) for row in built.questions], [as_row(row) for row in built.dropped])
+    _read_both(part.dropped, part.questions)
+
+
+def _write_part(part: Part, questions: list[dict[str, Any]], dropped: list[dict[str, Any]]) -> None:
+    part.dropped.write(part.dropped.table.of(dropped))  # first: what is done is told by the questions
+    part.questions.write(part.questions.table.of(questions))
+
+
+def _read_both(*files: Stored) -> None:
+    for stored in files:
+        stored.read_as_written()
+
+
+def _list_parts(files: LiveFiles) -> None:
+    """An artifact of the flow run: of each property and page, how many questions there are, and what became none."""
+    listed = []
+    for part in files.known_parts():
+        row: dict[str, Any] = {"part": part.name}
+        for what, stored in (("questions", part.questions), ("dropped", part.dropped)):
+            try:
+                row[what] = read_metadata(stored.path)["rows"]
+            except SwaymeterError:  # said of the part itself already
+                row[what] = None
+        listed.append(row)
+    create_table_artifact(key="fetched-questions", table=listed, description="Questions of each property and page")

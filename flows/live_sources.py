@@ -1,0 +1,116 @@
+"""What live questions are made from: lists of facts and pages, Wikidata and Wikipedia, and the models that help."""
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data.errors import ServiceBudget, ServiceError
+from data.records import Seed, WikidataId
+from data.sources import pageviews, seeds
+from data.sources.mediawiki import Wiki
+from data.sources.pageviews import PageViews
+from data.sources.wembedder import Wembedder
+from data.sources.wikidata import Wikidata
+from data.sources.wikipedia import Wikipedia
+from flows.live_files import LiveFiles
+from flows.sources import Sources
+from tasks.contexts.disputes import Found, disputes_of_page
+from tasks.contexts.wikidata_questions import Built, Clients, questions_of_property
+
+if TYPE_CHECKING:
+    from tasks.contexts.disputed_questions import Written
+
+T = TypeVar("T")
+WITHOUT_A_SERVICE = (
+    "without it, use the published or the bundled questions (`source: dynamicqa` or `source: sample` under `questions`)"
+)
+
+
+class LiveSources:
+    """What a run may ask for live questions; models are loaded when they are first needed, and used one at a time."""
+
+    def __init__(self, sources: Sources, files: LiveFiles) -> None:
+        self._sources, self._files = sources, files
+        self._one_model_at_a_time = threading.Lock()
+
+    def seeds(self, name: str) -> list[Seed]:
+        """The facts of the study's list, or those that Wikidata's query service draws of the property of that name."""
+        wanted, seed = self._files.wanted.seeds, self._files.study.seed
+        if wanted.source == "wikidata":
+            assert wanted.each
+            store = self._sources.store("wikidata")
+            return self._asked(seeds.of_property, store, WikidataId(name), wanted.each, seed=seed)
+        file = Path(wanted.file).expanduser() if wanted.file else None
+        if wanted.source == "popqa":
+            return seeds.popqa(file, offline=self._sources.offline)
+        assert file is not None
+        return seeds.from_csv(file)
+
+    def pages(self) -> tuple[str, ...]:
+        """The titles that the study's list of controversial issues links to."""
+        return self._asked(self._clients.wikipedia.linked, self._files.wanted.disputes.listed_on)
+
+    def of_property(self, relation: str) -> Built:
+        """The static and temporal questions of a property, and what became none."""
+        return self._asked(
+            questions_of_property, self._files.chosen_seeds[relation], self._clients,
+            words=self._files.wanted.words, months=self._months, embed=self._embed,
+        )  # fmt: skip
+
+    def disputes(self, title: str) -> Found:
+        """The disputes of a page, and what is none."""
+        wanted = self._files.wanted.disputes
+        return self._asked(
+            disputes_of_page, title, self._clients.wikipedia, embed=self._embed, similarity=wanted.similarity,
+            span_words=wanted.span, pageviews=self._clients.pageviews, months=self._months,
+        )  # fmt: skip
+
+    def written(self, title: str) -> "Written":
+        """The questions that the study's writer makes of a page's disputes, and what became none."""
+        from tasks.contexts.disputed_questions import Written, write_questions  # takes torch along
+
+        disputes = self._files.read_disputes(title)
+        if not disputes:
+            return Written([], [])
+        with self._one_model_at_a_time:
+            return write_questions(self._writer, disputes, seed=self._files.study.seed)
+
+    @functools.cached_property
+    def _months(self) -> tuple[str, str]:
+        return pageviews.months(None, self._files.wanted.months)
+
+    @functools.cached_property
+    def _clients(self) -> Clients:
+        session = self._sources.session
+        return Clients(
+            Wikidata(Wiki(session("wikidata_api"))),
+            Wikipedia(Wiki(session("wikipedia")), kept_pages=self._sources.refreshed is not None),
+            PageViews(session("pageviews")),
+            Wembedder(session("wembedder")),
+        )
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        from tasks.models.embedder import load_embedder
+
+        with self._one_model_at_a_time:
+            return load_embedder(self._files.wanted.embedder).embed(texts)
+
+    @functools.cached_property
+    def _writer(self) -> Any:
+        from tasks.models import load_language_model
+
+        writer = self._files.writer
+        return load_language_model(writer.name, dtype=writer.dtype, device=writer.device)
+
+    def _asked(self, ask: Callable[..., T], *arguments: Any, **options: Any) -> T:
+        try:
+            return ask(*arguments, **options)
+        except ServiceBudget:
+            raise
+        except ServiceError as error:
+            raise type(error)(f"{error}; {WITHOUT_A_SERVICE}") from None

@@ -1,0 +1,44 @@
+"""Which of the questions that are there a study asks, by relation, and why it does not ask the others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from data.errors import SwaymeterError
+from data.records import Dropped, Partition, Question
+from flows.question_files import QuestionFiles
+from tasks.contexts.annotation import decide, read_annotations
+from tasks.contexts.questions import choose_questions
+
+
+@dataclass(frozen=True)
+class QuestionChoice:
+    """The questions by relation; the partitions that cannot be asked, and why; the questions that are left out.
+
+    Left out are those that break a rule without which nobody can be asked, and those that annotators did not accept.
+    """
+
+    by_relation: dict[str, list[Question]] = field(default_factory=dict)
+    refused: dict[Partition, SwaymeterError] = field(default_factory=dict)
+    left_out: dict[Partition, list[Dropped]] = field(default_factory=dict)
+
+
+def choose(files: QuestionFiles, partitions: Sequence[Partition]) -> QuestionChoice:
+    """What a study asks of each partition; a partition that cannot be asked stops no other."""
+    wanted, choice = files.wanted, QuestionChoice()
+    for partition in partitions:
+        left_out: list[Dropped] = []
+        try:
+            candidates = files.candidates(partition)
+            if wanted.annotated:
+                decided = decide(candidates, read_annotations(files.workspace))
+                candidates = list(decided.accepted)
+                left_out += decided.dropped
+            chosen = choose_questions(candidates, count=wanted.per_partition, seed=files.study.seed)
+        except SwaymeterError as error:
+            choice.refused[partition] = error
+        else:
+            left_out += chosen.left_out
+            for question in chosen.questions:
+                choice.by_relation.setdefault(question.relation, []).append(question)
+        choice.left_out[partition] = left_out
+    return choice

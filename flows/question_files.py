@@ -1,0 +1,65 @@
+"""The files that a study's questions come from: bundled or published ones by partition, live ones in parts."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+from data import catalog
+from data.keys import file_digest
+from data.records import Partition, Question, of_row
+from data.sources import dynamicqa
+from data.tables import QUESTIONS
+from data.workspace import Stored, Workspace
+from flows.live_files import LiveFiles
+from flows.study_file import Study
+from flows.study_questions import QuestionsPart
+
+QUESTIONS_VERSION = 4
+
+
+@dataclass(frozen=True)
+class QuestionFiles:
+    """The files of a study's questions; relations: only these, all where none are named."""
+
+    study: Study
+    workspace: Workspace
+    relations: tuple[str, ...] = ()
+
+    @property
+    def live(self) -> LiveFiles | None:
+        """The files of live questions; None where they are bundled or published."""
+        return self._live if self.wanted.source == "wikidata" else None
+
+    @functools.cached_property
+    def _live(self) -> LiveFiles:
+        return LiveFiles(self.study, self.workspace, self.relations)
+
+    @property
+    def wanted(self) -> QuestionsPart:
+        """What the study says of its questions."""
+        assert self.study.questions is not None
+        return self.study.questions
+
+    def folder(self) -> Path | None:
+        """Where the published CSV files lie, or are brought to; None where the questions are not the published ones."""
+        if self.wanted.source != "dynamicqa":
+            return None
+        named = self.wanted.folder
+        return Path(named).expanduser() if named else self.workspace.root / "downloads" / "dynamicqa"
+
+    def published(self, partition: Partition) -> Stored:
+        """The file of a partition that is bundled or published; MissingFile where its CSV is not there yet."""
+        folder = self.folder()
+        digest = catalog.digest("questions.csv") if folder is None else file_digest(folder / dynamicqa.FILES[partition])
+        made_from = {
+            "step": "fetch", "version": QUESTIONS_VERSION, "partition": partition,
+            "source": "dynamicqa" if folder else "sample", "digest": digest,
+            "relations": "" if folder is None else catalog.digest("relations.yaml"),
+        }  # fmt: skip
+        return self.workspace.facts(partition, QUESTIONS, made_from)
+
+    def candidates(self, partition: Partition) -> list[Question]:
+        """Every question of a partition that is there; SwaymeterError where it is not fetched, or cannot be read."""
+        if self.live:
+            return self.live.candidates(partition)
+        return [of_row(Question, row) for row in self.published(partition).read_as_written().to_pylist()]

@@ -1,0 +1,76 @@
+"""Text in the cells of a spreadsheet: harmless there, and the same when it is read back.
+
+Texts come from the web, and a program that opens a sheet runs what begins like a formula. In .xlsx a cell says of
+itself that it is text. In .csv nothing does: a text that a program takes for a formula, a number or a date gets an
+apostrophe before it, the sign that programs themselves use; where a program in another language divides lines by
+semicolons, what then begins like a formula is written as its code. What no cell can hold, control characters, is
+written as its code, too: _x0007_, as Office Open XML has it (ECMA-376, part 1, ST_Xstring).
+"""
+
+import re
+
+LARGEST_CELL = 32_767
+"""The signs that a cell of Excel holds, in UTF-16; what is longer is cut without a word."""
+
+_FORMULA_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+_NO_CELL_HOLDS = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff\ud800-\udfff]|_(?=x[0-9A-Fa-f]{4}_)")
+_CODE = re.compile("_x([0-9A-Fa-f]{4})_")
+_SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+_FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
+_FORMULA_IN_ANOTHER_CELL = re.compile(rf"(?<=[;\t\n\r])([\s\"']*)([{_FORMULA_SIGNS}])")
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_WORDS_OF_NUMBERS = re.compile(
+    rf"(?:[\W\d_]|(?<![^\W\d_])(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a|p|am|pm|e|t|z)(?![^\W\d_]))*",
+    re.IGNORECASE,
+)
+
+
+def coded(text: str) -> str:
+    """The text with what no cell can hold written as codes."""
+    return _NO_CELL_HOLDS.sub(lambda found: _code_of(found[0]), text)
+
+
+def decoded(cell: str) -> str:
+    """The text of a cell with codes in it."""
+    return _CODE.sub(lambda found: chr(int(found[1], 16)), cell)
+
+
+def looks_like_formula(text: str) -> bool:
+    """Whether a program might run the text: it begins with a sign of formulas, but for quotes and invisible signs."""
+    return _FORMULA.match(text) is not None
+
+
+def guarded(text: str) -> str:
+    """The text as a cell of a .csv file that every program shows as it is; `unguarded` gives the text again."""
+    cell = _FORMULA_IN_ANOTHER_CELL.sub(lambda found: found[1] + _code_of(found[2]), coded(text))
+    return f"'{cell}" if _needs_guard(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The text of a cell of a .csv file, be it written by `guarded` or typed by a person."""
+    return decoded(cell[1:] if cell.startswith("'") and _needs_guard(cell) else cell)
+
+
+def plain(text: str) -> str:
+    """What programs leave of a text: they add and take away spaces, an apostrophe before it, and codes."""
+    while (shorter := decoded(text)) != text:
+        text = shorter
+    return " ".join(text.split()).lstrip("' ")
+
+
+def size(cell: str) -> int:
+    """How much of a cell's room a text takes."""
+    return len(cell.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _needs_guard(cell: str) -> bool:
+    text = cell.lstrip("'")
+    if looks_like_formula(text) or text[:1] in ("\t", "\n"):
+        return True
+    if text.strip().casefold() in ("true", "false"):
+        return True
+    return any(sign.isdigit() for sign in text) and _WORDS_OF_NUMBERS.fullmatch(text) is not None
+
+
+def _code_of(sign: str) -> str:
+    return f"_x{ord(sign):04X}_"

@@ -1,0 +1,208 @@
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from data.records import Dropped, Question, WikidataId
+from data.sources.edit_history import edit_history
+from data.sources.seeds import from_csv, of_property, popqa
+from tasks.contexts.disputes import disputes_of_page
+from tasks.contexts.wikidata_questions import Built, Clients, questions_of_property
+from tests.data.sources.oxigraph import served
+from tests.data.sources.servers import wiki_world
+from tests.data.sources.servers.wiki_world import OUTCOME, WARS, Kept, Left, Served, World, forwarding, serving_world
+from tests.data.sources.servers.wiki_world.asking import MONTHS, asking_world, embed, seeds_of
+from tests.data.sources.servers.wiki_world.wikitext import plain
+from tests.data.sources.sparql_server import asking as asking_graph
+
+KEPT = {fact: kept for fact, kept in OUTCOME.items() if isinstance(kept, Kept)}
+
+
+class TestClientsOverTheWorld:
+    """The clients see what is written beside the world."""
+
+    @pytest.mark.parametrize("fact", KEPT, ids="-".join)
+    def test_edits_are_those_written_by_hand(self, world: World, clients: Clients, fact: wiki_world.Fact) -> None:
+        kept = KEPT[fact]
+        item_id = kept.became[0] if kept.became else fact[0]
+        history = edit_history(clients.wikidata, item_id, fact[1])
+        assert history is not None
+        assert history.edits == world.wikidata.numbers(item_id, kept.edits)
+        assert history.hidden == world.wikidata.numbers(item_id, kept.hidden)
+        assert kept.partition == ("static" if len(kept.edits) == 1 else "temporal")
+
+    def test_items_keep_their_names_whatever_they_hold(self, world: World, clients: Clients) -> None:
+        there = {item_id for item_id in world.items if item_id in world.wikidata.pages}
+        found = clients.wikidata.items([*world.items, "P106", "Q4294967296"])
+        assert found.keys() == there | {"P106"}
+        for item_id, item in found.items():
+            assert item.item_id == world.wikidata.redirects.get(item_id, item_id)
+            if item_id.startswith("Q"):
+                stored = world.items[item.item_id].content["labels"]
+                told = stored.get("en") or stored.get("mul")
+                assert item.label == (told and told["value"])
+        assert found[WikidataId("P106")].label == "occupation"
+
+    def test_pages_are_found_by_titles_of_all_kinds(self, world: World, clients: Clients) -> None:
+        for title, page in world.wikipedia.pages.items():
+            found = clients.wikipedia.page(title)
+            assert found is not None, title
+            assert found.title == world.wikipedia.redirects.get(title, title)
+            assert found.item_id == world.wikipedia.pages[found.title].item_id
+            assert page.namespace != 0 or found.revision == world.wikipedia.pages[found.title].latest.revision_id
+        assert clients.wikipedia.page("../../etc/passwd") is None
+        assert clients.wikipedia.page("Red Link") is None
+        blank = clients.wikipedia.page("Wilma Blank")
+        assert blank is not None
+        assert blank.text == ""
+
+    def test_the_list_names_its_articles_and_nothing_else(self, clients: Clients) -> None:
+        assert clients.wikipedia.linked(wiki_world.LIST) == wiki_world.LISTED
+
+    def test_page_views_are_those_written_by_hand(self, world: World, clients: Clients) -> None:
+        for title, views in world.views.items():
+            found = clients.pageviews.monthly_mean(title, first=MONTHS[0], last=MONTHS[1])
+            assert found.mean == views.a_month / views.one_in, title
+        assert clients.pageviews.monthly_mean("Berta Quay", first=MONTHS[0], last=MONTHS[1]).mean == 0
+
+    def test_similar_items_come_best_first(self, clients: Clients) -> None:
+        assert clients.wembedder is not None
+        similar = clients.wembedder.most_similar(WikidataId("Q101"))
+        assert similar is not None
+        assert [(one.item_id, one.similarity) for one in similar] == [("Q102", 0.8), ("Q103", 0.7)]
+        assert clients.wembedder.most_similar(WikidataId("Q104")) is None
+
+    @pytest.mark.parametrize("title", [title for title, fought in WARS.items() if fought.wars])
+    def test_a_war_is_fought_in_the_revisions_that_are_written_down(
+        self, world: World, clients: Clients, title: str
+    ) -> None:
+        history = clients.wikipedia.history(title)
+        assert history is not None
+        registered = [revision.registered for revision in history.revisions]
+        numbers = [revision.revision_id for revision in history.revisions]
+        contents = clients.wikipedia.wiki.contents(numbers)
+        said = [contents[number] for number in numbers]
+        for war in WARS[title].wars:
+            for edit, reversion in war.pairs:
+                before, between, after = said[edit - 2 : reversion]
+                assert before == after
+                assert registered[edit - 1]
+                assert registered[reversion - 1]
+                assert sorted((before, between)) == sorted(after.replace(*way) for way in ways(war))
+            assert war.sentence in plain(after)
+
+
+def ways(war: wiki_world.War) -> list[tuple[str, str]]:
+    return [(war.object, war.replacement), (war.replacement, war.object)]
+
+
+class TestPagesHoldTheDisputesWrittenDown:
+    @pytest.mark.parametrize("title", WARS)
+    def test_disputes_and_what_is_none(self, world: World, clients: Clients, title: str) -> None:
+        found = disputes_of_page(title, clients.wikipedia, embed=embed, pageviews=clients.pageviews, months=MONTHS)
+        assert [
+            (one.object, one.replacement, one.context, one.reversions, one.edit_revisions, one.subject_popularity)
+            for one in found.disputes
+        ] == [
+            (
+                war.object,
+                war.replacement,
+                war.sentence,
+                len(war.pairs),
+                world.wikipedia.numbers(title, [place for pair in war.pairs for place in pair]),
+                war.views,
+            )
+            for war in WARS[title].wars
+        ]
+        uncounted: Counter[str] = Counter()
+        for drop in found.dropped:
+            uncounted[drop.reason] += len(drop.revisions) // 2
+        assert uncounted == WARS[title].uncounted
+
+    def test_a_redirect_on_the_list_leads_to_the_same_dispute(self, clients: Clients) -> None:
+        direct, led = (
+            disputes_of_page(title, clients.wikipedia, embed=embed).disputes[0]
+            for title in ("Skirmish of Ostrel", "Fight at Ostrel")
+        )
+        assert (led.page, led.edit_revisions) == (direct.page, direct.edit_revisions)
+
+
+class TestListsOfFacts:
+    def test_as_csv(self, tmp_path: Path) -> None:
+        file = tmp_path / "facts.csv"
+        file.write_text(wiki_world.as_csv(OUTCOME))
+        assert [(seed.subject_id, seed.property_id, seed.object_id) for seed in from_csv(file)] == list(OUTCOME)
+
+    def test_as_popqa(self, world: World, tmp_path: Path) -> None:
+        file = tmp_path / "test.tsv"
+        file.write_text(wiki_world.as_popqa(world, OUTCOME))
+        seeds = popqa(file)
+        assert [(seed.subject_id, seed.property_id, seed.object_id) for seed in seeds] == list(OUTCOME)
+        assert seeds[0].question == "What is Adela Fenwick's occupation?"
+
+    def test_as_a_graph(self, world: World, tmp_path: Path) -> None:
+        (tmp_path / "world.ttl").write_text(wiki_world.as_turtle(world), encoding="utf-8")
+        with (
+            served(tmp_path / "world.ttl") as graph,
+            serving_world(world, sparql=forwarding(graph)) as (addresses, asked),
+            asking_graph(addresses["wikidata"], tmp_path / "kept") as store,
+        ):
+            seeds = of_property(store, WikidataId("P57"), 10, seed=1)
+        assert {wiki_world.service_of(one) for one in asked} == {"wikidata"}
+        found = {(seed.subject_id, seed.property_id, seed.object_id) for seed in seeds}
+        assert found == {fact for fact in OUTCOME if fact[1] == "P57"} - {("Q403", "P57", "Q305")}  # has no article
+
+
+@pytest.fixture(scope="module")
+def built(world: World, open_world: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
+    """Everything that the world's facts become, by property."""
+    with asking_world(open_world.addresses, tmp_path_factory.mktemp("kept")) as clients:
+        return {
+            property_id: questions_of_property(seeds_of(property_id), clients, months=MONTHS, embed=embed)
+            for property_id in ("P106", "P19", "P57")
+        }
+
+
+class TestFactsBecomeWhatIsWrittenDown:
+    @pytest.mark.parametrize("fact", KEPT, ids="-".join)
+    def test_a_question(self, world: World, built: dict[str, Built], fact: wiki_world.Fact) -> None:
+        kept = KEPT[fact]
+        question = asked_of(built, *(kept.became or (fact[0], fact[2])), fact[1])
+        item_id = str(question.subject_id)
+        assert question.partition == kept.partition
+        assert question.edit_revisions == world.wikidata.numbers(item_id, kept.edits)
+        assert question.hidden_edits == len(kept.hidden)
+        assert (question.subject_popularity, question.object_popularity) == kept.views
+        assert question.page == (kept.page or question.subject)
+        if kept.replacement == wiki_world.EMBEDDINGS:
+            assert question.replacement_by == "embeddings"
+            assert question.replacement_id in {fact[2] for fact in OUTCOME}
+        else:
+            assert question.replacement_id == kept.replacement
+        assert question.object in question.original_context
+        assert question.replacement in question.counter_memory_context
+
+    def test_and_no_other_question(self, built: dict[str, Built]) -> None:
+        assert sum(len(one.questions) for one in built.values()) == len(KEPT)
+
+    def test_the_rest_is_dropped_for_the_reasons_written_down(self, built: dict[str, Built]) -> None:
+        dropped = [drop for one in built.values() for drop in one.dropped]
+        found = {(*triple(drop), drop.reason) for drop in dropped}
+        left = {(*now(fact), kept.why) for fact, kept in OUTCOME.items() if isinstance(kept, Left)}
+        assert found == left
+        assert len(dropped) == len(left)
+
+
+def asked_of(built: Mapping[str, Built], subject_id: str, object_id: str, property_id: str) -> Question:
+    questions = built[property_id].questions
+    return next(one for one in questions if (one.subject_id, one.object_id) == (subject_id, object_id))
+
+
+def triple(drop: Dropped) -> tuple[str, str, str]:
+    return str(drop.subject_id), str(drop.property_id), str(drop.object_id)
+
+
+def now(fact: wiki_world.Fact) -> wiki_world.Fact:
+    kept = OUTCOME[fact]
+    return fact if isinstance(kept, Left) or kept.became is None else (kept.became[0], fact[1], kept.became[1])

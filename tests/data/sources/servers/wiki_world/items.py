@@ -1,0 +1,210 @@
+"""Items and what editors do to them: every deed is one revision, with the summary that the software writes for it."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import Any
+
+from tests.data.sources.servers.wiki_world.pages import EVERYTHING, Part, Revision, Wiki
+
+CURATOR, ROBOT, PASSER_BY = "Carol Claims", "Danbot", "192.0.2.7"
+INSTANCE_OF = "P31"
+
+
+class Item:
+    """An item on a wiki; statements are told by property and value.
+
+    claims: those that the very first revision holds. All deeds take `user`, and return the revision that they saved.
+    """
+
+    def __init__(
+        self,
+        wiki: Wiki,
+        item_id: str,
+        label: str | None,
+        *,
+        language: str = "en",
+        description: str | None = None,
+        aliases: Iterable[str] = (),
+        article: str | None = None,
+        claims: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        self.wiki, self.item_id, self.statements = wiki, item_id, 0
+        self.content: dict[str, Any] = {
+            "type": "item",
+            "id": item_id,
+            "labels": {} if label is None else {language: {"language": language, "value": label}},
+            "descriptions": {"en": {"language": "en", "value": description}} if description else {},
+            "aliases": {"en": [{"language": "en", "value": alias} for alias in aliases]} if aliases else {},
+            "claims": {},
+            "sitelinks": {"enwiki": {"site": "enwiki", "title": article, "badges": []}} if article else {},
+        }
+        for property_id, value in claims:
+            self._put(property_id, value)
+        self.save("/* wbeditentity-create-item:0| */")
+
+    def adds(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
+        """A new statement."""
+        self._put(property_id, value)
+        return self.save(f"/* wbcreateclaim-create:1| */ {_named(property_id, value)}", user=user)
+
+    def sets_new(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
+        """A new statement, written in one go."""
+        self._put(property_id, value)
+        return self.save(f"/* wbsetclaim-create:2||1 */ {_named(property_id, value)}", user=user)
+
+    def changes(self, property_id: str, old: str, new: str, *, user: str = CURATOR, said: str = "") -> Revision:
+        """Another value for a statement."""
+        self._statement(property_id, old)["mainsnak"] = _snak(property_id, new)
+        return self.save(f"/* wbsetclaimvalue:1| */ {_named(property_id, new)}{said}", user=user)
+
+    def rewrites(self, property_id: str, old: str, new: str, *, user: str = CURATOR) -> Revision:
+        """A statement written anew as a whole, maybe with the value it had: the summary does not tell."""
+        statement = self._statement(property_id, old)
+        statement["mainsnak"] = _snak(property_id, new)
+        statement["rank"] = "preferred"
+        return self.save(f"/* wbsetclaim-update:2||1 */ {_named(property_id, new)}", user=user)
+
+    def removes(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
+        """A statement less."""
+        self._take(property_id, value)
+        return self.save(f"/* wbremoveclaims-remove:1| */ {_named(property_id, value)}", user=user)
+
+    def qualifies(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
+        """A point in time for a statement; the summary names the qualifier's property, not the statement's."""
+        statement = self._statement(property_id, value)
+        statement["qualifiers"] = {"P585": [_text_snak("P585", "2024")]}
+        statement["qualifiers-order"] = ["P585"]
+        return self.save("/* wbsetqualifier-add:1| */ [[Property:P585]]: 2024", user=user)
+
+    def cites(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
+        """A reference for a statement; the summary names the statement's property all the same."""
+        snak = _text_snak("P854", "https://example.org/source")
+        statement = self._statement(property_id, value)
+        statement["references"] = [{"hash": _hash(snak), "snaks": {"P854": [snak]}, "snaks-order": ["P854"]}]
+        return self.save(f"/* wbsetreference-add:2| */ {_named(property_id, value)}", user=user)
+
+    def ranks(self, property_id: str, value: str, rank: str, *, user: str = CURATOR) -> Revision:
+        """Another rank for a statement."""
+        self._statement(property_id, value)["rank"] = rank
+        return self.save(f"/* wbsetclaim-update-rank:2||1 */ {_named(property_id, value)}", user=user)
+
+    def calls(self, language: str, label: str, *, user: str = CURATOR) -> Revision:
+        """A label in a language."""
+        known = language in self.content["labels"]
+        self.content["labels"][language] = {"language": language, "value": label}
+        return self.save(f"/* wbsetlabel-{'set' if known else 'add'}:1|{language} */ {label}", user=user)
+
+    def bulk(
+        self,
+        *,
+        adds: Iterable[tuple[str, str]] = (),
+        removes: Iterable[tuple[str, str]] = (),
+        labels: Mapping[str, str] | None = None,
+        user: str = ROBOT,
+        comment: str = "/* wbeditentity-update:0| */ batch #17",
+    ) -> Revision:
+        """Several things at once, of which the summary names none."""
+        for property_id, value in removes:
+            self._take(property_id, value)
+        for property_id, value in adds:
+            self._put(property_id, value)
+        for language, label in (labels or {}).items():
+            self.content["labels"][language] = {"language": language, "value": label}
+        return self.save(comment, user=user)
+
+    def undoes(self, *, user: str = CURATOR) -> Revision:
+        """The last revision undone: its parent's content again, and a summary in free words."""
+        undone = self._back(1)
+        other = f"[[Special:Contributions/{undone.user}|{undone.user}]]"
+        return self.save(f"Undo revision {undone.revision_id} by {other}", user=user, tags=("mw-undo",))
+
+    def rolls_back(self, revisions: int, *, user: str = "Admin") -> Revision:
+        """The last so many revisions taken back at once."""
+        undone = self._back(revisions)
+        said = f"Reverted edits by [[Special:Contributions/{undone.user}|{undone.user}]] to last revision by {CURATOR}"
+        return self.save(said, user=user, tags=("mw-rollback",))
+
+    def merges_into(self, other: "Item", *, user: str = CURATOR) -> Revision:
+        """Its statements go over to the other item, and it becomes a redirect; the other item's new revision."""
+        self.save(f"/* wbmergeitems-to:0||{other.item_id} */", user=user)
+        for property_id, statements in self.content["claims"].items():
+            known = [_value(statement["mainsnak"]) for statement in other.content["claims"].get(property_id, ())]
+            for value in (_value(statement["mainsnak"]) for statement in statements):
+                if value not in known:
+                    other._put(property_id, value)
+        merged = other.save(f"/* wbmergeitems-from:0||{self.item_id} */", user=user)
+        redirect = json.dumps({"entity": self.item_id, "redirect": other.item_id}, separators=(",", ":"))
+        self.wiki.save(
+            self.item_id, redirect, user=user, comment=f"/* wbcreateredirect:0||{self.item_id}|{other.item_id} */"
+        )
+        self.wiki.redirects[self.item_id] = other.item_id
+        return merged
+
+    def hides(self, *parts: Part) -> None:
+        """Hides parts of the last revision, all where none is named."""
+        self.wiki.pages[self.item_id].latest.hidden = frozenset(parts) or EVERYTHING
+
+    def save(self, comment: str, *, user: str = CURATOR, tags: Iterable[str] = ()) -> Revision:
+        """A revision of the content as it is now, written as the software stores it: an empty map as a list."""
+        stored = {key: value if value else [] for key, value in self.content.items()}
+        text = json.dumps(stored, ensure_ascii=False, separators=(",", ":"))
+        return self.wiki.save(self.item_id, text, user=user, comment=comment, tags=tags)
+
+    def _put(self, property_id: str, value: str) -> None:
+        self.statements += 1
+        own = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.item_id} {self.statements}")).upper()
+        statement = {
+            "mainsnak": _snak(property_id, value),
+            "type": "statement",
+            "id": f"{self.item_id}${own}",
+            "rank": "normal",
+        }
+        self.content["claims"].setdefault(property_id, []).append(statement)
+
+    def _take(self, property_id: str, value: str) -> None:
+        statements = self.content["claims"][property_id]
+        statements.remove(self._statement(property_id, value))
+        if not statements:
+            del self.content["claims"][property_id]
+
+    def _statement(self, property_id: str, value: str) -> dict[str, Any]:
+        return next(said for said in self.content["claims"][property_id] if _value(said["mainsnak"]) == value)
+
+    def _back(self, revisions: int) -> Revision:
+        history = self.wiki.pages[self.item_id].revisions
+        stored = json.loads(history[-1 - revisions].content)
+        self.content = {key: value if value else {} for key, value in deepcopy(stored).items()}
+        return history[-1]
+
+
+def _named(property_id: str, value: str) -> str:
+    said = {"somevalue": "unknown value", "novalue": "no value"}.get(value)
+    return f"[[Property:{property_id}]]: {said or f'[[{value}]]'}"
+
+
+def _snak(property_id: str, value: str) -> dict[str, Any]:
+    if value in ("somevalue", "novalue"):
+        bare = {"snaktype": value, "property": property_id}
+        return {**bare, "hash": _hash(bare)}
+    target = {"entity-type": "item", "numeric-id": int(value[1:]), "id": value}
+    return _hashed(property_id, {"value": target, "type": "wikibase-entityid"})
+
+
+def _text_snak(property_id: str, text: str) -> dict[str, Any]:
+    return _hashed(property_id, {"value": text, "type": "string"})
+
+
+def _hashed(property_id: str, datavalue: dict[str, Any]) -> dict[str, Any]:
+    bare = {"snaktype": "value", "property": property_id, "datavalue": datavalue}
+    return {"snaktype": "value", "property": property_id, "hash": _hash(bare), "datavalue": datavalue}
+
+
+def _hash(said: Any) -> str:
+    return hashlib.sha1(json.dumps(said, sort_keys=True).encode(), usedforsecurity=False).hexdigest()
+
+
+def _value(snak: Mapping[str, Any]) -> str:
+    return str(snak["datavalue"]["value"]["id"]) if snak["snaktype"] == "value" else str(snak["snaktype"])

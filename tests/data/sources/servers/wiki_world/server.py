@@ -1,0 +1,129 @@
+"""The world on a real HTTP server: every service under one address, each in its own place."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import requests
+
+from tests.data.sources.servers.faults import Asked, Say, says, serving
+from tests.data.sources.servers.wiki_world.action_api import ApiError, Limits, query, unplayed
+from tests.data.sources.servers.wiki_world.entities_api import entities
+from tests.data.sources.servers.wiki_world.other_services import page_views, similar
+from tests.data.sources.servers.wiki_world.state import World
+
+PLACES: Mapping[str, str] = {
+    "wikidata_api": "/w/api.php",
+    "wikipedia": "/wikipedia/w/api.php",
+    "pageviews": "/pageviews",
+    "wembedder": "/api",
+    "wikidata": "/sparql",
+}
+"""Where each service is, by its name among `data.sources.services.SERVICES`."""
+
+SITE = "https://wiki.example.org"
+"""What pages call their home: not the server's own address, so that a world says the same whenever it is served."""
+
+Before = Callable[[Asked], Say | None]
+After = Callable[[Asked, Say], Say]
+
+
+class Served(NamedTuple):
+    """Addresses by the name of the service, and all requests in order of arrival, which grows."""
+
+    addresses: Mapping[str, str]
+    asked: list[Asked]
+
+
+@contextmanager
+def serving_world(
+    world: World,
+    *,
+    before: Before | None = None,
+    after: After | None = None,
+    limits: Limits | None = None,
+    sparql: Before | None = None,
+) -> Iterator[Served]:
+    """Serves the world on 127.0.0.1.
+
+    before: sees each request first; what it says in place of None is the answer. after: sees the world's own answer and
+    may hold it back (`replace(said, hold=event)`), delay it or cut it short. limits: how soon answers have to be
+    continued. sparql: answers for the Query Service, which otherwise has nothing to say.
+    """
+
+    def play(asked: Asked) -> Say:
+        said = before(asked) if before else None
+        if said is not None:
+            return said
+        said = answer(world, asked, limits or Limits(), sparql)
+        return after(asked, said) if after else said
+
+    with serving(play=play) as server:
+        home = server.address.removesuffix("/ask")
+        yield Served({name: home + place for name, place in PLACES.items()}, server.asked)
+
+
+def service_of(asked: Asked) -> str | None:
+    """Which service a request goes to; None for an address that none has."""
+    found = [name for name, place in PLACES.items() if asked.path == place or asked.path.startswith(f"{place}/")]
+    return found[0] if found else None
+
+
+def repeated(asked: Iterable[Asked]) -> Counter[str]:
+    """Requests that were sent more than once, and how often."""
+    sent = Counter(f"{one.method} {one.path} {sorted(one.form.items())}" for one in asked)
+    return Counter({request: times for request, times in sent.items() if times > 1})
+
+
+def faulting(when: Callable[[Asked], bool], *script: Say) -> Before:
+    """Plays the script to the requests that are meant, one after another; afterwards they are answered as ever."""
+    left = list(script)
+
+    def before(asked: Asked) -> Say | None:
+        return left.pop(0) if left and when(asked) else None
+
+    return before
+
+
+def forwarding(address: str) -> Before:
+    """Lets another server answer what is asked, such as one of SPARQL for the Query Service."""
+
+    def forward(asked: Asked) -> Say:
+        accept = {"Accept": asked.headers.get("accept", "*/*")}
+        reply = requests.request(asked.method, address, data=dict(asked.form), headers=accept, timeout=30)
+        return Say(reply.content, status=reply.status_code, headers={"Content-Type": reply.headers["Content-Type"]})
+
+    return forward
+
+
+def answer(world: World, asked: Asked, limits: Limits, sparql: Before | None = None) -> Say:
+    """What the world says to one request."""
+    service = service_of(asked)
+    path = asked.path.removeprefix(PLACES[service]) if service else asked.path
+    if service in ("wikidata_api", "wikipedia") and not path:
+        return _action(world, service, asked.form, limits)
+    if service == "pageviews":
+        return page_views(world.views, path)
+    if service == "wembedder":
+        return similar(world.most_similar, path)
+    said = sparql(asked) if sparql is not None and service == "wikidata" else None
+    return said or Say("<html><title>404</title></html>", status=404, headers={"Content-Type": "text/html"})
+
+
+def _action(world: World, service: str, form: Mapping[str, str], limits: Limits) -> Say:
+    try:
+        return says(_answered(world, service, form, limits))
+    except ApiError as error:
+        headers = {"MediaWiki-API-Error": error.content["error"]["code"]}
+        return says(error.content | {"servedby": "world"}, headers=headers)
+
+
+def _answered(world: World, service: str, form: Mapping[str, str], limits: Limits) -> dict[str, Any]:
+    if (form.get("format"), form.get("formatversion")) != ("json", "2"):
+        raise unplayed("any format but json, formatversion 2")
+    if form.get("action") == "query":
+        return query(world.wikidata if service == "wikidata_api" else world.wikipedia, form, limits, SITE)
+    if form.get("action") == "wbgetentities" and service == "wikidata_api":
+        return entities(world.wikidata, form, SITE)
+    raise ApiError("badvalue", f'Unrecognized value for parameter "action": {form.get("action")}.')

@@ -1,0 +1,195 @@
+import csv
+import io
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from huggingface_hub import constants
+
+from data.errors import InputError, ServiceError
+from data.sources.popqa import DATASET, PROPERTIES
+from data.sources.seeds import from_csv, popqa
+
+HEADER = (
+    "id", "subj", "prop", "obj", "subj_id", "prop_id", "obj_id", "s_aliases", "o_aliases", "s_uri", "o_uri",
+    "s_wiki_title", "o_wiki_title", "s_pop", "o_pop", "question", "possible_answers",
+)  # fmt: skip
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def row(place: int, prop: str = "occupation", **cells: str) -> list[str]:
+    """A row in the shape of the published one; its prop_id is PopQA's own number, and no id of Wikidata."""
+    said = {
+        "id": str(4_000_000 + place), "subj": f"Ada Example {place}", "prop": prop, "obj": "writer",
+        "subj_id": "1893", "prop_id": "106", "obj_id": "2834605", "s_aliases": "[]", "o_aliases": '["author"]',
+        "s_uri": f"http://www.wikidata.org/entity/Q{place}", "o_uri": "http://www.wikidata.org/entity/Q36180",
+        "s_wiki_title": f"Ada Example {place}", "o_wiki_title": "Writer", "s_pop": "142", "o_pop": "25692",
+        "question": f"What is Ada Example {place}'s {prop}?", "possible_answers": '["writer", "author"]',
+    }  # fmt: skip
+    return [cells.get(column, said[column]) for column in HEADER]
+
+
+def tsv(*rows: list[str]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter="\t", lineterminator="\n").writerows([HEADER, *rows])
+    return text.getvalue().encode()
+
+
+def written(folder: Path, *rows: list[str]) -> Path:
+    file = folder / "test.tsv"
+    file.write_bytes(tsv(*rows))
+    return file
+
+
+def test_a_row_has_its_ids_from_addresses_and_its_property_by_name(tmp_path: Path) -> None:
+    (seed,) = popqa(written(tmp_path, row(7)))
+    assert (seed.subject_id, seed.property_id, seed.object_id) == ("Q7", "P106", "Q36180")
+    assert (seed.relation, seed.property, seed.subject, seed.object) == (
+        "occupation", "occupation", "Ada Example 7", "writer",
+    )  # fmt: skip
+    assert (seed.question, seed.answers) == ("What is Ada Example 7's occupation?", ("writer", "author"))
+    assert (seed.list_id, seed.source, seed.retrieved_at) == ("4000007", "PopQA (akariasai/PopQA)", None)
+
+
+def test_its_sixteen_properties_are_those_of_wikidata_and_relations_of_their_own(tmp_path: Path) -> None:
+    seeds = popqa(written(tmp_path, *(row(place, prop) for place, prop in enumerate(PROPERTIES, 1))))
+    assert {seed.property: (seed.property_id, seed.relation) for seed in seeds} == {
+        "occupation": ("P106", "occupation"),
+        "place of birth": ("P19", "birthPlace"),
+        "genre": ("P136", "genre"),
+        "father": ("P22", "father"),
+        "country": ("P17", "country"),
+        "producer": ("P162", "producer"),
+        "director": ("P57", "director"),
+        "capital of": ("P1376", "capitalOf"),
+        "screenwriter": ("P58", "screenwriter"),
+        "composer": ("P86", "musicBy"),
+        "color": ("P462", "color"),
+        "religion": ("P140", "beliefSystem"),
+        "sport": ("P641", "sport"),
+        "author": ("P50", "author"),
+        "mother": ("P25", "mother"),
+        "capital": ("P36", "capital"),
+    }
+    assert len({seed.relation for seed in seeds}) == 16
+
+
+def test_a_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    seeds = popqa(written(tmp_path, row(1), row(2), row(1, id="9"), row(1, "genre")))
+    assert [(seed.subject_id, seed.property_id, seed.list_id) for seed in seeds] == [
+        ("Q1", "P106", "4000001"), ("Q2", "P106", "4000002"), ("Q1", "P136", "4000001"),
+    ]  # fmt: skip
+    assert "1 of 4 rows are there twice" in caplog.text
+
+
+def test_the_same_list_with_commas_is_the_same_list(tmp_path: Path) -> None:
+    file = tmp_path / "popqa.csv"
+    with file.open("w", newline="") as handle:
+        csv.writer(handle).writerows([HEADER, row(1, subj='Ada "Ex", ample'), row(2)])
+    assert popqa(file) == popqa(written(tmp_path, row(1, subj='Ada "Ex", ample'), row(2)))
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ({"prop": "religon"}, "prop is 'religon', which is no property of PopQA; did you mean 'religion'?"),
+        ({"prop": "P106"}, "prop is 'P106', which is no property of PopQA; known: author, capital, capital of"),
+        ({"s_uri": "1893"}, "s_uri is '1893', which is no item of Wikidata"),
+        ({"o_uri": ""}, "o_uri is ''"),
+        ({"possible_answers": "['writer'"}, "possible_answers is"),
+    ],
+)
+def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"test\.tsv, line 3: {said}"):
+        popqa(written(tmp_path, row(1), row(2, **cells)))
+
+
+def test_another_list_is_not_popqa_and_popqa_is_no_other_list(tmp_path: Path) -> None:
+    other = tmp_path / "facts.csv"
+    other.write_text("subject_id,property_id,object_id\nQ1,P1,Q2\n")
+    with pytest.raises(InputError, match=r"facts\.csv, line 1: no column s_uri"):
+        popqa(other)
+    with pytest.raises(InputError, match=r"is PopQA's list, .*; name `source: popqa` with it"):
+        from_csv(written(tmp_path, row(1)))
+
+
+@pytest.fixture(autouse=True)
+def _online(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub's library reads once whether it may ask; another test may have said that it may not."""
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+
+
+@contextmanager
+def hub(content: bytes, status: int = 200) -> Iterator[tuple[str, list[str]]]:
+    """A hub that has the dataset; its address, and what it was asked."""
+    asked: list[str] = []
+
+    class Answers(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            asked.append(f"{self.command} {self.path}")
+            self.send_response(status)
+            for name, said in (
+                ("ETag", '"a-digest"'),
+                ("X-Repo-Commit", COMMIT),
+                ("Content-Length", str(len(content))),
+            ):
+                self.send_header(name, said)
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(content)
+
+        do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        server.daemon_threads = True
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_without_a_file_the_list_comes_from_the_hub_and_is_kept_there(tmp_path: Path) -> None:
+    with hub(tsv(row(1), row(2))) as (endpoint, asked):
+        seeds = popqa(None, endpoint=endpoint, cache=tmp_path)
+        assert asked == [f"{method} /datasets/{DATASET}/resolve/main/test.tsv" for method in ("HEAD", "GET")]
+        assert popqa(None, offline=True, endpoint=endpoint, cache=tmp_path) == seeds
+    assert len(asked) == 2
+    assert [seed.subject_id for seed in seeds] == ["Q1", "Q2"]
+    assert seeds[0].retrieved_at is not None
+    assert abs((datetime.fromisoformat(seeds[0].retrieved_at) - datetime.now(UTC)).total_seconds()) < 30
+
+
+def test_without_file_and_hub_an_error_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(
+        ServiceError, match=r"not on this machine .*; name its file, run again with a network, or use a"
+    ):
+        popqa(None, offline=True, cache=tmp_path)
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_a_hub_that_refuses_is_an_error_that_says_what_to_do(status: int, tmp_path: Path) -> None:
+    with hub(b"{}", status) as (endpoint, _), pytest.raises(ServiceError, match=r"not on this machine .*name its file"):
+        popqa(None, endpoint=endpoint, cache=tmp_path)
+
+
+def test_a_page_in_place_of_the_list_is_refused(tmp_path: Path) -> None:
+    with (
+        hub(b"<!doctype html><title>Hub</title>\n") as (endpoint, _),
+        pytest.raises(InputError, match="no column s_uri"),
+    ):
+        popqa(None, endpoint=endpoint, cache=tmp_path)

@@ -1,0 +1,66 @@
+import pytest
+
+from data import catalog
+from data.errors import InputError
+from data.records import WikidataId
+from data.sources.property_names import relation_of, relations_of
+
+
+@pytest.mark.parametrize(
+    ("property_id", "words", "relation"),
+    [
+        ("P106", "occupation", "occupation"),
+        ("P19", "place of birth", "birthPlace"),  # the catalog's name, whatever the list calls it
+        ("P19", None, "birthPlace"),
+        ("P57", "director", "director"),  # and not reverseDirector, which has the same id
+        ("P1376", "capital of", "capitalOf"),
+        ("P641", "sport", "sport"),
+        ("P641", None, "P641"),
+        ("P641", "...", "P641"),
+        ("P641", "1st place", "P641"),
+        ("P641", "спорт", "P641"),
+        ("P641", "{sport}\n../\u202e", "sport"),
+        ("P641", "x" * 65, "P641"),
+        ("P641", "country", "P641"),  # that is what P17 is called
+        ("P641", "disputable", "P641"),
+        (None, "country", "country"),
+        ("", "place of burial", "placeOfBurial"),
+    ],
+)
+def test_a_property_is_called_as_in_the_catalog_or_by_its_words_or_by_its_id(
+    property_id: str | None, words: str | None, relation: str
+) -> None:
+    assert relation_of(property_id, words) == relation
+
+
+@pytest.mark.parametrize("words", [None, "", "...", "1st place"])
+def test_without_an_id_words_that_make_no_name_are_refused(words: str | None) -> None:
+    with pytest.raises(InputError, match="makes no relation name"):
+        relation_of(None, words)
+
+
+def test_what_is_no_id_is_refused_where_a_name_would_come_of_it() -> None:
+    with pytest.raises(InputError, match="no Wikidata id"):
+        relation_of("p641", "...")
+
+
+def test_every_relation_of_the_catalog_is_found_by_its_property() -> None:
+    for relation in catalog.relations().values():
+        if relation.wikidata and not relation.reverse:
+            assert relation_of(relation.wikidata, "other words") == relation.name
+
+
+def named(*listed: tuple[str, str | None]) -> dict[str, str]:
+    return {str(key): str(name) for key, name in relations_of((WikidataId(p), words) for p, words in listed).items()}
+
+
+def test_a_property_of_a_list_has_one_name_that_of_its_first_words() -> None:
+    assert named(("P641", None), ("P641", "sport"), ("P641", "kind of sport"), ("P106", "job")) == {
+        "P641": "sport", "P106": "occupation",
+    }  # fmt: skip
+
+
+def test_properties_whose_words_make_one_name_are_called_by_their_ids() -> None:
+    assert named(("P361", "part of"), ("P1", "Part-of"), ("P2", "partOF"), ("P3", "whole")) == {
+        "P361": "P361", "P1": "P1", "P2": "P2", "P3": "whole",
+    }  # fmt: skip

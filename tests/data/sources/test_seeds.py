@@ -1,0 +1,212 @@
+import csv
+import io
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from data.errors import InputError
+from data.records import Partition, Seed
+from data.sources.dynamicqa import FILES
+from data.sources.seeds import from_csv
+
+HEADER = ("subject_id", "property_id", "object_id", "subject", "property", "object", "question", "answers", "list_id")
+ROW = ("Q42", "P106", "Q36180", "Douglas Adams", "occupation", "writer", "What did he do?", '["writer","author"]', "7")
+
+
+def written(folder: Path, *rows: Sequence[str], delimiter: str = ",", encoding: str = "utf-8") -> Path:
+    """A CSV file of rows, the header first."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    file = folder / "facts.csv"
+    file.write_bytes(text.getvalue().encode(encoding))
+    return file
+
+
+def with_cells(**cells: str) -> tuple[str, ...]:
+    """The row with some cells changed."""
+    return tuple(cells.get(column, said) for column, said in zip(HEADER, ROW, strict=True))
+
+
+def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
+    (seed,) = from_csv(written(tmp_path, HEADER, ROW))
+    assert seed == Seed(
+        relation=seed.relation, subject_id=seed.subject_id, property_id=seed.property_id, object_id=seed.object_id,
+        source="a list of Wikidata facts (facts.csv)", licence="facts: Wikidata CC0 1.0", subject="Douglas Adams",
+        property="occupation", object="writer", question="What did he do?", answers=("writer", "author"), list_id="7",
+    )  # fmt: skip
+    assert (seed.relation, seed.subject_id, seed.property_id, seed.object_id) == ("occupation", "Q42", "P106", "Q36180")
+
+
+def test_three_ids_are_enough(tmp_path: Path) -> None:
+    (seed,) = from_csv(
+        written(tmp_path, ("object_id", "notes", "subject_id", "property_id"), ("Q2", "x", "Q1", "P641"))
+    )
+    assert (seed.subject_id, seed.property_id, seed.object_id, seed.relation) == ("Q1", "P641", "Q2", "P641")
+    assert (seed.subject, seed.property, seed.object, seed.question, seed.list_id) == (None,) * 5
+    assert seed.answers == ()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_commas_semicolons_and_tabs_are_read_alike(delimiter: str, encoding: str, tmp_path: Path) -> None:
+    row = with_cells(subject='a, b; "c"\td', question="Who?\r\nReally\x00\x7f?", answers="")
+    (seed,) = from_csv(written(tmp_path, HEADER, row, delimiter=delimiter, encoding=encoding))
+    assert (seed.subject, seed.question, seed.object_id) == ('a, b; "c" d', "Who? Really ?", "Q36180")
+
+
+def test_a_header_between_quotes_is_read_under_its_delimiter(tmp_path: Path) -> None:
+    file = tmp_path / "facts.csv"
+    file.write_text('"subject_id";"property_id";"object_id"\n"Q1";"P641";"Q2"\n')
+    assert [seed.subject_id for seed in from_csv(file)] == ["Q1"]
+
+
+def test_results_of_the_query_service_have_addresses_for_ids(tmp_path: Path) -> None:
+    row = (
+        "http://www.wikidata.org/entity/Q1", "http://www.wikidata.org/prop/direct/P641", "https://www.wikidata.org/wiki/Q2",
+    )  # fmt: skip
+    (seed,) = from_csv(written(tmp_path, HEADER[:3], row))
+    assert (seed.subject_id, seed.property_id, seed.object_id) == ("Q1", "P641", "Q2")
+
+
+@pytest.mark.parametrize(
+    ("cell", "answers"),
+    [
+        ("", ()),
+        ("writer", ("writer",)),
+        ("writer| author |writer|", ("writer", "author")),
+        ('["writer", "a | b", "writer", ""]', ("writer", "a | b")),
+        ('["\\u5317\\u4eac", "<b>\\n{x}"]', ("北京", "<b> {x}")),
+        ("[]", ()),
+    ],
+)
+def test_answers_are_a_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
+    assert from_csv(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
+
+
+def test_hostile_texts_are_texts(tmp_path: Path) -> None:
+    for name in (
+        "{subject}",
+        "[ENTITY]",
+        '";DROP TABLE',
+        "../../etc/passwd",
+        "<script>",
+        "مثال",
+        "NULL",
+        "nan",
+        "=1+1",
+    ):
+        (seed,) = from_csv(
+            written(tmp_path, HEADER, with_cells(subject=name, object=name, question=name, list_id=name))
+        )
+        assert {seed.subject, seed.object, seed.question, seed.list_id} == {name}
+
+
+def test_empty_lines_are_passed_over_and_the_order_stays(tmp_path: Path) -> None:
+    rows = [with_cells(subject_id=f"Q{number}") for number in (3, 1, 2)]
+    seeds = from_csv(written(tmp_path, HEADER, (), rows[0], ("",) * 9, rows[1], (), rows[2]))
+    assert [seed.subject_id for seed in seeds] == ["Q3", "Q1", "Q2"]
+
+
+def test_properties_of_one_name_and_names_of_one_property_make_one_relation_each(tmp_path: Path) -> None:
+    said = [("P1", "part of"), ("P2", "Part of"), ("P3", "sport"), ("P3", "kind of sport"), ("P106", "job")]
+    rows = [with_cells(subject_id=f"Q{place}", property_id=p, property=name) for place, (p, name) in enumerate(said, 1)]
+    seeds = from_csv(written(tmp_path, HEADER, *rows))
+    assert [seed.relation for seed in seeds] == ["P1", "P2", "sport", "sport", "occupation"]
+
+
+BAD_CELLS = [
+    ({"subject_id": ""}, "subject_id is '', which is no item of Wikidata: expected an id such as Q42"),
+    ({"subject_id": "q42"}, "subject_id is 'q42', which is no item"),
+    ({"subject_id": "Q0"}, "subject_id is 'Q0'"),
+    ({"subject_id": "P42"}, "subject_id is 'P42'"),
+    ({"subject_id": "Q42; DROP"}, "subject_id is 'Q42; DROP'"),
+    ({"subject_id": "Ｑ４２"}, "subject_id is 'Ｑ４２'"),
+    ({"subject_id": "http://evil.example/entity/Q42"}, "subject_id is 'http://evil.example/entity/Q42'"),
+    ({"property_id": "106"}, "property_id is '106', which is no property of Wikidata: expected an id such as P106"),
+    ({"property_id": "Q106"}, "property_id is 'Q106'"),
+    ({"object_id": "1952-03-11"}, "object_id is '1952-03-11', which is no item"),
+    ({"answers": '["writer"'}, "answers is '\\[\"writer\"', which is no list of texts"),
+    ({"answers": "['writer']"}, "answers is"),
+    ({"answers": '["writer", 7]'}, "answers is"),
+    ({"answers": '["\\ud800"]'}, "answers is"),
+    ({"answers": "[" * 5000}, "answers is"),
+]
+
+
+@pytest.mark.parametrize(("cells", "said"), BAD_CELLS)
+def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], said: str, tmp_path: Path) -> None:
+    two_lines = with_cells(subject_id="Q1", subject="on two\nlines")
+    file = written(tmp_path, HEADER, two_lines, with_cells(**cells))
+    with pytest.raises(InputError, match=rf"facts\.csv, line 4: {said}"):
+        from_csv(file)
+
+
+def test_a_fact_that_is_there_twice_is_named_with_both_lines(tmp_path: Path) -> None:
+    other = with_cells(object_id="Q1")
+    with pytest.raises(InputError, match=r"line 4: subject_id, property_id, object_id are those of line 2; leave one"):
+        from_csv(written(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
+
+
+BAD_FILES = {
+    "no column": (
+        b"subject_id,object_id\nQ1,Q2\n",
+        "line 1: no column property_id or prop_id; it has subject_id, object",
+    ),
+    "two names": (
+        b"subject_id,subj_id,property_id,object_id\nQ1,Q1,P1,Q2\n",
+        "subject_id and subj_id both say the sub",
+    ),
+    "a column twice": (b"subject_id,property_id,object_id,subject_id\nQ1,P1,Q2,Q3\n", "'subject_id' is there twice"),
+    "empty": (b"", "has no header"),
+    "an empty line": (b"\n\n", "has no header"),
+    "only a header": (b"subject_id,property_id,object_id\n\n", "has a header and no rows"),
+    "a cell too few": (
+        b"subject_id,property_id,object_id\nQ1,P1\n",
+        "line 2: 2 cells, and the header has 3, parted by",
+    ),
+    "a cell too many": (b"subject_id,property_id,object_id\nQ1,P1,Q2,Q3\n", "line 2: 4 cells"),
+    "an open quote": (b'subject_id,property_id,object_id\nQ1,P1,"Q2\n', "line 2: no row of a CSV"),
+    "a quote inside": (b'subject_id,property_id,object_id\nQ1,P1,"Q"2\n', "line 2: no row of a CSV"),
+    "a huge cell": (b"subject_id,property_id,object_id\nQ1,P1," + b"Q" * 200_000, "line 2: no row of a CSV"),
+    "UTF-16": ("subject_id,property_id,object_id\nQ1,P1,Q2\n".encode("utf-16"), "no text in UTF-8"),
+    "Latin 1": (
+        "subject_id,property_id,object_id,subject\nQ1,P1,Q2,Zoë\n".encode("latin-1"),
+        "no text in UTF-8 .byte 5",
+    ),
+    "NUL": (b"subject_id,property_id,object_id\nQ1,P1,Q2\x00\n", "line 2: object_id is"),
+    "HTML": (b"<!doctype html><html><body>404</body></html>", "no column subject_id"),
+    "JSON": (b'[{"subject_id": "Q1", "property_id": "P1"}]', "line 1|no column subject_id"),
+    "binary": (bytes(range(256)), "no text in UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), BAD_FILES.values(), ids=BAD_FILES)
+def test_a_file_that_is_no_list_is_refused_and_named(content: bytes, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "facts.csv"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=rf"facts\.csv.*({said})"):
+        from_csv(file)
+
+
+def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.csv cannot be read: No such file"):
+        from_csv(tmp_path / "none.csv")
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        from_csv(tmp_path)
+
+
+@pytest.mark.skipif("SWAYMETER_DYNAMICQA" not in os.environ, reason="SWAYMETER_DYNAMICQA names no published files")
+@pytest.mark.parametrize("partition", ["static", "temporal"])
+def test_the_published_questions_are_such_a_list(partition: Partition) -> None:
+    file = Path(os.environ["SWAYMETER_DYNAMICQA"]) / FILES[partition]
+    seeds = from_csv(file)
+    with file.open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert len(seeds) == len(rows) > 1000
+    for seed, row in zip(seeds, rows, strict=True):
+        assert (seed.subject_id, seed.property_id, seed.object_id) == (row["subj_id"], row["prop_id"], row["obj_id"])
+        assert set(seed.answers) == {" ".join(form.split()) for form in json.loads(row["possible_answers"])} - {""}
+        assert seed.list_id == row["id"]

@@ -1,0 +1,115 @@
+import pytest
+
+from data.records import WikidataId
+from data.sources.edit_summaries import EDITS, Edit, Verdict, verdict
+from tests.data.sources.servers.faults import ANSWERS
+
+CAPITAL = WikidataId("P36")
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]",
+        "/* wbcreateclaim-create:1| */ [[Property:P36]]: unknown value",
+        "/* wbcreateclaim-value:1| */ [[Property:P36]]: [[Q585]]",
+        "/* wbcreateclaim */ [[Property:P36]]: [[Q585]]",
+        "/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]], from a list",
+        "/* wbsetclaim-create:1||1 */ [[Property:P36]]: [[Q585]]",
+        "/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]",
+        "/* wbremoveclaims-remove:1| */ [[Property:P36]]: [[Q585]]",
+        "/* wbremoveclaims-remove:2| */ [[Property:P36]]: [[Q585]], [[Property:P35]]: [[Q1]]",
+        "/* wbeditentity-statements-single-property-add:1||2 */ [[Property:P36]]",
+        "/* wbeditentity-statements-single-property-remove:1||2 */ [[Property:P36]], no longer",
+    ],
+)
+def test_a_summary_tells_that_a_value_changed(summary: str) -> None:
+    assert verdict(summary, CAPITAL) is Verdict.CHANGED
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "/* wbcreateclaim-create:1| */ [[Property:P35]]: [[Q585]]",
+        "/* wbcreateclaim-create:1| */ [[Property:P366]]: [[Q585]]",
+        "/* wbsetclaim-update:2||1 */ [[Property:P35]]: [[Q585]]",
+        "/* wbsetclaimvalue:1| */ [[Property:P35]]: [[Property:P36]]: [[Q585]]",
+        "/* wbremoveclaims-remove:1| */ [[Property:P35]]: [[Q585]], [[Property:P36]]: [[Q585]]",
+        "/* wbeditentity-statements-single-property-update:1||2 */ [[Property:P35]], [[Property:P36]]",
+        "/* wbsetqualifier-add:1| */ [[Property:P36]]: [[Q585]]",
+        "/* wbsetreference-add:2| */ [[Property:P36]]: [[Q585]]",
+        "/* wbsetclaim-update-references:2||1|1 */ [[Property:P36]]: [[Q585]]",
+        "/* wbsetclaim-update-qualifiers:2||1|1 */ [[Property:P36]]: [[Q585]]",
+        "/* wbsetclaim-update-rank:2||1 */ [[Property:P36]]: [[Q585]]",
+        "/* wbremovereferences-remove:2||1 */ [[Property:P36]]: [[Q585]]",
+        "/* wbremovequalifiers-remove:1| */ [[Property:P36]]: [[Q585]]",
+        "/* wbsetlabel-add:1|en */ [[Property:P36]]: [[Q585]]",
+        "/* wbsetsitelink-add:1|enwiki */ Oslo",
+        "/* wbeditentity-update-languages-short:0||en, de */",
+    ],
+)
+def test_a_summary_tells_that_no_value_changed(summary: str) -> None:
+    assert verdict(summary, CAPITAL) is Verdict.UNCHANGED
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        None,
+        "",
+        "a better capital",
+        "Undo revision 29 by [[Special:Contributions/Example|Example]]",
+        "/* undo:0||29|Example */",
+        "/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q585]]",
+        "/* wbeditentity-statements-single-property-update:1||2 */ [[Property:P36]]",
+        "/* wbeditentity-statements-multiple-properties-add:0||2 */ [[Property:P36]], [[Property:P35]]",
+        "/* wbeditentity-update:0| */ [[Property:P36]]: [[Q585]]",
+        "/* wbeditentity-create-item:0| */",
+        "/* wbmergeitems-from:0||Q21 */",
+        "/* wbremoveclaims-remove:2| */ [[Property:P35]]: [[Q1]], [[Property:P36]]: [[Q585]]",
+        "/* wbremoveclaims:2 */ [[Property:P35]]: [[Q1]]",
+        # Long ago, what the editor had to say took the place of what was edited.
+        "/* wbcreateclaim-create:1| */ moved from [[Property:P36]]: see talk",
+        "/* wbcreateclaim-create:1| */ [[Property:P36]] is not meant for this",
+        "/* wbcreateclaim-create:1| */",
+        # What an editor writes where no key stands, or behind one.
+        "see /* wbsetlabel-add:1|en */",
+        " /* wbsetlabel-add:1|en */",
+        "/* wbsetlabel-add:1|en",
+        "/* P36 */ [[Property:P36]]: [[Q585]]",
+        "/* wbnewkey-of-some-day:1| */ [[Property:P36]]: [[Q585]]",
+    ],
+)
+def test_a_summary_leaves_a_doubt(summary: str | None) -> None:
+    assert verdict(summary, CAPITAL) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "hostile", ["\u202e]]", "]]: [[Property:P36]]", "{}", "<b>", "\n/* wbsetlabel-add:1|en */ ", "*/"]
+)
+def test_what_a_value_says_changes_no_verdict(hostile: str) -> None:
+    assert verdict(f"/* wbcreateclaim-create:1| */ [[Property:P36]]: {hostile}", CAPITAL) is Verdict.CHANGED
+    assert verdict(f"/* wbcreateclaim-create:1| */ [[Property:P35]]: {hostile}", CAPITAL) is Verdict.UNCHANGED
+    assert verdict(f"/* wbeditentity-update:0| */ {hostile}", CAPITAL) is Verdict.UNKNOWN
+
+
+def test_every_key_of_wikibase_is_classified_on_purpose() -> None:
+    listed = {key for release in ("REL1_39", "master") for key in _keys(release)}
+    assert len(listed) > 60
+    assert listed - EDITS.keys() == set()
+    assert EDITS.keys() - listed == set()
+
+
+def test_only_keys_of_statements_may_tell_of_values() -> None:
+    telling = {key for key, edit in EDITS.items() if edit not in (Edit.CHANGES_NOTHING, Edit.CHANGES_ANYTHING)}
+    assert all("claim" in key or "statements-single-property" in key for key in telling)
+    assert {key for key in EDITS if "claim" in key} - telling == {
+        "wbsetclaim-update-qualifiers", "wbsetclaim-update-rank", "wbsetclaim-update-references",
+    }  # fmt: skip
+
+
+def _keys(release: str) -> set[str]:
+    """The keys of the messages that a release of Wikibase has for summaries, whatever kind of entity they are of."""
+    names = (ANSWERS / "wikidata" / f"edit_summary_messages_{release}.txt").read_text().split()
+    # The one without a kind of entity is a word of a form, and begins no summary.
+    return {name.split("-summary-", 1)[1] for name in names if name != "wikibase-summary-generated"}

@@ -1,0 +1,151 @@
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.dataset import Dataset
+from data.dataset_diff import QUESTION_FIELDS, Change, Difference, difference
+from data.records import Question, RelationName, WikidataId
+from data.tables import QUESTIONS
+from tests.data.a_dataset import NORWAY, disputed, question
+
+OSLO = question(partition="static", edits=1)
+PERU = question(
+    subject="Peru", subject_id=WikidataId("Q419"), object="Lima", object_id=WikidataId("Q2868"), question_id="a2"
+)
+GULF = disputed()
+
+
+def of(*questions: Question) -> Dataset:
+    return Dataset(Path("somewhere"), (), (), questions)
+
+
+def counts(found: Difference) -> dict[str, tuple[int, int, int, int]]:
+    """By relation: how many questions were added, gone, changed, and how many are the same."""
+    return {one.relation: (len(one.added), len(one.gone), len(one.changed), one.same) for one in found.questions}
+
+
+def changes(old: Question, new: Question, *others: Question) -> tuple[Change, ...]:
+    """What changed in a question, among others that did not."""
+    (relation,) = difference(of(*others, old), of(new, *others)).questions
+    assert (relation.added, relation.gone, relation.same) == ((), (), len(others))
+    (changed,) = relation.changed
+    assert (changed.old, changed.new) == (old, new)
+    return changed.changes
+
+
+def test_a_dataset_does_not_differ_from_itself_in_another_order_at_another_time() -> None:
+    later = {"retrieved_at": "2027-01-01T00:00:00+00:00", "address": "x", "item_revision": 77, "page_revision": 78}
+    again = [replace(one, **later) for one in (GULF, PERU, OSLO)]  # type: ignore[arg-type]
+    found = difference(of(OSLO, PERU, GULF), of(*again))
+    assert not found.differs
+    assert counts(found) == {"capital": (0, 0, 0, 2), "disputable": (0, 0, 0, 1)}
+    assert found.relations == ()
+
+
+def test_a_fact_that_was_static_and_is_temporal_now_is_the_same_in_another_partition() -> None:
+    assert changes(OSLO, replace(OSLO, partition="temporal", edits=2), PERU) == (
+        Change("partition", "static", "temporal"), Change("edits", 1, 2),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("edits", 9), ("subject_popularity", 1.5), ("object_popularity", None), ("original_context", "Oslo."),
+        ("counter_memory_context", "Lima."), ("question", "Which seat has Norway?"), ("answers", ("Oslo",)),
+        ("replacement", "Bergen"), ("hidden_edits", 5), ("page", "Kingdom of Norway"), ("object", "Christiania"),
+        ("subject", "Kingdom of Norway"), ("object_id", WikidataId("Q1")), ("property", "seat"),
+    ],
+)  # fmt: skip
+def test_what_a_question_says_is_compared(field: str, value: Any) -> None:
+    new = replace(OSLO, **{field: value})
+    found = changes(OSLO, new, PERU, replace(PERU, page="Peru", subject_id=WikidataId("Q1001")))
+    old = getattr(OSLO, field)
+    both = (tuple(sorted(old)), tuple(sorted(value))) if isinstance(value, tuple) else (old, value)
+    assert found == (Change(field, *both),)
+
+
+@pytest.mark.parametrize(
+    "field",
+    sorted({column.name for column in QUESTIONS.columns} - {*QUESTION_FIELDS, "relation"}),
+)  # fmt: skip
+def test_where_it_comes_from_and_how_it_was_made_is_no_difference(field: str) -> None:
+    value: Any = (3,) if isinstance(getattr(OSLO, field), tuple) else 0.5 if field == "replacement_quality" else "x"
+    assert not difference(of(OSLO), of(replace(OSLO, **{field: value}))).differs
+
+
+def test_a_subject_is_known_by_its_id_and_without_one_on_either_side_by_its_name() -> None:
+    renamed = replace(OSLO, subject="Noreg")
+    assert changes(OSLO, renamed) == (Change("subject", "Norway", "Noreg"),)
+    nameless = replace(OSLO, subject_id=None, property_id=None)
+    found = difference(of(nameless), of(OSLO))
+    assert counts(found) == {"capital": (0, 0, 0, 1)}
+    assert found.questions_not_compared == ("subject_id", "property_id")
+    assert counts(difference(of(nameless), of(renamed))) == {"capital": (1, 1, 0, 0)}
+
+
+def test_a_subject_under_another_property_is_another_question() -> None:
+    other = replace(OSLO, property_id=WikidataId("P1376"))
+    assert counts(difference(of(OSLO), of(other))) == {"capital": (1, 1, 0, 0)}
+
+
+def test_several_answers_of_a_subject_are_known_again_by_the_answer_and_the_rest_as_changed() -> None:
+    bergen = replace(OSLO, object="Bergen", object_id=WikidataId("Q26793"))
+    tromsø = replace(OSLO, object="Tromsø", object_id=WikidataId("Q26087"))
+    more = replace(bergen, edits=5)
+    assert counts(difference(of(OSLO, bergen), of(bergen))) == {"capital": (0, 1, 0, 1)}
+    found = difference(of(OSLO, bergen), of(more, tromsø)).questions[0]
+    assert {(one.old.object, one.new.object) for one in found.changed} == {("Bergen", "Bergen"), ("Oslo", "Tromsø")}
+
+
+def test_a_dispute_is_known_again_by_its_page_and_both_answers_whichever_was_put_back_last() -> None:
+    turned = replace(
+        GULF, object="Peru", replacement="Iran", answers=("Peru",), edits=8,
+        original_context=GULF.counter_memory_context, counter_memory_context=GULF.original_context,
+    )  # fmt: skip
+    fields = [change.field for change in changes(GULF, turned, replace(GULF, page="Red Sea", subject="Red Sea"))]
+    assert fields == [
+        "object", "answers", "replacement", "original_context", "counter_memory_context", "edits",
+    ]  # fmt: skip
+
+
+def test_another_dispute_on_a_page_is_another_question() -> None:
+    assert counts(difference(of(GULF), of(replace(GULF, object="Iraq", replacement="Oman")))) == {
+        "disputable": (1, 1, 0, 0)
+    }
+
+
+def test_two_disputes_of_the_same_answers_are_told_apart_by_their_sentences() -> None:
+    one = replace(GULF, original_context="Iran again.", question="What then?")
+    found = difference(of(GULF, one), of(replace(one, edits=7), GULF))
+    assert counts(found) == {"disputable": (0, 0, 1, 1)}
+    assert found.questions[0].changed[0].old == one
+
+
+def test_the_published_layout_knows_a_page_by_the_subject() -> None:
+    assert counts(difference(of(replace(GULF, page=None)), of(GULF))) == {"disputable": (0, 0, 0, 1)}
+
+
+def test_what_only_one_of_them_says_of_any_question_is_not_compared_and_named() -> None:
+    published = replace(OSLO, hidden_edits=None, replacement_id=None)
+    found = difference(of(published), of(OSLO))
+    assert found.questions_not_compared == ("replacement_id", "hidden_edits")
+    assert not found.differs
+
+
+def test_where_one_has_no_questions_at_all_the_others_are_added_or_gone() -> None:
+    facts = Dataset(Path("somewhere"), (NORWAY,))
+    found = difference(facts, replace(facts, questions=(OSLO, GULF)))
+    assert found.differs
+    assert counts(found) == {"capital": (1, 0, 0, 0), "disputable": (1, 0, 0, 0)}
+    assert found.questions_not_compared == ()
+    assert [one.same for one in found.relations] == [1]
+
+
+def test_relations_are_told_in_the_order_of_their_names_and_questions_in_that_of_their_subjects() -> None:
+    other = replace(OSLO, relation=RelationName("author"))
+    found = difference(of(OSLO), of(PERU, OSLO, other, GULF))
+    assert [one.relation for one in found.questions] == ["author", "capital", "disputable"]
+    assert [one.subject for one in difference(of(GULF), of(PERU, OSLO)).questions[0].added] == ["Norway", "Peru"]

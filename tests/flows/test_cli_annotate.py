@@ -1,0 +1,64 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from flows.plan import Plan
+from tasks.contexts.annotation_sheet import MEANINGS
+from tests.flows.annotating import choosing, fill, questions_of
+from tests.flows.conftest import Command
+from tests.flows.small_plan import fetch, small_plan
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return fetch(small_plan(tmp_path))
+
+
+@pytest.fixture
+def study(plan: Plan, tmp_path: Path) -> str:
+    return str(tmp_path / "study.yaml")
+
+
+def test_the_commands_say_what_they_did(swaymeter: Command, study: str, plan: Plan, tmp_path: Path) -> None:
+    sheet = str(tmp_path / "ada.xlsx")
+    count = len(questions_of(plan))
+    ended = swaymeter("annotate", "export", study, sheet, "--annotator", "ada")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith(f"{sheet}: {count} questions for ada")
+    fill(Path(sheet), choosing(plan, "accept") | {questions_of(plan)[1].question: {"note": "later"}})
+    ended = swaymeter("annotate", "import", study, sheet, "--annotator", "ada")
+    assert (ended.code, ended.out) == (0, f"{sheet}: 1 new, 0 revised, 0 known already\n")
+    assert ended.err == "warning  rows with a note and no choice yet, not taken: 3\n"
+    ended = swaymeter("annotate", "status", study)
+    assert ended.code == 0
+    assert "Krippendorff's alpha: no question has been judged by two annotators" in ended.out
+    assert re.search(rf"ada .* 1/{count}", ended.out)
+    assert f"outcome: 0 accepted, {count} not_annotated" in ended.out
+
+
+def test_the_commands_refuse_with_usage(swaymeter: Command, study: str, tmp_path: Path) -> None:
+    (tmp_path / "ada.csv").write_text("a day's work")
+    ended = swaymeter("annotate", "export", study, str(tmp_path / "ada.csv"), "--annotator", "ada")
+    assert (ended.code, (tmp_path / "ada.csv").read_text()) == (2, "a day's work")
+    assert "is there already" in ended.told
+    assert swaymeter("annotate", "export", study, str(tmp_path / "a.ods"), "--annotator", "ada").code == 2
+    assert swaymeter("annotate", "export", study, str(tmp_path / "b.csv")).code == 2
+    assert swaymeter("annotate", "import", study, str(tmp_path / "missing.csv"), "--annotator", "ada").code == 1
+
+
+@pytest.mark.parametrize("name", ["export", "import", "status"])
+def test_every_command_s_help_has_an_example_of_it(name: str, swaymeter: Command) -> None:
+    ended = swaymeter("annotate", name, "--help")
+    assert ended.code == 0
+    assert f"Example: swaymeter annotate {name} quickstart" in " ".join(ended.out.split())
+
+
+def test_the_guide_tells_each_choice_as_the_sheet_does() -> None:
+    guide = " ".join((DOCS / "annotation.md").read_text(encoding="utf-8").split())
+    for choice, meaning in MEANINGS.items():
+        assert f"| `{choice}` | {meaning} |" in guide
+    for name in ("export", "import", "status"):
+        assert f"swaymeter annotate {name}" in guide

@@ -1,0 +1,228 @@
+"""The files of live questions: what is looked at, what makes them others, what a failed part leaves to the rest."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.errors import MissingFile
+from data.records import Dispute, Dropped, Question, RelationName, Seed, WikidataId, as_row
+from data.workspace import Stored
+from flows.live_files import LiveFiles
+from flows.plan import Plan, Selection
+from flows.status import cells
+from tests.flows.small_plan import small_plan
+
+PAGES = ["Café/../War", "Tea"]
+TIME = "2026-01-02T03:04:05+00:00"
+
+
+def live_plan(folder: Path, only: Selection | None = None, **questions: Any) -> Plan:
+    (folder / "list.csv").write_text("a list")
+    (folder / "embedder").mkdir(exist_ok=True)
+    (folder / "embedder" / "config.json").write_text("{}")
+    (folder / "embedder" / "model.safetensors").write_bytes(b"embedder")
+    said = {
+        "source": "wikidata", "per_partition": None, "embedder": str(folder / "embedder"),
+        "seeds": {"source": "file", "file": str(folder / "list.csv"), "properties": ["P36", "P999999"], "each": 2},
+        "disputes": {"pages": PAGES}, **questions,
+    }  # fmt: skip
+    measures: dict[str, Any] = {"accuracy": {}, "answers": {"samples": 2, "entailment": str(folder / "judge")}}
+    return small_plan(folder, only, questions=said, measures=measures)
+
+
+def files_of(plan: Plan) -> LiveFiles:
+    files = plan.question_files.live
+    assert files is not None
+    return files
+
+
+def seed(number: int, relation: str, property_id: str) -> Seed:
+    ids = [WikidataId(f"Q{number}"), WikidataId(property_id), WikidataId(f"Q{100 + number}")]
+    return Seed(RelationName(relation), *ids, "a list", "CC0 1.0")
+
+
+def question(name: str, relation: str, partition: Any, **other: Any) -> Question:
+    plain = Question(
+        question_id=name, relation=RelationName(relation), partition=partition, subject="Tea", subject_id=None,
+        property_id=None, object="leaf", object_id=None, answers=("leaf",), replacement="root", question="What is tea?",
+        original_context="Tea is a leaf.", counter_memory_context="Tea is a root.", edits=1, subject_popularity=None,
+        object_popularity=None, id_source=None, source="a wiki", licence="CC BY-SA 4.0", flags=(),
+    )  # fmt: skip
+    return replace(plain, **other)
+
+
+def dispute(reversions: int) -> Dispute:
+    return Dispute(
+        page="Tea", page_revision=reversions, context="Tea is a leaf.", object="leaf", replacement="root",
+        reversions=reversions, edit_revisions=(1, 2), similarity=0.5, subject_popularity=2.0 * reversions,
+        hidden_edits=0, source="a wiki", licence="CC BY-SA 4.0", address="http://a.example", retrieved_at=TIME,
+    )  # fmt: skip
+
+
+def write(stored: Stored, *rows: Any) -> None:
+    stored.write(stored.table.of([as_row(row) for row in rows]))
+
+
+def with_seeds(plan: Plan) -> LiveFiles:
+    files = files_of(plan)
+    capitals = [seed(number, "capital", "P36") for number in (1, 2, 3)]
+    write(files.seeds()["seeds"], *capitals, seed(4, "twinnedTown", "P999999"), seed(5, "spouse", "P26"))
+    return files
+
+
+def write_page(files: LiveFiles, *written: Question, reversions: int = 3) -> None:
+    disputes, dropped = files.disputes("Tea")
+    write(disputes, dispute(reversions))
+    write(dropped)
+    if written:
+        part = files.of_page("Tea")
+        write(part.questions, *written)
+        write(part.dropped)
+
+
+def test_so_many_facts_of_each_property_are_looked_at_and_no_others(tmp_path: Path) -> None:
+    files = with_seeds(live_plan(tmp_path))
+    assert {name: len(seeds) for name, seeds in files.chosen_seeds.items()} == {"capital": 2, "twinnedTown": 1}
+    assert files.properties() == ["capital", "twinnedTown"]
+
+
+def test_which_facts_depends_on_the_seed_alone(tmp_path: Path) -> None:
+    plan = live_plan(tmp_path)
+    chosen = with_seeds(plan).chosen_seeds["capital"]
+    assert files_of(plan).chosen_seeds["capital"] == chosen
+    drawn = set()
+    for number in range(20):
+        files = replace(files_of(plan), study=plan.study.model_copy(update={"seed": number}))
+        with_seeds(Plan(files.study, plan.workspace))
+        drawn.add(tuple(one.subject_id for one in files.chosen_seeds["capital"]))
+    assert len(drawn) > 3
+
+
+def test_without_the_list_of_facts_it_is_missing_and_named(tmp_path: Path) -> None:
+    plan = live_plan(tmp_path)
+    with pytest.raises(MissingFile, match="seeds"):
+        files_of(plan).properties()
+    assert set(plan.refused_partitions) == {"static", "temporal", "disputable"}
+    assert ("seeds", "missing") in [(cell.relation, cell.state) for cell in cells(plan)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"words": 9},
+        {"months": 3},
+        {"disputes": {"pages": PAGES, "span": 2}, "embedder": "all-minilm-l6-v2"},
+    ],
+)
+def test_a_change_of_what_a_property_is_made_from_makes_it_another_file(change: Any, tmp_path: Path) -> None:
+    before = with_seeds(live_plan(tmp_path)).of_property("capital")
+    after = with_seeds(live_plan(tmp_path, **change)).of_property("capital")
+    assert before.questions.path != after.questions.path
+    assert before.dropped.path != after.dropped.path
+
+
+def test_another_address_of_a_service_makes_every_part_another_file(tmp_path: Path) -> None:
+    plan = live_plan(tmp_path)
+    there = plan.study.services.model_copy(
+        update={"wikipedia": plan.study.services.wikipedia.model_copy(update={"address": "http://a.example/w/api.php"})}
+    )
+    elsewhere = Plan(plan.study.model_copy(update={"services": there}), plan.workspace)
+    assert with_seeds(plan).of_property("capital") != files_of(elsewhere).of_property("capital")
+    assert files_of(plan).disputes("Tea") != files_of(elsewhere).disputes("Tea")
+
+
+def test_a_title_never_leads_out_of_the_workspace(tmp_path: Path) -> None:
+    files = files_of(live_plan(tmp_path))
+    for title in PAGES:
+        assert files.disputes(title)[0].path.parent == files.workspace.root / "facts"
+
+
+def test_questions_of_all_parts_that_are_there_are_candidates_of_their_partition(tmp_path: Path) -> None:
+    files = with_seeds(live_plan(tmp_path))
+    part = files.of_property("capital")
+    write(part.questions, question("a", "capital", "static"), question("b", "capital", "temporal"))
+    write(part.dropped)
+    assert [one.question_id for one in files.candidates("static")] == ["a"]
+    assert [one.question_id for one in files.candidates("temporal")] == ["b"]
+    with pytest.raises(MissingFile):
+        files.candidates("disputable")
+
+
+def test_a_part_that_failed_is_said_and_stops_no_other(tmp_path: Path) -> None:
+    plan = live_plan(tmp_path)
+    part = with_seeds(plan).of_property("capital")
+    write(part.questions, question("a", "capital", "static"))
+    write(part.dropped)
+    plan.workspace.note_failure("fetch x twinnedTown questions", "Wikidata was silent")
+    assert list(plan.chosen_questions) == ["capital"]
+    said = {cell.relation: (cell.state, cell.reason) for cell in cells(plan)}
+    assert said["twinnedTown questions"] == ("failed", "Wikidata was silent")
+    assert said["page Tea"][0] == "missing"
+
+
+def test_a_question_of_a_page_has_the_numbers_that_were_counted_last(tmp_path: Path) -> None:
+    files = files_of(live_plan(tmp_path, partitions=["disputable"]))
+    write_page(files, question("d", "disputable", "disputable", page="Tea", edits=3))
+    write_page(files, reversions=8)  # refreshed
+    (found,) = files.candidates("disputable")
+    assert (found.edits, found.subject_popularity, found.page_revision) == (8, 16.0, 8)
+    assert (found.edit_revisions, found.retrieved_at) == ((1, 2), TIME)
+
+
+def test_other_numbers_of_a_dispute_do_not_let_its_question_be_written_again(tmp_path: Path) -> None:
+    files = files_of(live_plan(tmp_path, partitions=["disputable"]))
+    write_page(files, reversions=3)
+    before = files.of_page("Tea")
+    write_page(files, reversions=4)
+    assert files.of_page("Tea") == before
+
+
+def test_other_edits_and_views_leave_the_scores_as_they_are(tmp_path: Path) -> None:
+    def scored(**numbers: Any) -> tuple[Path, Path]:
+        plan = live_plan(tmp_path, partitions=["static"])
+        part = with_seeds(plan).of_property("capital")
+        write(part.questions, question("a", "capital", "static", **numbers))
+        write(part.dropped)
+        (questions,) = [plan.questions(name) for name in plan.question_relations()]
+        write(questions, *plan.chosen_questions["capital"])
+        (item,) = [item for item in plan.items() if item.family == "accuracy" or "accuracy" in item.measures]
+        return questions.path, plan.work(item).wanted["accuracy"].path
+
+    before, after = scored(edits=1), scored(edits=1, subject_popularity=9.0, retrieved_at=TIME, page_revision=3)
+    assert before[0] != after[0]
+    assert before[1] == after[1]
+    assert scored(question="What is tea made of?")[1] != before[1]
+
+
+def test_a_selected_relation_is_fetched_alone(tmp_path: Path) -> None:
+    with_seeds(live_plan(tmp_path))
+    files = files_of(live_plan(tmp_path, Selection(("twinnedTown",))))
+    assert files.known_properties() == ["twinnedTown"]
+    assert list(files.known_titles()) == []
+    files = files_of(live_plan(tmp_path, Selection(("disputable",))))
+    assert list(files.known_titles()) == PAGES
+
+
+def test_what_became_none_is_found_of_properties_and_pages(tmp_path: Path) -> None:
+    files = with_seeds(live_plan(tmp_path))
+    part = files.of_property("capital")
+    gone = Dropped(None, RelationName("capital"), "P36", "Q1", "no_page", "a list", "CC0 1.0")
+    write(part.dropped, gone)
+    write(part.questions)
+    write_page(files, question("d", "disputable", "disputable"))
+    assert sum(stored.read().num_rows for stored in files.dropped()) == 1
+    assert len(files.dropped()) == 3
+
+
+def test_properties_that_are_drawn_from_have_a_list_each_and_one_that_fails_stops_no_other(tmp_path: Path) -> None:
+    drawn = {"source": "wikidata", "properties": ["P36", "P26"], "each": 1}
+    plan = live_plan(tmp_path, partitions=["static"], seeds=drawn)
+    files = files_of(plan)
+    write(files.seeds()["P26"], seed(5, "spouse", "P26"))
+    plan.workspace.note_failure("fetch x P36 facts", "the query service is silent")
+    assert files.properties() == ["spouse"]
+    said = {cell.relation: (cell.state, cell.reason) for cell in cells(plan)}
+    assert said["P36 facts"] == ("failed", "the query service is silent")
+    assert said["spouse questions"][0] == "missing"

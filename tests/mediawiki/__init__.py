@@ -1,0 +1,1 @@
+"""Our clients and the search for disputes against a real MediaWiki; `make test-mediawiki` runs it."""

@@ -1,0 +1,28 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from data.sources.mediawiki import Wiki
+from data.sources.session import Service, Session
+from data.sources.wikipedia import Wikipedia
+from tests.mediawiki.wiki_server import RunningWiki, a_wiki, is_installed
+
+USERS = ("Alice", "Bob", "Carol")
+
+
+@pytest.fixture(scope="session")
+def wiki(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningWiki]:
+    """A wiki for all tests; each has pages of its own."""
+    if not is_installed():
+        pytest.fail("no MediaWiki is installed here; `make test-mediawiki` installs Debian's, as root")
+    with a_wiki(tmp_path_factory.mktemp("mediawiki"), USERS) as running:
+        yield running
+
+
+@pytest.fixture
+def wikipedia(wiki: RunningWiki, tmp_path: Path) -> Iterator[Wikipedia]:
+    """Our client of that wiki, with a cache of its own."""
+    service = Service("The wiki", wiki.api, at_once=3, requests_a_minute=60_000, age_days=30)
+    with Session(service, contact="https://tests.invalid", cache=tmp_path) as session:
+        yield Wikipedia(Wiki(session))

@@ -1,0 +1,235 @@
+"""Edit wars on a real wiki: which spans are disputed, and how often each was put back, counted by hand beside the edits."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from data import reasons
+from data.records import Dispute, Dropped
+from data.sources.wikipedia import Wikipedia
+from tasks.contexts.disputes import Found, disputes_of_page
+from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki
+from tests.tasks.contexts.letters import embed
+
+pytestmark = pytest.mark.mediawiki
+
+HARBOUR = """{{Infobox harbour|name=Harbour of Velm|owner=City of Velm}}
+The '''Harbour of Velm''' is a [[harbour]] on the [[Velm Sea|western sea]].<ref>Annals, 1901.</ref> It was built in 1621.
+
+== Rule ==
+From 1890 to 1911 a foreign [[garrison]] held it. Its commander, Ada Kelm, is remembered as a liberator by most people.<!-- see the talk page -->
+* Lighthouse: grey
+{| class="wikitable"
+| Ships || many
+|}
+"""
+
+
+@dataclass(frozen=True)
+class Editors:
+    alice: Editor
+    bob: Editor
+    carol: Editor
+    warden: Editor
+    nobody: Editor
+
+
+@pytest.fixture(scope="module")
+def editors(wiki: RunningWiki) -> Editors:
+    return Editors(*(wiki.editor(name) for name in ("Alice", "Bob", "Carol", ADMIN, None)))
+
+
+def _found(title: str, wikipedia: Wikipedia) -> Found:
+    return disputes_of_page(title, wikipedia, embed=embed)
+
+
+def _war(title: str, first: str, second: str, editors: Sequence[Editor]) -> tuple[int, ...]:
+    """The editors in their turn put the second in the place of the first and the first back; the edits' ids."""
+    return tuple(
+        editor.replaces(title, *((first, second) if number % 2 == 0 else (second, first)))
+        for number, editor in enumerate(editors)
+    )
+
+
+def _only(disputes: Sequence[Dispute]) -> Dispute:
+    [dispute] = disputes
+    return dispute
+
+
+def _reasons(dropped: Sequence[Dropped]) -> dict[str, int]:
+    """How many reverted pairs were dropped for each reason."""
+    counts: Counter[str] = Counter()
+    for one in dropped:
+        counts[one.reason] += len(one.revisions) // 2
+    return dict(counts)
+
+
+def test_a_war_of_two_editors_is_one_dispute_with_every_reversion(editors: Editors, wikipedia: Wikipedia) -> None:
+    alice, bob = editors.alice, editors.bob
+    alice.says("Harbour of Velm", HARBOUR)
+    bob_1, alice_1, bob_2, alice_2 = _war("Harbour of Velm", "liberator", "tyrant", (bob, alice, bob, alice))
+    found = _found("Harbour of Velm", wikipedia)
+    dispute = _only(found.disputes)
+    assert (dispute.object, dispute.replacement) == ("liberator", "tyrant")
+    assert dispute.context == "Its commander, Ada Kelm, is remembered as a liberator by most people."
+    assert dispute.reversions == 3  # Alice undid Bob, Bob undid Alice, Alice undid Bob
+    assert dispute.edit_revisions == (bob_1, alice_1, alice_1, bob_2, bob_2, alice_2)
+    assert dispute.page_revision == alice_2
+    assert dispute.hidden_edits == 0
+    assert found.dropped == []
+
+
+def test_a_war_goes_on_after_other_edits_and_by_undo_and_rollback(editors: Editors, wikipedia: Wikipedia) -> None:
+    alice, bob, carol = editors.alice, editors.bob, editors.carol
+    alice.says("Quay", HARBOUR)
+    _war("Quay", "liberator", "tyrant", (bob, alice))  # 1: Alice undoes Bob
+    carol.replaces("Quay", "built in 1621", "finished in 1621")
+    carol.replaces("Quay", "is remembered", "is still remembered")
+    undone = bob.replaces("Quay", "liberator", "tyrant")  # the text before was Carol's: nothing is undone
+    alice.undoes("Quay", undone)  # 2
+    bob.replaces("Quay", "liberator", "tyrant")  # 3
+    editors.warden.rolls_back("Quay", "Bob")  # 4
+    last = bob.replaces("Quay", "liberator", "tyrant")  # 5: and nobody undoes it
+    dispute = _only(_found("Quay", wikipedia).disputes)
+    assert dispute.reversions == 5
+    assert (dispute.object, dispute.replacement) == ("tyrant", "liberator")
+    assert dispute.context == "Its commander, Ada Kelm, is still remembered as a tyrant by most people."
+    assert dispute.page_revision == last
+
+
+def test_reversions_by_who_is_not_logged_in_are_not_counted(editors: Editors, wikipedia: Wikipedia) -> None:
+    alice, bob, nobody = editors.alice, editors.bob, editors.nobody
+    alice.says("Mole", HARBOUR)
+    _war("Mole", "liberator", "tyrant", (bob, alice))
+    by_nobody = _war("Mole", "liberator", "tyrant", (nobody, alice))
+    found = _found("Mole", wikipedia)
+    # Bob and Alice; then Alice's edit undone by nobody, and nobody's by Alice.
+    assert _only(found.disputes).reversions == 1
+    assert _reasons(found.dropped) == {reasons.ANONYMOUS_EDITOR: 2}
+    assert set(by_nobody) < set(found.dropped[0].revisions)
+
+
+def test_a_link_that_shows_another_word_is_disputed_by_what_it_shows(editors: Editors, wikipedia: Wikipedia) -> None:
+    editors.alice.says("Strait", HARBOUR)
+    _war("Strait", "[[garrison]]", "[[garrison|small band of soldiers]]", (editors.bob, editors.alice))
+    _war("Strait", "[[Velm Sea|western sea]]", "[[Ostrand Sea|western sea]]", (editors.bob, editors.alice))
+    found = _found("Strait", wikipedia)
+    dispute = _only(found.disputes)
+    assert (dispute.object, dispute.replacement) == ("garrison", "small band of soldiers")
+    assert dispute.context == "From 1890 to 1911 a foreign garrison held it."
+    # Between the wars: Alice puts the garrison back and Bob takes up the sea, which undoes nothing.
+    assert _reasons(found.dropped) == {reasons.NOT_IN_RUNNING_TEXT: 1}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ("owner=City of Velm", "owner=Crown", reasons.NOT_IN_RUNNING_TEXT),
+        ("Annals", "Chronicle", reasons.NOT_IN_RUNNING_TEXT),
+        ("== Rule ==", "== Occupation ==", reasons.NOT_IN_RUNNING_TEXT),
+        ("talk", "history", reasons.NOT_IN_RUNNING_TEXT),
+        ("many", "few", reasons.NOT_IN_RUNNING_TEXT),
+        ("a [[harbour]]", "a [[port|harbour]]", reasons.NOT_IN_RUNNING_TEXT),
+        ("'''Harbour of Velm'''", "''Harbour of Velm''", reasons.ONLY_MARKUP),
+        ("</ref> It was built in 1621.", "</ref>", reasons.NOT_ONE_SPAN),
+        ("1911 a foreign", "1911 a", reasons.NOT_ONE_SPAN),
+        ("by most people", "by very few of the older people who live there", reasons.SPAN_TOO_LONG),
+        (HARBOUR[:200], "gone", reasons.NOT_ONE_SPAN),
+        ("many", "many " * 300, reasons.SPAN_TOO_LONG),
+        ("Ada Kelm", "ADA KELM", reasons.TOO_SIMILAR),
+        ("Kelm", "Mlek", reasons.TOO_SIMILAR),
+        ("grey", "white", reasons.NO_SENTENCE),
+    ],
+)
+def test_what_is_no_dispute_is_dropped_with_its_reason(
+    first: str, second: str, reason: str, editors: Editors, wikipedia: Wikipedia
+) -> None:
+    title = f"Pier {reason} {first[:20]}".translate(str.maketrans("", "", "[]{}|=\n'<>"))
+    editors.alice.says(title, HARBOUR)
+    _war(title, first, second, (editors.bob, editors.alice))
+    found = _found(title, wikipedia)
+    assert found.disputes == []
+    assert _reasons(found.dropped) == {reason: 1}
+
+
+def test_hidden_revisions_are_counted_apart_and_never_guessed(editors: Editors, wikipedia: Wikipedia) -> None:
+    alice, bob, warden = editors.alice, editors.bob, editors.warden
+    alice.says("Dock", HARBOUR)
+    hidden_text, _ = _war("Dock", "liberator", "tyrant", (bob, alice))
+    alice.replaces("Dock", "1621", "1622")
+    hidden_user, _ = _war("Dock", "liberator", "tyrant", (bob, alice))
+    alice.replaces("Dock", "1622", "1623")
+    _war("Dock", "liberator", "tyrant", (bob, alice))
+    warden.hides(hidden_text, "content", "comment")
+    warden.hides(hidden_user, "user")
+    found = _found("Dock", wikipedia)
+    dispute = _only(found.disputes)
+    assert (dispute.reversions, dispute.hidden_edits) == (1, 1)
+    assert _reasons(found.dropped) == {reasons.HIDDEN_CONTENT: 1, reasons.HIDDEN_EDITOR: 1}
+
+
+def test_revisions_that_change_no_text_part_no_pair(editors: Editors, wikipedia: Wikipedia) -> None:
+    editors.alice.says("Jetty", HARBOUR)
+    editors.bob.replaces("Jetty", "liberator", "tyrant")
+    editors.warden.protects("Jetty")
+    editors.warden.moves("Jetty", "Landing stage")
+    editors.alice.replaces("Landing stage", "tyrant", "liberator")
+    found = _found("Jetty", wikipedia)  # by the redirect that the move has left
+    dispute = _only(found.disputes)
+    assert (dispute.page, dispute.reversions) == ("Landing stage", 1)
+
+
+def test_the_same_words_in_another_sentence_are_another_dispute(editors: Editors, wikipedia: Wikipedia) -> None:
+    text = "The old mole of Velm is grey all over. Every ship in the harbour has a sail that is grey in winter.\n"
+    editors.alice.says("Sail", text)
+    _war("Sail", "Velm is grey", "Velm is white", (editors.bob, editors.alice, editors.bob, editors.alice))
+    editors.carol.replaces("Sail", "The old", "The very old")
+    _war("Sail", "sail that is grey", "sail that is white", (editors.bob, editors.alice))
+    mole, sail = _found("Sail", wikipedia).disputes
+    assert (mole.object, mole.replacement, mole.reversions) == ("grey", "white", 3)
+    assert mole.context == "The old mole of Velm is grey all over."
+    assert (sail.object, sail.replacement, sail.reversions) == ("grey", "white", 1)
+    assert sail.context == "Every ship in the harbour has a sail that is grey in winter."
+
+
+def test_foreign_scripts_quotes_braces_and_html_stay_text(editors: Editors, wikipedia: Wikipedia) -> None:
+    title = "\"Quay\" & Søn's/etc/passwd"
+    text = 'The town of \u05d9\u05e4\u05d5 is called "{0}" &lt;b&gt; by its %s people, and the Straße is long.\n'
+    editors.alice.says(title, text)
+    _war(title, "\u05d9\u05e4\u05d5", "\u064a\u0627\u0641\u0627", (editors.bob, editors.alice))
+    found = _found(title, wikipedia)
+    dispute = _only(found.disputes)
+    assert dispute.page == title
+    assert (dispute.object, dispute.replacement) == ("\u05d9\u05e4\u05d5", "\u064a\u0627\u0641\u0627")
+    assert dispute.context == text.strip().replace("&lt;b&gt;", "<b>")
+
+
+def test_only_contents_of_reverted_pairs_are_asked_for_and_only_once(editors: Editors, wikipedia: Wikipedia) -> None:
+    editors.alice.says("Buoy", HARBOUR)
+    for year in range(1700, 1712):
+        editors.carol.says("Buoy", f"{HARBOUR}\nIn {year} it was painted.\n")
+    _war("Buoy", "liberator", "tyrant", (editors.bob, editors.alice, editors.bob, editors.alice))
+    assert _only(_found("Buoy", wikipedia).disputes).reversions == 3
+    session = wikipedia.wiki.session
+    assert session.sent == 2  # the history; the two texts of the war
+    _found("Buoy", wikipedia)
+    assert session.sent == 2
+
+
+def test_pages_that_are_missing_or_cannot_be_are_dropped(editors: Editors, wikipedia: Wikipedia) -> None:
+    for title in ("Nowhere", "A|B", "../../etc"):
+        found = _found(title, wikipedia)
+        assert found.disputes == []
+        assert [(one.reason, one.subject) for one in found.dropped] == [(reasons.PAGE_MISSING, title)]
+
+
+def test_our_client_reads_pages_redirects_and_links(editors: Editors, wikipedia: Wikipedia) -> None:
+    editors.alice.says("Lighthouse of Velm", HARBOUR)
+    editors.alice.says("The Light", "#REDIRECT [[Lighthouse of Velm]]")
+    page = wikipedia.page("The Light")
+    assert page is not None
+    assert page.title == "Lighthouse of Velm"
+    assert "is remembered as a liberator by most people." in page.text
+    assert sorted(wikipedia.linked("The Light")) == ["Garrison", "Harbour", "Velm Sea"]

@@ -1,0 +1,71 @@
+"""The services of the small invented world, each asked through a session of its own, and a stand-in for an embedder."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data.records import RelationName, Seed, WikidataId
+from data.sources.limits import Service
+from data.sources.mediawiki import Wiki
+from data.sources.pageviews import PageViews
+from data.sources.session import Session
+from data.sources.wembedder import Wembedder
+from data.sources.wikidata import Wikidata
+from data.sources.wikipedia import Wikipedia
+from tasks.contexts.wikidata_questions import Clients
+
+MONTHS = ("2025-01", "2025-12")
+
+
+@contextmanager
+def clients(addresses: Mapping[str, str], cache: Path, *, wembedder: bool = True) -> Iterator[Clients]:
+    with ExitStack() as stack:
+
+        def session(name: str) -> Session:
+            service = Service(name, addresses[name], requests_a_minute=60_000, timeout_s=5)
+            return stack.enter_context(
+                Session(service, contact="https://example.org/contact", cache=cache, sleep=lambda seconds: None)
+            )
+
+        yield Clients(
+            Wikidata(Wiki(session("wikidata_api"))),
+            Wikipedia(Wiki(session("wikipedia"))),
+            PageViews(session("pageviews")),
+            Wembedder(session("wembedder")) if wembedder else None,
+        )
+
+
+def by_words(*, asked: list[str] | None = None) -> Callable[[Sequence[str]], NDArray[np.float32]]:
+    """Embeds texts by the words they have: the more they share, the more alike they are. asked: grows by every text."""
+    places: dict[str, int] = {}
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        if asked is not None:
+            asked.extend(texts)
+        vectors = np.zeros((len(texts), 512), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in text.casefold().split():
+                vectors[row, places.setdefault(word, len(places))] += 1
+        unit: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit
+
+    return embed
+
+
+def never(texts: Sequence[str]) -> NDArray[np.float32]:
+    raise AssertionError(f"an embedding was asked for: {texts}")
+
+
+def seed(subject: str, property_id: str, answer: str, **other: object) -> Seed:
+    known = {"P106": "occupation", "P19": "birthPlace", "P57": "director"}
+    named: dict[str, object] = {"source": "a list", "licence": "CC0 1.0", **other}
+    return Seed(
+        RelationName(known.get(property_id, property_id)),
+        WikidataId(subject),
+        WikidataId(property_id),
+        WikidataId(answer),
+        **named,  # type: ignore[arg-type]
+    )

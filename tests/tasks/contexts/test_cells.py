@@ -1,0 +1,73 @@
+import pytest
+
+from tasks.contexts.cells import LARGEST_CELL, coded, decoded, guarded, looks_like_formula, plain, size, unguarded
+
+ANY = [
+    "", "Oslo", "=1+1", "-5", "+47 22", "@SUM(1)", "\t=1", " =1", '"=1', "\u202e=1", "＝1+1", "1914", "1/2", "3 pm",
+    "12 March 2020", "May 5", "TRUE", "false", "5E3", "€5", "'s-Hertogenbosch", "'68 Comeback", "'=1", "''1", "'", "''",
+    "a; =cmd|' /C calc'!A0", "x\n- item", "x\n", "\x07bell", "a\rb", "a\r\nb", "_x0041_", "_x005F_x0041_", "\ufffe",
+    "[ENTITY] {0} {entity}", "<b>", '"', "שלום", "👩‍🚀", "../../etc/passwd", "\x00", "e", "May",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ANY)
+def test_a_text_is_read_back_as_it_was(text: str) -> None:
+    assert unguarded(guarded(text)) == text
+    assert decoded(coded(text)) == text
+
+
+@pytest.mark.parametrize("text", ANY)
+def test_no_cell_of_a_csv_begins_like_a_formula(text: str) -> None:
+    assert not looks_like_formula(guarded(text).lstrip("'")) or guarded(text).startswith("'")
+    assert guarded(text)[:1] not in ("=", "+", "-", "@", "\t", "\r", "\n", "＝")
+
+
+@pytest.mark.parametrize("text", ["=1", " =1", '"=1', "\u202e=1", "＝1", "\n+1", "-x", "@x"])
+def test_what_a_program_might_run_is_told(text: str) -> None:
+    assert looks_like_formula(text)
+
+
+@pytest.mark.parametrize("text", ["", "Oslo", "a=b", "e-mail", "(=1)", "1-2"])
+def test_what_no_program_runs_is_not(text: str) -> None:
+    assert not looks_like_formula(text)
+
+
+@pytest.mark.parametrize("text", ["1914", "1,000", "1/2", "3:15 pm", "12 March 2020", "Sept 5", "TRUE", "5E3", "10%"])
+def test_what_a_program_takes_for_a_number_or_a_date_has_an_apostrophe_in_a_csv(text: str) -> None:
+    assert guarded(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["Oslo", "1914 Oslo", "'s-Hertogenbosch", "Mayor", "May", "1st", "a 1 b 2"])
+def test_other_texts_stand_in_a_csv_as_they_are(text: str) -> None:
+    assert guarded(text) == text
+
+
+def test_what_a_person_types_into_a_csv_is_taken_as_it_is() -> None:
+    assert unguarded("=1+1") == "=1+1"
+    assert unguarded("'s-Hertogenbosch") == "'s-Hertogenbosch"
+    assert unguarded("'1914") == "1914"
+
+
+def test_where_lines_are_divided_by_semicolons_no_formula_begins_behind_one() -> None:
+    assert guarded('a;=HYPERLINK("x")') == 'a;_x003D_HYPERLINK("x")'
+    assert guarded("a\n @x") == "a\n _x0040_x"
+
+
+def test_control_signs_are_written_as_office_open_xml_has_them() -> None:
+    assert coded("a\x07b\r\n\tc") == "a_x0007_b_x000D_\n\tc"
+    assert coded("_x0041_") == "_x005F_x0041_"
+
+
+@pytest.mark.parametrize("text", ANY)
+def test_what_programs_leave_of_a_text_is_the_same_however_it_was_saved(text: str) -> None:
+    for saved in (coded(text), guarded(text), decoded(guarded(text)), decoded(text), f" {text}\n"):
+        assert plain(saved) == plain(text)
+
+
+def test_other_texts_are_others() -> None:
+    assert len({plain(text) for text in ("Oslo", "oslo", "Os lo", "Oslo.", "Osl\u00f8", "")}) == 6
+
+
+def test_the_room_that_a_text_takes_is_counted_as_excel_does() -> None:
+    assert size("a" * LARGEST_CELL) == LARGEST_CELL
+    assert size("👩") == 2

@@ -1,0 +1,116 @@
+import unicodedata
+
+import pytest
+
+from tasks.contexts.mentions import mentions
+
+
+def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:
+    found = mentions(text, names, inside=inside)
+    assert all(text[mention.start : mention.end] == mention.form for mention in found)
+    return [mention.form for mention in found]
+
+
+def test_names_are_found_in_any_case_in_the_order_of_the_text() -> None:
+    assert forms("OSLO was Christiania; oslo is Oslo.", "Oslo", "Christiania") == [
+        "OSLO",
+        "Christiania",
+        "oslo",
+        "Oslo",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Oslofjord", "Trondheim-Oslo", "Oslo2", "Oslo_", "Łoslo", "Oslo\u0308", "दOslo", "Oslo\u200d\u0928"],
+)
+def test_a_part_of_a_word_is_no_mention(text: str) -> None:
+    assert forms(f"That is {text} here.", "Oslo") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["(Oslo)", "Oslo's", "Oslo-based", "“Oslo”", "Oslo–Bergen", "Bergen–Oslo", "Oslo/Bergen"]
+)
+def test_a_sign_beside_a_word_does_no_harm(text: str) -> None:
+    assert forms(f"That is {text} here.", "Oslo") == ["Oslo"]
+
+
+def test_a_word_of_a_script_without_case_is_whole_as_well() -> None:
+    assert forms("הוא נולד בנמל. נמל הדמיון יפה.", "נמל הדמיון") == ["נמל הדמיון"]
+    assert forms("वह हिन्दी है", "हिन्द") == []  # a vowel sign follows
+
+
+def test_the_longest_of_names_that_begin_together_counts() -> None:
+    names = ("Norway", "Kingdom of Norway", "Norway, Europe")
+    assert forms("The Kingdom of Norway, or Norway, Europe.", *names) == ["Kingdom of Norway", "Norway, Europe"]
+
+
+def test_a_longer_name_that_is_part_of_a_word_leaves_the_shorter_one() -> None:
+    assert forms("New Yorkers of New York City", "New York", "New Yorker", "New York City") == ["New York City"]
+    assert forms("the film directors", "film director", "film") == ["film"]
+
+
+def test_what_lies_inside_the_name_of_something_else_is_no_mention() -> None:
+    text = "The Oslo Opera House stands in Oslo. Oslo Opera House is new."
+    assert [found.start for found in mentions(text, ["Oslo"], inside=["Oslo Opera House"])] == [text.index("Oslo.")]
+    assert forms("Metallica is by Metallica.", "Metallica", inside=("Metallica",)) == []
+
+
+def test_a_name_that_holds_the_name_of_something_else_is_one_mention() -> None:
+    assert forms("Oslo Municipality governs Oslo.", "Oslo Municipality", inside=("Oslo",)) == ["Oslo Municipality"]
+
+
+@pytest.mark.parametrize("text", ["New\u00a0York", "New\u202fYork"])
+def test_spaces_that_keep_words_together_are_spaces(text: str) -> None:
+    assert forms(f"He left {text} early.", "New York") == [text]
+
+
+def test_hyphens_and_apostrophes_of_any_kind_are_the_same() -> None:
+    assert forms("K‑pop and ‘Rock ’n’ Roll’", "K-pop", "Rock 'n' Roll") == ["K‑pop", "Rock ’n’ Roll"]
+    assert forms("K-pop and 'Rock 'n' Roll'", "K‑pop", "Rock ’n’ Roll") == ["K-pop", "Rock 'n' Roll"]
+
+
+def test_an_accent_written_apart_is_the_same_letter() -> None:
+    assert forms("Zürich", unicodedata.normalize("NFD", "Zürich")) == ["Zürich"]
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (("India", "in", "IN", "IND"), "They live in a house, they indeed can, in South Bend, IN."),
+        (("Norway", "no", "NO"), "There is no doubt: NO."),
+        (("Canada", "can", "CA", "CAN"), "One can move to Los Angeles, CA."),
+        (("Italy", "it", "IT"), "Is it so? The IT company says it is."),
+        (("Her (film)", "Her"), "She saw her mother."),
+    ],
+)
+def test_codes_of_countries_are_no_names(names: tuple[str, ...], text: str) -> None:
+    assert forms(text, *names) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "found"),
+    [
+        (("United States of America", "US", "us", "USA"), "The US and the USA joined us.", ["US", "USA"]),
+        (("United Kingdom", "Great Britain", "UK", "GB"), "UK or GB, uk or gb", ["UK", "GB"]),
+        (("pop music", "pop", "Pop"), "Pop or pop, not POP", ["Pop", "pop"]),
+        (("rhythm and blues", "R&B"), "an R&B song", ["R&B"]),
+        (("C",), "C is like B, not c.", ["C"]),
+        (("Brian Eno", "Eno"), "Eno met ENO", ["Eno"]),
+    ],
+)
+def test_short_forms_of_a_name_are_names_in_their_own_case(names: tuple[str, ...], text: str, found: list[str]) -> None:
+    assert forms(text, *names) == found
+
+
+def test_signs_without_letters_are_no_names() -> None:
+    assert forms("🇮🇷 !! – 42", "42", "🇮🇷", "!!", "–", "", " ") == ["42"]
+    assert forms("anything", "", "a") == []
+    assert forms("anything") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["C++ (\\Harbour) [sic].*", "{0} %s ${HOME}", "../../etc/passwd", "<b>Bold</b> & Co", "^$|"]
+)
+def test_a_name_is_no_pattern(name: str) -> None:
+    assert forms(f"He was born in {name} once, and in C++ Harbour.", name) == ([name] if name != "^$|" else [])
