@@ -1,10 +1,9 @@
-"""A dataset: all facts and questions that were fetched at a time, wherever they lie, and the version that tells it
-from others."""
+"""A dataset: facts and questions fetched at a time, wherever they lie, and the version that tells it from others."""
 
 import functools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,7 +111,7 @@ def _in_order(row: Fact | Question, table: Table) -> dict[str, Any]:
     return {name: sorted(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
 
-def _counting(table: Table) -> Any:
+def _counting(table: Table) -> Callable[[Mapping[str, Any]], str]:
     names = [column.name for column in table.columns if column.counts]
 
     def said(row: Mapping[str, Any]) -> str:

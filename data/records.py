@@ -113,7 +113,7 @@ class Context:
 class Question:
     """A DynamicQA question with its two contexts; `flags` names the rules that the row breaks.
 
-    replacement_by: what chose the replacement: wembedder, embeddings, or reversion, where people put it there;
+    replacement_by: what chose the replacement: wembedder, embeddings, reversion (people put it there), annotators;
     replacement_quality: how similar it is to the object, in its way. edit_revisions: the revisions that `edits` counts,
     of the subject's item or, of a disputable question, of the page; hidden_edits: revisions that nobody may read and
     that are in no count. item_revision, page_revision: the item's newest that was looked at, the page's that the

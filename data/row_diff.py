@@ -76,7 +76,8 @@ def rows_difference(old: Sequence[Row], new: Sequence[Row], kind: Kind[Row]) -> 
         tuple(field for field in kind.fields if knows(old, field) != knows(new, field)) if old and new else ()
     )
     fields = [field for field in kind.fields if field not in not_compared]
-    before, after = _by_relation(old, kind), _by_relation(new, kind)
+    before: Mapping[str, Sequence[Row]] = _by_relation(old, kind)
+    after: Mapping[str, Sequence[Row]] = _by_relation(new, kind)
     relations = tuple(
         _relation(name, before.get(name, []), after.get(name, []), kind, fields) for name in sorted({*before, *after})
     )

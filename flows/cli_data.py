@@ -60,6 +60,29 @@ def export(
     out.print(escape(f"{file}: {facts} facts of {len(exported.facts)} relations"), soft_wrap=True)
 
 
+@datasets.command("export-questions")
+def export_questions(
+    study: StudyFile,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write the three files into.")],
+    workspace: Folder = None,
+    relation: Relations = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there already.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Write the questions that a study asks in the published layout of DynamicQA.
+
+    Example: [bold]swaymeter export-questions wikidata my-dynamicqa[/bold]
+    """
+    from flows.export import export_questions
+
+    exported = export_questions(Plan.of(study, workspace, Selection(tuple(relation or ()))), folder, force=force)
+    for one in exported.left_out:
+        said = f"left out, for {one.why}: {one.question.question!r}"
+        err.print(f"[yellow]warning[/yellow]  {escape(said)}", soft_wrap=True)
+    counted = ", ".join(f"{count} {partition}" for partition, count in exported.questions.items())
+    out.print(escape(f"{folder}: {counted} questions"), soft_wrap=True)
+
+
 @datasets.command()
 def predicates(
     study: StudyFile, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False

@@ -1,4 +1,4 @@
-"""What `swaymeter export` does: a study's facts and invented names, written for those who read yago_qec.json."""
+"""What `swaymeter export` does: a study's facts for readers of yago_qec.json, its questions for those of DynamicQA."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 from data import catalog
 from data.errors import UsageError
 from data.records import Fact, of_row
+from data.sources.dynamicqa_export import LeftOut, write_questions
+from data.sources.dynamicqa_file import FILES
 from data.sources.qec import write_qec
 from flows.plan import Plan
 
@@ -38,3 +40,31 @@ def export(plan: Plan, file: Path, *, force: bool) -> Exported:
         file, facts, {relation: names[name] for relation, name in classes.items()}, catalog.relations()
     )
     return Exported({name: len(read) for name, read in facts.items() if name not in left_out}, left_out)
+
+
+@dataclass(frozen=True)
+class ExportedQuestions:
+    """How many questions were written, by partition, and those that the layout has no place for."""
+
+    questions: dict[str, int]
+    left_out: tuple[LeftOut, ...]
+
+
+def export_questions(plan: Plan, folder: Path, *, force: bool) -> ExportedQuestions:
+    """Writes the questions that the plan asks into the folder, in the layout in which DynamicQA is published.
+
+    UsageError where a file is there already and `force` is not given, or the study asks no questions; the error of a
+    partition whose questions cannot be asked.
+    """
+    if not plan.partitions():
+        raise UsageError(f"the study {plan.study.name} asks no questions, so there is nothing to export")
+    there = [folder / name for name in FILES.values() if (folder / name).exists()]
+    if there and not force:
+        raise UsageError(f"{there[0]} is there already; name another folder, or write over it with --force")
+    for error in plan.refused_partitions.values():
+        raise error
+    asked = [question for questions in plan.chosen_questions.values() for question in questions]
+    left_out = write_questions(folder, asked)
+    written = [question for question in asked if question not in {one.question for one in left_out}]
+    counted = {name: sum(question.partition == name for question in written) for name in plan.partitions()}
+    return ExportedQuestions(counted, left_out)

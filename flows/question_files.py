@@ -8,6 +8,7 @@ from data import catalog
 from data.keys import file_digest
 from data.records import Partition, Question, of_row
 from data.sources import dynamicqa
+from data.sources.dynamicqa_rules import with_flags_across
 from data.tables import QUESTIONS
 from data.workspace import Stored, Workspace
 from flows.live_files import LiveFiles
@@ -61,5 +62,5 @@ class QuestionFiles:
     def candidates(self, partition: Partition) -> list[Question]:
         """Every question of a partition that is there; SwaymeterError where it is not fetched, or cannot be read."""
         if self.live:
-            return self.live.candidates(partition)
+            return with_flags_across(self.live.candidates(partition))
         return [of_row(Question, row) for row in self.published(partition).read_as_written().to_pylist()]

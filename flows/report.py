@@ -11,7 +11,7 @@ from prefect.client.schemas.objects import State
 
 from data.dataset import Dataset
 from data.keys import content_key
-from data.records import Fact, of_row
+from data.records import Fact, Question, of_row
 from data.warehouse import content_of, opened
 from data.workspace import Stored
 from flows.attempt import outcome
@@ -21,7 +21,7 @@ from flows.status import cells
 from reports.frames import COLUMNS
 from reports.report import NotRun, StudyCard, write_report
 
-REPORT_VERSION = 4
+REPORT_VERSION = 5
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
 
 
@@ -75,11 +75,17 @@ def _report(plan: Plan, force: bool) -> None:
 
 
 def _sources(plan: Plan) -> tuple[str, ...]:
-    """Where the facts and questions come from, under which terms, and which version of the facts these are."""
-    rows = [row for name in plan.question_relations() for row in _rows(plan.questions(name))]
+    """Where the facts and questions come from, under which terms, and which versions of both these are."""
+    questions = tuple(
+        of_row(Question, row) for name in plan.question_relations() for row in _rows(plan.questions(name))
+    )
     facts = tuple(of_row(Fact, row) for name in plan.relations() for row in _rows(plan.facts(name)))
-    named = {f"{row['source']} ({row['licence']})" for row in rows} | {f"{f.source} ({f.licence})" for f in facts}
-    return tuple(sorted(named)) + ((_version(Dataset(plan.workspace.root, facts)),) if facts else ())
+    rows: tuple[Fact | Question, ...] = (*questions, *facts)
+    named = {f"{row.source} ({row.licence})" for row in rows}
+    versions = [_version("Facts", Dataset(plan.workspace.root, facts))] if facts else []
+    if questions:
+        versions.append(_version("Questions", Dataset(plan.workspace.root, (), questions=questions)))
+    return (*sorted(named), *versions)
 
 
 def _rows(stored: Stored) -> list[dict[str, Any]]:
@@ -87,6 +93,7 @@ def _rows(stored: Stored) -> list[dict[str, Any]]:
     return rows
 
 
-def _version(dataset: Dataset) -> str:
+def _version(what: str, dataset: Dataset) -> str:
+    count, relations = len(dataset.facts) + len(dataset.questions), dataset.relations + dataset.asked_relations
     fetched = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
-    return f"Facts: version {dataset.version}, {len(dataset.facts)} of {len(dataset.relations)} relations{fetched}"
+    return f"{what}: version {dataset.version}, {count} of {len(relations)} relations{fetched}"

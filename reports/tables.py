@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from data.reasons import REASONS
+from data.records import PARTITIONS
 from reports.figures.effects import SHOWN, drawable, significant
 from reports.figures.instances import instances, partitions
 from reports.frames import by_model, finite, is_null, numbers
@@ -139,16 +140,18 @@ def persuaded_and_stubborn(frames: dict[str, pd.DataFrame]) -> Sheet:
 
 
 def what_became_no_question(frames: dict[str, pd.DataFrame]) -> Sheet:
-    """How many candidates became no question, by partition and reason, most first."""
+    """How many candidates became no question, by partition and reason, in each partition most first."""
     dropped, known = frames["dropped_questions"], set(frames["answers_of_questions"]["question_id"])
     rows = pd.DataFrame()
     if len(dropped):
-        dropped = dropped.assign(partition=dropped["partition"].fillna("not known yet"))
+        place = {name: at for at, name in enumerate(PARTITIONS)}
         rows = (
-            dropped.groupby(["partition", "reason"], sort=True)
+            dropped.assign(partition=dropped["partition"].fillna("not known yet"))
+            .groupby(["partition", "reason"], sort=True)
             .agg(candidates=("candidates", "sum"), relations=("relation", "nunique"), example=("example", "first"))
             .reset_index()
-            .sort_values(["candidates", "partition", "reason"], ascending=[False, True, True])
+            .sort_values("candidates", ascending=False, kind="stable")
+            .sort_values("partition", key=lambda names: names.map(place).fillna(len(place)), kind="stable")
         )
         rows.insert(2, "meaning", [REASONS.get(reason, "") for reason in rows["reason"]])
     return Sheet(

@@ -18,6 +18,7 @@ from data.tables import ANNOTATIONS
 from data.workspace import Stored, Workspace, read_metadata
 from tasks.contexts.cells import plain
 from tasks.contexts.changed import change
+from tasks.contexts.questions import not_asked
 
 INDEPENDENT = 2
 DIGEST_LENGTH = 16
@@ -135,9 +136,9 @@ def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> 
             reason = reasons.ANNOTATORS_DISAGREE if judgement.is_conflict else reasons.NOT_ANNOTATED
             outdated = not judgement.independent and question.question_id in judged_before
             detail = "judged with other texts, before it was built anew" if outdated else _said(judgement)
-            dropped.append(_dropped(question, reason, detail))
+            dropped.append(not_asked(question, reason, detail))
         elif holds.choice in _REASONS:
-            dropped.append(_dropped(question, _REASONS[holds.choice], _said(judgement)))
+            dropped.append(not_asked(question, _REASONS[holds.choice], _said(judgement)))
         else:
             accepted.append(change(question, *changed_texts(holds)))
     return Decided(tuple(accepted), tuple(dropped))
@@ -194,24 +195,3 @@ def _plain(name: str) -> str:
 def _said(judgement: Judgement) -> str | None:
     said = [one for one in (*judgement.independent, judgement.third) if one]
     return "; ".join(f"{one.annotator}: {one.choice}{f' ({one.note})' if one.note else ''}" for one in said) or None
-
-
-def _dropped(question: Question, reason: str, detail: str | None) -> Dropped:
-    page = question.page or question.subject
-    return Dropped(
-        partition=question.partition,
-        relation=question.relation,
-        part=page if question.partition == "disputable" else question.property_id or question.relation,
-        subject=question.subject,
-        reason=reason,
-        source=question.source,
-        licence=question.licence,
-        detail=detail,
-        subject_id=question.subject_id,
-        property_id=question.property_id,
-        object=question.object,
-        object_id=question.object_id,
-        replacement=question.replacement,
-        revisions=question.edit_revisions,
-        retrieved_at=question.retrieved_at,
-    )

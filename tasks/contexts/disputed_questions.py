@@ -1,7 +1,7 @@
 """Questions about disputes, written by a language model from the sentence and the answer [Marjanovic et al. 2024].
 
-Several tries are drawn for each dispute, temperature 0.6 and top-p 0.9; the first that is a question, and names neither
-of the two answers, is kept. A question depends on seed, model and dispute alone, whatever is asked beside it.
+Several tries are drawn for each dispute, temperature 0.6 and top-p 0.9; the first that is a question about the page or
+its sentence, and names neither of the two answers, is kept. A question depends on seed, model and dispute alone, whatever is asked beside it.
 What it is not: a check of what the question asks. Small models ask for something else often; annotators see to that.
 """
 
@@ -12,12 +12,7 @@ from dataclasses import dataclass
 from data import reasons
 from data.catalog.prompt_file import dispute_prompt
 from data.records import Dispute, Dropped, Question, identity
-from data.sources.slots import (
-    OBJECT_NOT_IN_CONTEXT,
-    QUESTION_CONTAINS_ANSWER,
-    flags_of,
-    replace_object,
-)
+from data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of, replace_object
 from tasks.contexts.disputes import RELATION
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import prompt_form, turn_prompt
@@ -28,6 +23,8 @@ TOP_P = 0.9
 TRIES = 5
 MOST_TOKENS = 64
 FEWEST_WORDS, MOST_WORDS = 4, 40
+LETTERS_OF_A_TELLING_WORD = 4
+LITTLE_WORDS = frozenset({"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"})
 
 _SLOT = re.compile(r"\{(page|sentence|answer)\}")
 _LABEL = re.compile(r"^(?:question|q)\s*:\s*", re.IGNORECASE)
@@ -57,7 +54,7 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
     )  # fmt: skip
     written = Written([], [])
     for (question_id, dispute), said in zip(different, answers, strict=True):
-        tries = list(_questions(said))
+        tries = [text for text in _questions(said) if _is_about(text, dispute)]
         fitting = (text for text in tries if not _names_an_answer(text, dispute))
         text = next(fitting, None)
         if text is None:
@@ -93,6 +90,15 @@ def _questions(said: SampledAnswers) -> Iterator[str]:
         text = question_in(answer.text)
         if text is not None:
             yield text
+
+
+def _is_about(question: str, dispute: Dispute) -> bool:
+    """Whether it has a word of the page's title or of the sentence; small models ask about what they were told to do."""
+    asked, title, sentence = (
+        set(re.findall(r"\w+", text.casefold())) for text in (question, dispute.page, dispute.context)
+    )
+    telling = {word for word in sentence if len(word) >= LETTERS_OF_A_TELLING_WORD} | (title - LITTLE_WORDS)
+    return bool(asked & telling)
 
 
 def _names_an_answer(question: str, dispute: Dispute) -> bool:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from data import reasons
 from data.errors import InputError
 from data.keys import drawn_first
 from data.records import Dropped, Question
@@ -22,7 +23,9 @@ class Chosen:
 
 
 def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> Chosen:
-    """`count` questions of one partition (all of them where None); rows that lack an answer or a slot are left out.
+    """`count` questions of one partition (all of them where None).
+
+    Left out are rows that lack an answer or a slot, and those that are there already, by another title of their page.
 
     InputError where fewer can be asked than are asked for.
     """
@@ -34,24 +37,26 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
     for question in questions:
         broken = [flag for flag in question.flags if flag in UNASKABLE]
         if broken:
-            left_out.append(dropped(question, broken[0]))
+            left_out.append(not_asked(question, broken[0]))
+        elif question.question_id in askable:
+            left_out.append(not_asked(question, reasons.DOUBLED))
         else:
             askable[question.question_id] = question
     if left_out:
-        reasons = dict(Counter(one.reason for one in left_out))
-        log.warning("partition %s: rows that cannot be asked: %s", partition, reasons)
+        counted = dict(Counter(one.reason for one in left_out))
+        log.warning("partition %s: rows that cannot be asked: %s", partition, counted)
     if count is not None and len(askable) < count:
         raise InputError(f"partition {partition}: {count} questions are asked for, {len(askable)} can be asked")
     chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
     return Chosen(tuple(askable[question_id] for question_id in chosen), tuple(left_out))
 
 
-def dropped(question: Question, reason: str, detail: str | None = None) -> Dropped:
+def not_asked(question: Question, reason: str, detail: str | None = None) -> Dropped:
     """A question that was there and is not asked, for this reason."""
     return Dropped(
         partition=question.partition,
         relation=question.relation,
-        part=question.page or question.property_id or question.relation,
+        part=question.property_id or question.page or question.relation,
         subject=question.subject,
         reason=reason,
         source=question.source,

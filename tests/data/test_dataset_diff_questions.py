@@ -37,7 +37,7 @@ def changes(old: Question, new: Question, *others: Question) -> tuple[Change, ..
 
 def test_a_dataset_does_not_differ_from_itself_in_another_order_at_another_time() -> None:
     later = {"retrieved_at": "2027-01-01T00:00:00+00:00", "address": "x", "item_revision": 77, "page_revision": 78}
-    again = [replace(one, **later) for one in (GULF, PERU, OSLO)]  # type: ignore[arg-type]
+    again = [replace(one, **later) for one in (GULF, PERU, OSLO)]
     found = difference(of(OSLO, PERU, GULF), of(*again))
     assert not found.differs
     assert counts(found) == {"capital": (0, 0, 0, 2), "disputable": (0, 0, 0, 1)}

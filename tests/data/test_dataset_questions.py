@@ -102,7 +102,7 @@ def test_disputes_that_were_counted_again_give_their_numbers(tmp_path: Path) -> 
     "other", [{"page": "Gulf"}, {"object": "Iraq"}, {"replacement": "Iraq"}, {"context": "Iran and another coast."}]
 )
 def test_another_dispute_s_numbers_are_not_taken(other: dict[str, str]) -> None:
-    assert counted_anew([DISPUTED], [replace(a_dispute(), **other)]) == [DISPUTED]  # type: ignore[arg-type]
+    assert counted_anew([DISPUTED], [replace(a_dispute(), **other)]) == [DISPUTED]
 
 
 def test_a_version_is_the_same_in_any_order_and_in_files_of_any_key(tmp_path: Path) -> None:
@@ -123,14 +123,14 @@ UNCOUNTED = {
 
 @pytest.mark.parametrize(("field", "value"), UNCOUNTED.items())
 def test_what_is_counted_anew_or_says_how_it_came_changes_no_version(field: str, value: object, tmp_path: Path) -> None:
-    other = replace(TEMPORAL, **{field: value})  # type: ignore[arg-type]
+    other = replace(TEMPORAL, **{field: value})
     assert version(tmp_path / "a", TEMPORAL) == version(tmp_path / "b", other)
 
 
 @pytest.mark.parametrize("field", [column.name for column in QUESTIONS.columns if column.counts])
 def test_whatever_else_a_question_says_changes_the_version(field: str, tmp_path: Path) -> None:
     value: object = ("x",) if isinstance(getattr(TEMPORAL, field), tuple) else "Q7" if field.endswith("id") else "x"
-    other = replace(TEMPORAL, **{field: value})  # type: ignore[arg-type]
+    other = replace(TEMPORAL, **{field: value})
     assert version(tmp_path / "a", TEMPORAL) != version(tmp_path / "b", other)
 
 

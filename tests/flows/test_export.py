@@ -10,6 +10,7 @@ from data.dataset import Dataset
 from data.dataset_diff import difference
 from data.errors import MissingFile, UsageError
 from data.records import Fact, of_row
+from data.sources import dynamicqa
 from data.sources.qec import read_qec
 from flows.export import export
 from flows.plan import Plan
@@ -130,3 +131,27 @@ def test_a_plan_of_another_workspace_is_exported_from_there(swaymeter: Command, 
     fetch(small_plan(tmp_path / "elsewhere", facts=RELATIONS))
     elsewhere = str(tmp_path / "elsewhere" / "workspace")
     assert swaymeter("export", study, str(tmp_path / "q.json"), "--workspace", elsewhere).code == 0
+
+
+def test_questions_are_exported_as_published_and_asked_again(swaymeter: Command, tmp_path: Path) -> None:
+    plan = fetch(small_plan(tmp_path))
+    ended = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == f"{tmp_path / 'out'}: 3 static questions\n"
+    asked = [question for questions in plan.chosen_questions.values() for question in questions]
+    read = dynamicqa.questions(tmp_path / "out", "static")
+    assert [(one.question, one.object, one.replacement, one.original_context) for one in read] == [
+        (one.question, one.object, one.replacement, one.original_context) for one in asked
+    ]
+    again = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
+    assert again.code == 2
+    assert again.told.endswith("is there already; name another folder, or write over it with --force")
+    assert swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"), "--force").code == 0
+
+
+def test_questions_that_are_not_fetched_are_not_exported(swaymeter: Command, tmp_path: Path) -> None:
+    small_plan(tmp_path)
+    ended = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
+    assert ended.code == 1
+    assert "is not there" in ended.told
+    assert not (tmp_path / "out").exists()

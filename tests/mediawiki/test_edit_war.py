@@ -1,4 +1,4 @@
-"""Edit wars on a real wiki: which spans are disputed, and how often each was put back, counted by hand beside the edits."""
+"""Edit wars on a real wiki: which spans are disputed, and how often each was put back, counted beside the edits."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from tests.tasks.contexts.letters import embed
 
 pytestmark = pytest.mark.mediawiki
 
-HARBOUR = """{{Infobox harbour|name=Harbour of Velm|owner=City of Velm}}
-The '''Harbour of Velm''' is a [[harbour]] on the [[Velm Sea|western sea]].<ref>Annals, 1901.</ref> It was built in 1621.
-
-== Rule ==
-From 1890 to 1911 a foreign [[garrison]] held it. Its commander, Ada Kelm, is remembered as a liberator by most people.<!-- see the talk page -->
-* Lighthouse: grey
-{| class="wikitable"
-| Ships || many
-|}
-"""
+HARBOUR = (
+    "{{Infobox harbour|name=Harbour of Velm|owner=City of Velm}}\n"
+    "The '''Harbour of Velm''' is a [[harbour]] on the [[Velm Sea|western sea]].<ref>Annals, 1901.</ref> "
+    "It was built in 1621.\n\n"
+    "== Rule ==\n"
+    "From 1890 to 1911 a foreign [[garrison]] held it. "
+    "Its commander, Ada Kelm, is remembered as a liberator by most people.<!-- see the talk page -->\n"
+    "* Lighthouse: grey\n"
+    '{| class="wikitable"\n| Ships || many\n|}\n'
+)
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def test_the_same_words_in_another_sentence_are_another_dispute(editors: Editors
 
 
 def test_foreign_scripts_quotes_braces_and_html_stay_text(editors: Editors, wikipedia: Wikipedia) -> None:
-    title = "\"Quay\" & Søn's/etc/passwd"
+    title = '"Quay" & Søn\'s/etc/passwd'
     text = 'The town of \u05d9\u05e4\u05d5 is called "{0}" &lt;b&gt; by its %s people, and the Straße is long.\n'
     editors.alice.says(title, text)
     _war(title, "\u05d9\u05e4\u05d5", "\u064a\u0627\u0641\u0627", (editors.bob, editors.alice))

@@ -1,9 +1,9 @@
 """A real MediaWiki, as Debian packages it, on 127.0.0.1: made in an empty folder, and edited through its own API.
 
-    with a_wiki(folder, ("Alice", "Bob")) as wiki:
-        alice, nobody = wiki.editor("Alice"), wiki.editor(None)
-        alice.says("Velm", "'''Velm''' is a town.")
-        nobody.says("Velm", "'''Velm''' is a city.")
+with a_wiki(folder, ("Alice", "Bob")) as wiki:
+    alice, nobody = wiki.editor("Alice"), wiki.editor(None)
+    alice.says("Velm", "'''Velm''' is a town.")
+    nobody.says("Velm", "'''Velm''' is a city.")
 """
 
 import os

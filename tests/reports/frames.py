@@ -61,6 +61,7 @@ def study(
         "partition_summary": _summary(answers),
         "answers_to_read": _answers_to_read(answers),
         "questions_to_read": _questions_to_read(answers),
+        "dropped_questions": _dropped(),
         "statistics": _statistics(models, relations),
         "overview": pd.DataFrame(
             [
@@ -89,6 +90,18 @@ def study(
         "runs": _runs(models, relations),
     }
     return {name: _as_stored(frame) for name, frame in frames.items()}
+
+
+def _dropped() -> pd.DataFrame:
+    rows = [
+        ("static", "birthPlace", "not_mentioned", 7, "Kopernik, revision 12"),
+        ("static", "capital", "not_mentioned", 2, None),
+        ("static", "capital", "no_replacement", 4, "none fits of 3"),
+        ("disputable", "disputable", "anonymous_editor", 31, None),
+        ("temporal", "capital", "not_mentioned", 1, None),
+        (None, "capital", "subject_missing", 5, None),
+    ]
+    return pd.DataFrame(rows, columns=["partition", "relation", "reason", "candidates", "example"])
 
 
 def _as_stored(frame: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from data.reasons import REASONS
 from reports.findings import findings
 from reports.frames import checked
 from reports.tables import (
@@ -12,6 +13,7 @@ from reports.tables import (
     sheets,
     statistics_in_short,
     statistics_of_relations,
+    what_became_no_question,
     what_became_of_answers,
 )
 from tests.reports.frames import study
@@ -65,6 +67,23 @@ def test_what_became_of_the_answers_is_counted_per_partition_and_context() -> No
     for name in ("empty_answers", "unfinished_answers"):
         assert 0 < row[name] == asked[name].sum()
     assert row["groups"] == asked["groups"].mean()
+
+
+def test_what_became_no_question_is_counted_with_its_reason_in_words() -> None:
+    sheet = what_became_no_question(KNOWN)
+    said = list(zip(sheet.rows["partition"], sheet.rows["reason"], sheet.rows["candidates"], strict=True))
+    assert said == [
+        ("static", "not_mentioned", 9),
+        ("static", "no_replacement", 4),
+        ("temporal", "not_mentioned", 1),
+        ("disputable", "anonymous_editor", 31),
+        ("not known yet", "subject_missing", 5),
+    ]
+    assert list(sheet.rows["relations"]) == [2, 1, 1, 1, 1]
+    assert list(sheet.rows["meaning"]) == [REASONS[reason] for _, reason, _ in said]
+    assert sheet.rows["example"][0] == "Kopernik, revision 12"
+    assert f"{KNOWN['answers_of_questions']['question_id'].nunique()} questions with scores" in sheet.caption
+    assert what_became_no_question(EMPTY).rows.empty
 
 
 def test_what_was_not_sampled_did_not_become_anything() -> None:

@@ -1,4 +1,4 @@
-"""Disputes of pages: those of the small world, counted by hand beside its edits, and of histories of a few revisions."""
+"""Disputes of pages: those of the small world, counted by hand beside its edits; and of short histories."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -137,10 +137,7 @@ def test_spans_that_differ_in_capitals_alone_are_dropped_whatever_the_embedder_s
 
 def test_a_page_without_disputes_costs_one_request(tmp_path: Path) -> None:
     with serving_world(world()) as served, clients(served.addresses, tmp_path) as known:
-        find = partial(
-            disputes_of_page, wikipedia=known.wikipedia, embed=never, pageviews=known.pageviews, months=MONTHS
-        )
-        find(QUIET)
+        disputes_of_page(QUIET, known.wikipedia, embed=never, pageviews=known.pageviews, months=MONTHS)
         assert len(served.asked) == 1
 
 

@@ -1,9 +1,11 @@
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from data.errors import InputError
+from data.reasons import REASONS
 from data.records import Question
 from data.sources import sample
 from data.sources.slots import EMPTY_ANSWER, NO_SLOT, QUESTION_CONTAINS_ANSWER, UNASKABLE
@@ -12,39 +14,52 @@ from tasks.contexts.questions import choose_questions
 STATIC = sample.questions("static")
 
 
-def ids(questions: list[Question]) -> list[str]:
+def chosen(questions: Sequence[Question], *, count: int | None, seed: int = 0) -> list[Question]:
+    return list(choose_questions(questions, count=count, seed=seed).questions)
+
+
+def ids(questions: Sequence[Question]) -> list[str]:
     return [question.question_id for question in questions]
 
 
 def test_as_many_questions_as_asked_for_in_whatever_order_they_come() -> None:
-    chosen = choose_questions(STATIC, count=4, seed=0)
-    assert len(set(ids(chosen))) == 4
-    assert choose_questions(STATIC[::-1], count=4, seed=0) == chosen
-    assert ids(choose_questions(STATIC, count=4, seed=1)) != ids(chosen)
+    four = chosen(STATIC, count=4)
+    assert len(set(ids(four))) == 4
+    assert chosen(STATIC[::-1], count=4) == four
+    assert ids(chosen(STATIC, count=4, seed=1)) != ids(four)
 
 
 def test_more_questions_begin_with_those_that_were_asked() -> None:
-    assert choose_questions(STATIC, count=6, seed=0)[:4] == choose_questions(STATIC, count=4, seed=0)
+    assert chosen(STATIC, count=6)[:4] == chosen(STATIC, count=4)
 
 
 def test_no_number_means_all_of_them() -> None:
-    assert sorted(ids(choose_questions(STATIC, count=None, seed=0))) == sorted(ids(STATIC))
+    assert sorted(ids(chosen(STATIC, count=None))) == sorted(ids(STATIC))
 
 
 @pytest.mark.parametrize("flag", sorted(UNASKABLE))
 def test_what_cannot_be_asked_is_left_out_and_said(flag: str, caplog: pytest.LogCaptureFixture) -> None:
     broken = replace(STATIC[0], flags=(flag,))
     with caplog.at_level(logging.WARNING):
-        chosen = choose_questions([broken, *STATIC[1:]], count=None, seed=0)
-    assert sorted(ids(chosen)) == sorted(ids(STATIC[1:]))
+        found = choose_questions([broken, *STATIC[1:]], count=None, seed=0)
+    assert sorted(ids(found.questions)) == sorted(ids(STATIC[1:]))
+    (left_out,) = found.left_out
+    assert (left_out.reason, left_out.partition, left_out.object) == (flag, "static", broken.object)
+    assert left_out.reason in REASONS
     assert caplog.messages == [f"partition static: rows that cannot be asked: {{'{flag}': 1}}"]
 
 
 def test_what_only_looks_odd_is_asked_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
     odd = replace(STATIC[0], flags=(QUESTION_CONTAINS_ANSWER,))
     with caplog.at_level(logging.WARNING):
-        assert odd in choose_questions([odd, *STATIC[1:]], count=None, seed=0)
+        assert odd in chosen([odd, *STATIC[1:]], count=None)
     assert not caplog.messages
+
+
+def test_what_is_there_twice_is_asked_once_and_said() -> None:
+    found = choose_questions([*STATIC, STATIC[3]], count=None, seed=0)
+    assert sorted(ids(found.questions)) == sorted(ids(STATIC))
+    assert [(one.reason, one.subject) for one in found.left_out] == [("doubled", STATIC[3].subject)]
 
 
 def test_too_few_are_refused_with_both_numbers() -> None:
