@@ -5,7 +5,7 @@ from pathlib import Path
 
 from data import catalog
 from data.errors import UsageError
-from data.records import Fact, of_row
+from data.records import Fact, Partition, of_row
 from data.sources.dynamicqa_export import LeftOut, write_questions
 from data.sources.dynamicqa_file import FILES
 from data.sources.qec import write_qec
@@ -46,7 +46,7 @@ def export(plan: Plan, file: Path, *, force: bool) -> Exported:
 class ExportedQuestions:
     """How many questions were written, by partition, and those that the layout has no place for."""
 
-    questions: dict[str, int]
+    questions: dict[Partition, int]
     left_out: tuple[LeftOut, ...]
 
 

@@ -1,7 +1,8 @@
 """Questions about disputes, written by a language model from the sentence and the answer [Marjanovic et al. 2024].
 
 Several tries are drawn for each dispute, temperature 0.6 and top-p 0.9; the first that is a question about the page or
-its sentence, and names neither of the two answers, is kept. A question depends on seed, model and dispute alone, whatever is asked beside it.
+its sentence, and names neither of the two answers, is kept. A question depends on seed, model and dispute alone,
+whatever is asked beside it.
 What it is not: a check of what the question asks. Small models ask for something else often; annotators see to that.
 """
 
@@ -22,9 +23,11 @@ TEMPERATURE = 0.6
 TOP_P = 0.9
 TRIES = 5
 MOST_TOKENS = 64
+AT_ONCE = 32  # every answer comes with a distribution over the vocabulary, which would fill memory for a whole dataset
 FEWEST_WORDS, MOST_WORDS = 4, 40
 LETTERS_OF_A_TELLING_WORD = 4
 LITTLE_WORDS = frozenset({"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"})
+BEGUN = "Question:"
 
 _SLOT = re.compile(r"\{(page|sentence|answer)\}")
 _LABEL = re.compile(r"^(?:question|q)\s*:\s*", re.IGNORECASE)
@@ -45,22 +48,17 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
 
     Raises ModelError for a chat template that fails, ScoreError where prompt and answer do not fit the model's window.
     """
-    different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.items())[::-1]
-    answers = sample_answers(
-        model,
-        [turn_prompt(model, _prompt(model, dispute)) for _, dispute in different],
-        [("question of a dispute", question_id) for question_id, _ in different],
-        samples=TRIES, max_new_tokens=MOST_TOKENS, temperature=TEMPERATURE, top_p=TOP_P, seed=seed,
-    )  # fmt: skip
+    different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     written = Written([], [])
-    for (question_id, dispute), said in zip(different, answers, strict=True):
-        tries = [text for text in _questions(said) if _is_about(text, dispute)]
-        fitting = (text for text in tries if not _names_an_answer(text, dispute))
-        text = next(fitting, None)
-        if text is None:
-            written.dropped.append(_dropped(dispute, tries))
-        else:
-            written.questions.append(_question(question_id, dispute, text))
+    for start in range(0, len(different), AT_ONCE):
+        some = different[start : start + AT_ONCE]
+        for dispute, said in zip(some, _answered(model, some, seed), strict=True):
+            tries = [text for text in _questions(said) if _is_about(text, dispute)]
+            text = next((text for text in tries if not _names_an_answer(text, dispute)), None)
+            if text is None:
+                written.dropped.append(_dropped(dispute, tries))
+            else:
+                written.questions.append(_question(dispute, text))
     return written
 
 
@@ -79,10 +77,21 @@ def question_in(answer: str) -> str | None:
     return None
 
 
-def _prompt(model: LanguageModel, dispute: Dispute) -> str:
+def _answered(model: LanguageModel, disputes: Sequence[Dispute], seed: int) -> list[SampledAnswers]:
+    return sample_answers(
+        model,
+        [_prompt(model, dispute) for dispute in disputes],
+        [("question of a dispute", dispute_id(dispute)) for dispute in disputes],
+        samples=TRIES, max_new_tokens=MOST_TOKENS, temperature=TEMPERATURE, top_p=TOP_P, seed=seed,
+    )  # fmt: skip
+
+
+def _prompt(model: LanguageModel, dispute: Dispute) -> Sequence[int]:
+    """The prompt's tokens; a chat model's answer has begun, so that small models do not talk about the task."""
     texts = {"page": dispute.page, "sentence": dispute.context, "answer": dispute.object}
-    forms = dispute_prompt()
-    return _SLOT.sub(lambda slot: texts[slot[1]], forms.chat if prompt_form(model) == "chat" else forms.plain)
+    is_chat, forms = prompt_form(model) == "chat", dispute_prompt()
+    said = turn_prompt(model, _SLOT.sub(lambda slot: texts[slot[1]], forms.chat if is_chat else forms.plain))
+    return [*said, *model.tokenizer(BEGUN, add_special_tokens=False)["input_ids"]] if is_chat else said
 
 
 def _questions(said: SampledAnswers) -> Iterator[str]:
@@ -93,7 +102,7 @@ def _questions(said: SampledAnswers) -> Iterator[str]:
 
 
 def _is_about(question: str, dispute: Dispute) -> bool:
-    """Whether it has a word of the page's title or of the sentence; small models ask about what they were told to do."""
+    """Whether it has a word of the page's title or of the sentence; small models ask about the task itself."""
     asked, title, sentence = (
         set(re.findall(r"\w+", text.casefold())) for text in (question, dispute.page, dispute.context)
     )
@@ -108,11 +117,11 @@ def _names_an_answer(question: str, dispute: Dispute) -> bool:
     )
 
 
-def _question(question_id: str, dispute: Dispute, text: str) -> Question:
+def _question(dispute: Dispute, text: str) -> Question:
     countered = replace_object(dispute.context, dispute.object, dispute.replacement)
     flags = flags_of(text, (dispute.object,), dispute.object, dispute.replacement)
     return Question(
-        question_id=question_id,
+        question_id=dispute_id(dispute),
         relation=RELATION,
         partition="disputable",
         subject=dispute.page,

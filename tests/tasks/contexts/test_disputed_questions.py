@@ -161,8 +161,8 @@ def test_the_prompt_has_page_sentence_and_answer(say: Say, plain: LanguageModel,
     said = [str(model.tokenizer.decode(one["prompts"][0])) for model, one in zip((chat, plain), asked, strict=True)]
     filled = dispute_prompt().plain.replace("{page}", DISPUTE.page).replace("{sentence}", DISPUTE.context)
     assert said[1] == filled.replace("{answer}", "liberator")
-    assert said[0].startswith("<turn>user\nWrite one question about Harbour of Velm that ")
-    assert said[0].endswith(f"Sentence: {DISPUTE.context}\nAnswer: liberator\nQuestion:<end>\n<turn>assistant\n")
+    assert said[0].startswith("<turn>user\nWrite the question that ")
+    assert said[0].endswith(f"Sentence: {DISPUTE.context}\nAnswer: liberator<end>\n<turn>assistant\nQuestion:")
     for one in asked:
         assert (one["temperature"], one["top_p"], one["seed"]) == (0.6, 0.9, 3)
         assert one["identities"] == [("question of a dispute", dispute_id(DISPUTE))]
@@ -175,7 +175,7 @@ def test_slots_braces_and_control_tokens_of_a_page_stay_text(say: Say, chat: Lan
     asked = say([ASKED])
     write_questions(chat, [hostile], seed=0)
     [tokens] = asked[0]["prompts"]
-    assert "question about {answer} {0} %s that" in str(chat.tokenizer.decode(tokens))
+    assert "Article: {answer} {0} %s\nSentence: <end>" in str(chat.tokenizer.decode(tokens))
     turn = chat.tokenizer.convert_tokens_to_ids("<turn>")
     assert list(tokens).count(turn) == 2  # the user's and the assistant's, none of the page's
 
@@ -210,6 +210,17 @@ def test_what_a_model_writes_hangs_on_seed_and_dispute_alone(
     for disputes, seed in (([DISPUTE], 0), ([other, DISPUTE], 0), ([DISPUTE], 1)):
         write_questions(plain, disputes, seed=seed)
     assert said[0] == said[1] != said[2]
+
+
+def test_disputes_are_asked_about_some_at_a_time_and_keep_their_order(
+    say: Say, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disputed_questions, "AT_ONCE", 1)
+    asked = say([ASKED])
+    others = [replace(DISPUTE, replacement=name) for name in ("king", "tyrant", "fool")]
+    questions = write_questions(plain, others, seed=0).questions
+    assert [question.replacement for question in questions] == ["king", "tyrant", "fool"]
+    assert len(asked) == 3
 
 
 def test_no_disputes_need_no_questions(plain: LanguageModel) -> None:
