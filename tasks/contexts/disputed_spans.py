@@ -142,14 +142,14 @@ def _of_lines(first: str, second: str, most_words: int) -> Replacement | NoRepla
         return NoReplacement(reasons.NOT_ONE_SPAN)
     if max(counts) > most_words:
         return NoReplacement(reasons.SPAN_TOO_LONG)
-    spans = [
+    said_first, said_second = (
         Span(line, row[before].start(), row[before + count - 1].end())
         for line, row, count in zip((first, second), words, counts, strict=True)
-    ]
-    if first[: spans[0].start] != second[: spans[1].start] or first[spans[0].end :] != second[spans[1].end :]:
+    )
+    if (first[: said_first.start], first[said_first.end :]) != (second[: said_second.start], second[said_second.end :]):
         return NoReplacement(reasons.NOT_ONE_SPAN)
     around = [*said[0][max(0, before - _NEIGHBOURS) : before], *said[0][before + counts[0] :][:_NEIGHBOURS]]
-    return Replacement(*spans, tuple(folded(word) for word in around))
+    return Replacement(said_first, said_second, tuple(folded(word) for word in around))
 
 
 def _middles(first: str, second: str) -> tuple[str, str]:

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 import mwparserfromhell
-import sentencex
 from mwparserfromhell.nodes import ExternalLink, HTMLEntity, Node, Tag, Template, Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
+
+from tasks.contexts.sentence_ends import sentences_of
 
 _READ = frozenset(
     {"b", "i", "u", "em", "strong", "small", "big", "sub", "sup", "span", "div", "p", "q", "cite", "abbr", "bdi", "bdo"}
@@ -67,9 +68,8 @@ def sentence_at(paragraph: str, start: int, end: int) -> str | None:
 
     A sentence has 5 to 100 words and its mark at the end: entries of lists, captions and fragments are none.
     """
-    # The library panics where a line separator stands beside a point, so every space is made a plain one first.
     begin = 0
-    for sentence in sentencex.segment("en", _SPACE.sub(" ", paragraph)):
+    for sentence in sentences_of(paragraph):
         if begin <= start and end <= begin + len(sentence):
             found = sentence.strip()
             whole = FEWEST_WORDS <= len(words_of(found)) <= MOST_WORDS and _ENDS.search(found)

@@ -9,10 +9,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sentencex import segment
-
 from data.records import SLOT
 from tasks.contexts.mentions import Mention, mentions
+from tasks.contexts.sentence_ends import sentences_of
 
 WORDS = 80
 _FEWEST_WORDS = 3
@@ -104,7 +103,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 def _sentences(paragraph: str, found: Sequence[Mention]) -> list[_Sentence]:
     """The paragraph's sentences; one that would end within a mention goes on."""
     sentences, start, end = [], 0, 0
-    for piece in segment("en", paragraph):
+    for piece in sentences_of(paragraph):
         end += len(piece)
         if not any(mention.start < end < mention.end for mention in found):
             inside = tuple(mention for mention in found if start <= mention.start < end)

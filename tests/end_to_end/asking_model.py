@@ -7,7 +7,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from tests.tasks.models.tiny import byte_tokenizer
 
-QUESTION = " Which of the two words is said to have stood there last?"
+QUESTION = " What became of the skirmish, and who was mayor then?"
 _SURE = 10.0
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from data import catalog
 from data.catalog import reading
+from data.catalog.prompt_file import dispute_prompt
 
 Serve = Callable[[str, str | bytes], None]
 
@@ -18,7 +19,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     def forget() -> None:
         for cached in (
             catalog.relations, catalog.dropped, catalog.facts, catalog.invented_entities, catalog.questions,
-            catalog.prompts, catalog.models, reading.document,
+            catalog.prompts, catalog.models, dispute_prompt, reading.document,
         ):  # fmt: skip
             cached.cache_clear()
 

