@@ -120,7 +120,7 @@ def standing(plan: Plan) -> Standing:
     outcome = Counter(one.reason for one in decided.dropped)
     found = judgements(current).values()
     return Standing(
-        questions=len(questions),
+        questions=len(now),
         agreement=agreement(current),
         outcome={"accepted": len(decided.accepted), **dict(sorted(outcome.items()))},
         open_conflicts=sum(one.is_conflict and one.third is None for one in found),

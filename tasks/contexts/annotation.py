@@ -122,15 +122,22 @@ def judgements(annotations: Iterable[Annotation]) -> dict[Shown, Judgement]:
 
 
 def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> Decided:
-    """Which questions go on by what annotators say of them as they are now.
+    """Which questions go on by what annotators say of them as they are now; one that is there twice goes on once.
 
+    Two titles of a page lead to the same questions.
     A changed question has its new texts, the other answer in its counter-memory context, and its flags anew.
     """
     found = judgements(annotations)
     judged_before = {question_id for question_id, _ in found}
+    seen: set[Shown] = set()
     accepted, dropped = [], []
     for question in questions:
-        judgement = found.get(shown(question), Judgement(()))
+        about = shown(question)
+        if about in seen:
+            dropped.append(not_asked(question, reasons.DOUBLED))
+            continue
+        seen.add(about)
+        judgement = found.get(about, Judgement(()))
         holds = judgement.decided
         if holds is None:
             reason = reasons.ANNOTATORS_DISAGREE if judgement.is_conflict else reasons.NOT_ANNOTATED
@@ -147,14 +154,14 @@ def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> 
 def for_annotator(
     questions: Sequence[Question], annotations: Iterable[Annotation], annotator: str, *, conflicts_only: bool = False
 ) -> list[Question]:
-    """The questions that an annotator has still to judge: those of fewer than two judgements, none of them theirs.
+    """The questions that an annotator has still to judge, each once: of fewer than two judgements, none of them theirs.
 
     conflicts_only: those that two others disagree about, and that no third has decided.
     """
     found = judgements(annotations)
     chosen = []
-    for question in questions:
-        judgement = found.get(shown(question), Judgement(()))
+    for about, question in {shown(question): question for question in questions}.items():
+        judgement = found.get(about, Judgement(()))
         open_conflict = judgement.is_conflict and judgement.third is None
         wanted = open_conflict if conflicts_only else len(judgement.independent) < INDEPENDENT
         if wanted and annotator not in judgement.annotators:

@@ -1,5 +1,7 @@
-"""The tiny study, run once for all the tests of a session."""
+"""The tiny study, run once for all the tests of a session; and a Prefect server for studies that ask services."""
 
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,3 +21,11 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[TinyStudy, Ru
 def study(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> TinyStudy:
     """A finished study in a workspace of the test's own."""
     return elsewhere(undisturbed[0], tmp_path / "workspace")
+
+
+@pytest.fixture(scope="session")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Prefect server for many commands, since each would wait for its own."""
+    home = tmp_path_factory.mktemp("prefect-of-all")
+    with TinyStudy(home / "no study", home, home, uuid.uuid4().hex).server() as url:
+        yield url

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
 import time
 import uuid
 from collections import Counter
@@ -23,6 +22,7 @@ from tests.data.sources.oxigraph import served
 from tests.data.sources.sparql_server import RESULTS, Said, answering
 from tests.data.sources.yago_graph import RELATIONS, write_graph
 from tests.end_to_end.tiny_study import Run, TinyStudy
+from tests.end_to_end.waiting import until
 from tests.tasks.models.tiny import save_language_model
 
 KILLS_AFTER = (3, 40, 90)
@@ -43,14 +43,6 @@ def oxigraph(turtle: Path) -> Iterator[str]:
 
 
 Studies = Callable[..., TinyStudy]
-
-
-@pytest.fixture(scope="session")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Prefect server for all of them, since each command would wait for its own."""
-    home = tmp_path_factory.mktemp("prefect-of-graphs")
-    with TinyStudy(home / "no study", home, home, uuid.uuid4().hex).server() as url:
-        yield url
 
 
 @pytest.fixture(scope="session")
@@ -166,7 +158,7 @@ def test_a_fetch_that_is_killed_three_times_ends_with_the_same_facts_and_asks_no
         for count in KILLS_AFTER:
             left[0] = count - len(answered)
             with disturbed.start("fetch") as process:
-                _until(lambda reached=count: len(answered) == reached, process)
+                until(lambda reached=count: len(answered) == reached, process)
                 time.sleep(0.3)  # the next request is held back meanwhile
                 os.kill(process.pid, signal.SIGKILL)
             for other in disturbed.processes():
@@ -205,11 +197,3 @@ def test_a_relation_that_fails_stops_no_other(oxigraph: str, study: Studies) -> 
     assert run.code == 1
     assert "relation parallax" in run.said
     assert [name for name in facts(lacking) if name.startswith("facts-")] == ["facts-capital"]
-
-
-def _until(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    last = time.monotonic() + 90
-    while not reached():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < last
-        time.sleep(0.02)
