@@ -13,7 +13,7 @@ from data.dataset_questions import is_published, published_questions, questions_
 from data.errors import InputError
 from data.keys import content_key
 from data.records import Fact, Question, of_row
-from data.sources.qec import read_qec
+from data.sources.graph.qec import read_qec
 from data.table import Table
 from data.tables import FACTS, QUESTIONS
 from data.workspace import Stored

@@ -15,8 +15,8 @@ from data.records import Annotation, Partition, Question, as_row
 from data.tables import ANNOTATIONS
 from data.workspace import Workspace
 from flows.plan import Plan
-from tasks.contexts.agreement import Agreement, agreement
-from tasks.contexts.annotation import (
+from tasks.contexts.annotation.agreement import Agreement, agreement
+from tasks.contexts.annotation.judging import (
     annotator_name,
     changed_texts,
     decide,
@@ -26,15 +26,15 @@ from tasks.contexts.annotation import (
     read_annotations,
     shown,
 )
-from tasks.contexts.annotation_sheet import COLUMNS, COLUMNS_OF_CONFLICTS, GUIDE, read_back, rows_for
-from tasks.contexts.spreadsheet import read_sheet, write_sheet
+from tasks.contexts.annotation.sheet import COLUMNS, COLUMNS_OF_CONFLICTS, GUIDE, read_back, rows_for
+from tasks.contexts.annotation.spreadsheet import read_sheet, write_sheet
 
 
 @dataclass(frozen=True)
 class Imported:
     """What an import took and what it did not: new annotations, revised ones, rows that said the same before, and rows.
 
-    unfinished, outdated and others: as `tasks.contexts.annotation_sheet.ReadBack` has them.
+    unfinished, outdated and others: as `tasks.contexts.annotation.sheet.ReadBack` has them.
     """
 
     new: int

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data.records import ANNOTATION_CHOICES
-from data.sources.manners import printable
+from data.sources.http.manners import printable
 from flows.cli_options import Folder, StudyFile, Traceback, err, out
 from flows.plan import Plan
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from data import catalog
 from data.errors import UsageError
 from data.records import Fact, Partition, of_row
-from data.sources.dynamicqa_export import LeftOut, write_questions
-from data.sources.dynamicqa_file import FILES
-from data.sources.qec import write_qec
+from data.sources.dynamicqa.export import LeftOut, write_questions
+from data.sources.dynamicqa.layout import FILES
+from data.sources.graph.qec import write_qec
 from flows.plan import Plan
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from data import catalog
 from data.catalog.name_parts import names_prompt
 from data.invented import GENERATOR_VERSION
-from data.sources import dump
+from data.sources.graph import dump
 from flows.study_facts import FactsPart
 from flows.study_file import Study
 from tasks.models.identity import identify_language_model

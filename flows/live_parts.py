@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from data.errors import SwaymeterError
-from data.sources.manners import printable
+from data.sources.http.manners import printable
 from data.workspace import Stored
 
 Found = TypeVar("Found")

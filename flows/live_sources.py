@@ -11,19 +11,20 @@ from numpy.typing import NDArray
 
 from data.errors import ServiceBudget, ServiceError
 from data.records import Seed, WikidataId
-from data.sources import pageviews, seeds
-from data.sources.mediawiki import Wiki
-from data.sources.pageviews import PageViews
-from data.sources.wembedder import Wembedder
-from data.sources.wikidata import Wikidata
-from data.sources.wikipedia import Wikipedia
+from data.sources import seeds
+from data.sources.wikimedia import pageviews
+from data.sources.wikimedia.mediawiki import Wiki
+from data.sources.wikimedia.pageviews import PageViews
+from data.sources.wikimedia.wembedder import Wembedder
+from data.sources.wikimedia.wikidata import Wikidata
+from data.sources.wikimedia.wikipedia import Wikipedia
 from flows.live_files import LiveFiles
 from flows.sources import Sources
-from tasks.contexts.disputes import Found, disputes_of_page
-from tasks.contexts.wikidata_questions import Built, Clients, questions_of_property
+from tasks.contexts.disputes.of_page import Found, disputes_of_page
+from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
 
 if TYPE_CHECKING:
-    from tasks.contexts.disputed_questions import Written
+    from tasks.contexts.disputes.questions import Written
 
 T = TypeVar("T")
 WITHOUT_A_SERVICE = (
@@ -72,7 +73,7 @@ class LiveSources:
 
     def written(self, title: str) -> "Written":
         """The questions that the study's writer makes of a page's disputes, and what became none."""
-        from tasks.contexts.disputed_questions import Written, write_questions  # takes torch along
+        from tasks.contexts.disputes.questions import Written, write_questions  # takes torch along
 
         disputes = self._files.read_disputes(title)
         if not disputes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from data.errors import SwaymeterError
 from data.records import Dropped, Partition, Question
 from flows.question_files import QuestionFiles
-from tasks.contexts.annotation import decide, read_annotations
+from tasks.contexts.annotation.judging import decide, read_annotations
 from tasks.contexts.questions import choose_questions
 
 

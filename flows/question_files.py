@@ -8,7 +8,7 @@ from data import catalog
 from data.keys import file_digest
 from data.records import Partition, Question, of_row
 from data.sources import dynamicqa
-from data.sources.dynamicqa_rules import with_flags_across
+from data.sources.dynamicqa.rules import with_flags_across
 from data.tables import QUESTIONS
 from data.workspace import Stored, Workspace
 from flows.live_files import LiveFiles

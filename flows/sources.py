@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 from data import catalog
 from data.errors import InputError, ServiceBudget, ServiceError
 from data.invented import invented_names
-from data.sources import dump, sample, yago
-from data.sources.session import Session
-from data.sources.sparql import Endpoint, SparqlStore
+from data.sources import sample
+from data.sources.graph import dump, yago
+from data.sources.graph.sparql import Endpoint, SparqlStore
+from data.sources.http.session import Session
 from flows.facts_keys import NAMES_DTYPE, dump_files, names_wanted, not_in
 from flows.plan import Plan
 from flows.study_facts import FactsPart

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from data import catalog
-from data.sources import yago
-from data.sources.limits import Service
-from data.sources.services import SERVICES
+from data.sources.graph import yago
+from data.sources.http.limits import Service
+from data.sources.http.services import SERVICES
 from tasks.contexts.entities import Choice
 
 

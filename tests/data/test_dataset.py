@@ -11,7 +11,7 @@ from data.dataset import Dataset
 from data.errors import DamagedFile, InputError
 from data.records import Fact
 from data.sources.fetch import write_names
-from data.sources.qec import SOURCE
+from data.sources.graph.qec import SOURCE
 from data.tables import FACTS, INVENTED
 from data.workspace import Workspace, write_parquet
 from tests.data.a_dataset import KENYA, NORWAY, PERU, fact, keep, published, workspace, write

@@ -8,7 +8,7 @@ from data.dataset import Dataset
 from data.dataset_questions import counted_anew
 from data.errors import DamagedFile, InputError
 from data.records import Question, as_row
-from data.sources.dynamicqa_export import write_questions
+from data.sources.dynamicqa.export import write_questions
 from data.tables import DISPUTES, QUESTIONS
 from data.workspace import write_parquet
 from tests.data.a_dataset import (

@@ -15,7 +15,7 @@ from data.errors import DamagedFile, InputError, UnknownName, UsageError, Worksp
 from data.records import ANNOTATION_CHOICES, Question
 from flows import annotate
 from flows.plan import Plan
-from tasks.contexts.annotation import decide, read_annotations, shown
+from tasks.contexts.annotation.judging import decide, read_annotations, shown
 from tests.flows.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_plan import fetch, small_plan
 

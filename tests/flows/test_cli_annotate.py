@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from flows.plan import Plan
-from tasks.contexts.annotation_sheet import MEANINGS
+from tasks.contexts.annotation.sheet import MEANINGS
 from tests.flows.annotating import choosing, fill, questions_of
 from tests.flows.conftest import Command
 from tests.flows.small_plan import fetch, small_plan

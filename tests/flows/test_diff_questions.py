@@ -10,7 +10,7 @@ from rich.console import Console
 
 from data.dataset import Dataset
 from data.dataset_diff import Difference, difference
-from data.sources.dynamicqa_export import write_questions
+from data.sources.dynamicqa.export import write_questions
 from flows import diff
 from tests.data.a_dataset import NORWAY, PERU, disputed, fact, keep_questions, question, workspace
 from tests.flows.conftest import Command

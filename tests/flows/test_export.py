@@ -11,7 +11,7 @@ from data.dataset_diff import difference
 from data.errors import MissingFile, UsageError
 from data.records import Fact, of_row
 from data.sources import dynamicqa
-from data.sources.qec import read_qec
+from data.sources.graph.qec import read_qec
 from flows.export import export
 from flows.plan import Plan
 from tests.flows.conftest import Command

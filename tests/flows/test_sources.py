@@ -8,7 +8,7 @@ import pytest
 from data import catalog
 from data.errors import InputError, ServiceError
 from data.invented import invented_names
-from data.sources.dump import Dump
+from data.sources.graph.dump import Dump
 from flows.facts_keys import SPARE_NAMES
 from flows.sources import opened
 from tests.data.sources.servers.faults import unused_address

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from data.sources.mediawiki import Wiki
-from data.sources.session import Service, Session
-from data.sources.wikipedia import Wikipedia
+from data.sources.http.session import Service, Session
+from data.sources.wikimedia.mediawiki import Wiki
+from data.sources.wikimedia.wikipedia import Wikipedia
 from tests.mediawiki.wiki_server import RunningWiki, a_wiki, is_installed
 
 USERS = ("Alice", "Bob", "Carol")

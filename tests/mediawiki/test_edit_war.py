@@ -8,8 +8,8 @@ import pytest
 
 from data import reasons
 from data.records import Dispute, Dropped
-from data.sources.wikipedia import Wikipedia
-from tasks.contexts.disputes import Found, disputes_of_page
+from data.sources.wikimedia.wikipedia import Wikipedia
+from tasks.contexts.disputes.of_page import Found, disputes_of_page
 from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki
 from tests.tasks.contexts.letters import embed
 

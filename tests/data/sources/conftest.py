@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from data.sources.dump import Dump
-from data.sources.sparql import Endpoint
+from data.sources.graph.dump import Dump
+from data.sources.graph.sparql import Endpoint
 from tests.data.sources.oxigraph import served
 from tests.data.sources.sparql_server import asking
 from tests.data.sources.yago_graph import write_graph

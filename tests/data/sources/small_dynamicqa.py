@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data.records import Partition
-from data.sources.dynamicqa_file import COLUMNS, FILES
+from data.sources.dynamicqa.layout import COLUMNS, FILES
 
 ROW = {
     "": "0", "id": "0", "subj": "Norway", "prop": "capital city", "obj": "Oslo", "subj_id": "Q20", "prop_id": "P36",

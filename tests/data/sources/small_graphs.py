@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from data.records import Fact
-from data.sources import yago
-from data.sources.dump import Dump
-from data.sources.sparql import Row, Rows, SparqlStore
+from data.sources.graph import yago
+from data.sources.graph.dump import Dump
+from data.sources.graph.sparql import Row, Rows, SparqlStore
 from tests.data.sources.turtle import HEAD
 from tests.data.sources.yago_graph import relation_named
 

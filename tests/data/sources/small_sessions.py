@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from data.sources.session import Service, Session
+from data.sources.http.session import Service, Session
+from tests.data.sources.http.asking import CONTACT, Clock
 from tests.data.sources.servers.faults import FaultServer, Say, serving
-from tests.data.sources.session.asking import CONTACT, Clock
 
 
 @contextmanager

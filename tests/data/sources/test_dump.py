@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
-from data.sources.dump import Dump
-from data.sources.sparql import Literal, Row, Uri
+from data.sources.graph.dump import Dump
+from data.sources.graph.sparql import Literal, Row, Uri
 from data.workspace import TEMPORARY
 from tests.data.sources.turtle import HEAD, YAGO
 
@@ -66,7 +66,7 @@ def test_blank_nodes_of_two_files_are_not_the_same(tmp_path: Path) -> None:
 
 
 def test_a_dump_larger_than_what_is_in_memory_at_once_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("data.sources.dump.AT_ONCE", 3)
+    monkeypatch.setattr("data.sources.graph.dump.AT_ONCE", 3)
     text = "".join(f"yago:E{number} yago:n {number} .\n" for number in range(20))
     assert len(rows(Dump.of([written(tmp_path, "a.ttl.gz", HEAD + text)], tmp_path / "graphs"))) == 20
 
@@ -160,7 +160,7 @@ def test_a_store_that_fails_while_it_is_asked_says_what_to_do(tmp_path: Path, mo
 KILLED_BEFORE_IT_HAS_ITS_NAME = """
 import sys, time
 from pathlib import Path
-from data.sources.dump import Dump
+from data.sources.graph.dump import Dump
 
 Path.rename = lambda *_: (print("loaded", flush=True), time.sleep(60))
 Dump.of([Path(sys.argv[1])], Path(sys.argv[2]))
@@ -186,7 +186,7 @@ def test_a_dump_that_changes_while_it_is_loaded_is_refused(tmp_path: Path, monke
     def change(*said: object) -> None:
         file.write_text(TURTLE + "yago:Norway yago:n 8 .\n")
 
-    monkeypatch.setattr("data.sources.dump.log.info", change)
+    monkeypatch.setattr("data.sources.graph.dump.log.info", change)
     with pytest.raises(InputError, match=r"a\.ttl.* changed while it was loaded"):
         Dump.of([file], tmp_path / "graphs")
     assert graphs(tmp_path / "graphs") == unfinished(tmp_path / "graphs") == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.sources.dump import Dump, _content, digest
+from data.sources.graph.dump import Dump, _content, digest
 from tests.data.sources.test_dump import ALL, TRIPLES, TURTLE, rows, unfinished, written
 
 
@@ -98,7 +98,7 @@ def test_a_damaged_dump_is_loaded_once_and_fails_at_once_the_next_time(
 ) -> None:
     sound, damaged = written(tmp_path, "sound.ttl", TURTLE), written(tmp_path, "a.nt", TRIPLES + "half a li")
     said = []
-    with caplog.at_level(logging.INFO, logger="data.sources.dump"):
+    with caplog.at_level(logging.INFO, logger="data.sources.graph.dump"):
         for _ in range(3):
             with pytest.raises(InputError, match=r"a\.nt, line 5 is no RDF") as caught:
                 Dump.of([sound, damaged], tmp_path / "graphs")

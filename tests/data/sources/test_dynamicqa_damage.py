@@ -9,7 +9,7 @@ import pytest
 from data.errors import InputError
 from data.records import PARTITIONS, Partition
 from data.sources import dynamicqa, slots
-from data.sources.dynamicqa_file import COLUMNS, FILES, Row, Rows, content_of, read_rows
+from data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, content_of, read_rows
 from data.sources.fetch import fetch_questions
 from data.tables import QUESTIONS
 from data.workspace import Workspace

@@ -8,7 +8,7 @@ import pytest
 from data.errors import InputError
 from data.records import PARTITIONS, Partition
 from data.sources import dynamicqa, slots
-from data.sources.dynamicqa_file import FILES, Row, Rows, content_of, read_rows
+from data.sources.dynamicqa.layout import FILES, Row, Rows, content_of, read_rows
 from tests.data.sources.small_dynamicqa import PUBLISHED, with_published
 
 pytestmark = with_published

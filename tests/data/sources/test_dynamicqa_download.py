@@ -7,10 +7,10 @@ import pytest
 
 from data.errors import ServiceBudget, ServiceError, WorkspaceError
 from data.sources import dynamicqa
-from data.sources.services import SERVICES
-from data.sources.session import Session
+from data.sources.http.services import SERVICES
+from data.sources.http.session import Session
+from tests.data.sources.http.asking import Clock
 from tests.data.sources.servers.faults import FaultServer, Say, gzipped, serving, unused_address
-from tests.data.sources.session.asking import Clock
 from tests.data.sources.small_dynamicqa import ROW, write
 
 

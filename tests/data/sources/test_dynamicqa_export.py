@@ -6,8 +6,8 @@ import pytest
 from data.errors import WorkspaceError
 from data.records import PARTITIONS, Partition, Question, RelationName, WikidataId
 from data.sources import dynamicqa, sample
-from data.sources.dynamicqa_export import from_questions, write_questions
-from data.sources.dynamicqa_file import COLUMNS, FILES, read_rows
+from data.sources.dynamicqa.export import from_questions, write_questions
+from data.sources.dynamicqa.layout import COLUMNS, FILES, read_rows
 from tests.data.a_dataset import disputed, question
 from tests.data.sources.small_dynamicqa import PUBLISHED, with_published
 

@@ -5,7 +5,7 @@ import pytest
 from data.errors import InputError, WorkspaceError
 from data.records import PARTITIONS, Partition
 from data.sources import dynamicqa
-from data.sources.dynamicqa_file import COLUMNS, FILES, OPTIONAL, content_of, keeps, read_rows, rows_of, write_rows
+from data.sources.dynamicqa.layout import COLUMNS, FILES, OPTIONAL, content_of, keeps, read_rows, rows_of, write_rows
 from tests.data.sources.small_dynamicqa import DISPUTED, PERU, PUBLISHED, ROW, with_published, write
 
 HEADER = ",".join(COLUMNS["disputable"])

@@ -6,7 +6,7 @@ import pytest
 
 from data.records import SLOT, Partition, as_row
 from data.sources import dynamicqa, slots
-from data.sources.dynamicqa_file import read_rows
+from data.sources.dynamicqa.layout import read_rows
 from data.tables import QUESTIONS
 from tests.data.sources.small_dynamicqa import PUBLISHED, with_published
 

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from data.sources.literals import LONGEST, plain, text, unit_of
-from data.sources.sparql import Literal
+from data.sources.graph.literals import LONGEST, plain, text, unit_of
+from data.sources.graph.sparql import Literal
 from tests.data.sources.turtle import YAGO
 from tests.data.sources.yago_graph import relation_named
 

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import pytest
 
 from data.errors import InputError, ServiceError
-from data.sources.pageviews import COUNTED_AFTER_DAYS, PageViews, months
+from data.sources.wikimedia.pageviews import COUNTED_AFTER_DAYS, PageViews, months
 from tests.data.sources.servers.faults import Asked, Say, says, serving
 from tests.data.sources.small_sessions import answering, asking
 

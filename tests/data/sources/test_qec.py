@@ -10,7 +10,7 @@ from data import catalog
 from data.catalog import ENTITY_CLASSES, Relation
 from data.errors import InputError, WorkspaceError
 from data.records import Fact
-from data.sources.qec import LICENCE, SOURCE, TOP_CLASS, read_qec, write_qec
+from data.sources.graph.qec import LICENCE, SOURCE, TOP_CLASS, read_qec, write_qec
 from tests.data.a_dataset import CAPITAL, KENYA, NORWAY, PERU, YAGO, fact, published, write
 
 

@@ -11,7 +11,7 @@ import pyoxigraph as ox
 import pytest
 
 from data.errors import InputError, ServiceError, ServiceTimeout
-from data.sources.sparql import RESULTS, Endpoint, Literal, Uri, bound, count, iri, iris, is_iri, string
+from data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, count, iri, iris, is_iri, string
 from tests.data.sources.sparql_server import answering, asking
 from tests.data.sources.yago_nasty import NASTY
 

@@ -4,7 +4,7 @@ import pytest
 
 from data.errors import ServiceError
 from data.records import WikidataId
-from data.sources.wembedder import Similar, Wembedder
+from data.sources.wikimedia.wembedder import Similar, Wembedder
 from tests.data.sources.servers.faults import Asked, Say, recorded, says, serving
 from tests.data.sources.small_sessions import answering, asking
 

@@ -8,11 +8,10 @@ import pytest
 
 from data.errors import InputError, ServiceError, ServiceTimeout
 from data.records import Seed, WikidataId
-from data.sources import wikidata_pairs
-from data.sources.dump import Dump
-from data.sources.seeds import of_property
-from data.sources.sparql import Row, SparqlStore
-from data.sources.wikidata_pairs import DIRECT, ENTITY
+from data.sources.graph.dump import Dump
+from data.sources.graph.sparql import Row, SparqlStore
+from data.sources.seeds import of_property, wikidata_pairs
+from data.sources.seeds.wikidata_pairs import DIRECT, ENTITY
 from tests.data.sources.oxigraph import served
 from tests.data.sources.small_graphs import Changed, graph
 from tests.data.sources.sparql_server import asking, cutting

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.sources import yago
-from data.sources.dump import Dump
-from data.sources.sparql import Endpoint, Literal, Uri
-from data.sources.yago_predicates import predicates
+from data.sources.graph import yago
+from data.sources.graph.dump import Dump
+from data.sources.graph.predicates import predicates
+from data.sources.graph.sparql import Endpoint, Literal, Uri
 from tests.data.sources.small_graphs import Changed, by_subject, graph, said
 from tests.data.sources.sparql_server import asking, cutting
 from tests.data.sources.turtle import YAGO

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError, ServiceError
-from data.sources import yago, yago_entities
-from data.sources.dump import Dump
-from data.sources.literals import plain
-from data.sources.sparql import Endpoint, Literal, Row, Uri
+from data.sources.graph import entities as yago_entities
+from data.sources.graph import yago
+from data.sources.graph.dump import Dump
+from data.sources.graph.literals import plain
+from data.sources.graph.sparql import Endpoint, Literal, Row, Uri
 from tests.data.sources.small_graphs import ALL, Changed, by_subject, graph, said
 from tests.data.sources.turtle import YAGO
 from tests.data.sources.yago_graph import relation_named
@@ -42,7 +43,7 @@ def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
 def test_what_makes_no_fact_is_dropped_and_counted(
     relation: str, facts: int, asked: int, dropped: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, logger="data.sources.yago"):
+    with caplog.at_level(logging.INFO, logger="data.sources.graph.yago"):
         fetched = yago.facts(dump, relation_named(relation), pairs=ALL, seed=1)
     assert len(fetched.facts) == facts
     assert fetched.dropped == dropped

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from data.errors import ServiceTimeout
-from data.sources import yago
-from data.sources.dump import Dump
-from data.sources.sparql import Row
-from data.sources.yago_pairs import LONGER, Pair, sampled_pairs
+from data.sources.graph import yago
+from data.sources.graph.dump import Dump
+from data.sources.graph.pairs import LONGER, Pair, sampled_pairs
+from data.sources.graph.sparql import Row
 from tests.data.sources.small_graphs import ALL, Changed, graph, said
 from tests.data.sources.sparql_server import asking, cutting
 from tests.data.sources.yago_graph import COUNTRIES, relation_named

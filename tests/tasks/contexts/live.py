@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.records import RelationName, Seed, WikidataId
-from data.sources.limits import Service
-from data.sources.mediawiki import Wiki
-from data.sources.pageviews import PageViews
-from data.sources.session import Session
-from data.sources.wembedder import Wembedder
-from data.sources.wikidata import Wikidata
-from data.sources.wikipedia import Wikipedia
-from tasks.contexts.wikidata_questions import Clients
+from data.sources.http.limits import Service
+from data.sources.http.session import Session
+from data.sources.wikimedia.mediawiki import Wiki
+from data.sources.wikimedia.pageviews import PageViews
+from data.sources.wikimedia.wembedder import Wembedder
+from data.sources.wikimedia.wikidata import Wikidata
+from data.sources.wikimedia.wikipedia import Wikipedia
+from tasks.contexts.wikidata.questions import Clients
 
 MONTHS = ("2025-01", "2025-12")
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from data.records import ANNOTATION_CHOICES, AnnotationChoice
-from tasks.contexts.agreement import agreement
+from tasks.contexts.annotation.agreement import agreement
 from tests.tasks.contexts.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in range(1, 9)]

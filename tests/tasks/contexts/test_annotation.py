@@ -8,7 +8,7 @@ from data.errors import DamagedFile, UsageError
 from data.records import ANNOTATION_CHOICES, as_row
 from data.tables import ANNOTATIONS
 from data.workspace import Workspace
-from tasks.contexts.annotation import (
+from tasks.contexts.annotation.judging import (
     annotator_name,
     counts_by_annotator,
     decide,

@@ -8,8 +8,8 @@ from data.errors import InputError, UsageError
 from data.reasons import REASONS
 from data.records import ANNOTATION_CHOICES
 from data.sources import slots
-from tasks.contexts.annotation import judgements, shown
-from tasks.contexts.annotation_sheet import (
+from tasks.contexts.annotation.judging import judgements, shown
+from tasks.contexts.annotation.sheet import (
     COLUMNS,
     COLUMNS_OF_CONFLICTS,
     GUIDE,
@@ -18,7 +18,7 @@ from tasks.contexts.annotation_sheet import (
     read_back,
     rows_for,
 )
-from tasks.contexts.spreadsheet import Sheet, SheetRow
+from tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
 from tests.tasks.contexts.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in (1, 2, 3)]

@@ -1,6 +1,15 @@
 import pytest
 
-from tasks.contexts.cells import LARGEST_CELL, coded, decoded, guarded, looks_like_formula, plain, size, unguarded
+from tasks.contexts.annotation.cells import (
+    LARGEST_CELL,
+    coded,
+    decoded,
+    guarded,
+    looks_like_formula,
+    plain,
+    size,
+    unguarded,
+)
 
 ANY = [
     "", "Oslo", "=1+1", "-5", "+47 22", "@SUM(1)", "\t=1", " =1", '"=1', "\u202e=1", "＝1+1", "1914", "1/2", "3 pm",

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from data.sources.slots import NO_SLOT, OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, REPLACEMENT_IS_ANSWER
-from tasks.contexts.changed import change
+from tasks.contexts.annotation.changed import change
 from tests.tasks.contexts.judged import a_question
 
 PLAIN = a_question()

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from data.records import WikidataId
-from data.sources.wembedder import Similar
-from tasks.contexts.counter_memory import (
+from data.sources.wikimedia.wembedder import Similar
+from tasks.contexts.wikidata.counter_memory import (
     EMBEDDINGS,
     WEMBEDDER,
     Replacement,
@@ -21,7 +21,7 @@ from tasks.contexts.counter_memory import (
     remembering,
     truth,
 )
-from tasks.contexts.wikidata_items import Items, KnownItem
+from tasks.contexts.wikidata.items import Items, KnownItem
 from tests.data.sources.servers.wiki_world import World, serving_world
 from tests.tasks.contexts.live import by_words, clients
 

@@ -10,8 +10,8 @@ from data.catalog.prompt_file import dispute_prompt
 from data.records import Dispute, Dropped, Question, as_row, of_row
 from data.sources import slots
 from data.tables import DROPPED, QUESTIONS
-from tasks.contexts import disputed_questions
-from tasks.contexts.disputed_questions import dispute_id, question_in, write_questions
+from tasks.contexts.disputes import questions as disputed_questions
+from tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
 from tasks.models import LanguageModel
 from tasks.scoring.generation import Answer, SampledAnswers
 from tests.tasks.models.tiny import CHAT, tiny_language_model

@@ -1,7 +1,7 @@
 import pytest
 
 from data import reasons
-from tasks.contexts.disputed_spans import NoReplacement, Replacement, replacement, same_place
+from tasks.contexts.disputes.spans import NoReplacement, Replacement, replacement, same_place
 
 TEXT = """{{Infobox|owner=Crown}}
 '''Velm''' is an old [[town]].<ref>x</ref> It was founded by Ada Kelm, a weaver, in 1621.

@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from tasks.contexts.mentions import mentions
+from tasks.contexts.wikidata.mentions import mentions
 
 
 def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from tasks.contexts.running_text import running_text, sentence_at, words_of
+from tasks.contexts.disputes.running_text import running_text, sentence_at, words_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from data.records import SLOT
 from data.sources.slots import fill_slot
-from tasks.contexts.snippets import Snippet, find_snippet
+from tasks.contexts.wikidata.snippets import Snippet, find_snippet
 
 PAGE = """Ada Example (born 1 May 1901) is a chemist of St. Louis. She is known for her work, e.g. on salt.
 

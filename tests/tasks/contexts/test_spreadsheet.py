@@ -8,8 +8,8 @@ import pytest
 from openpyxl import load_workbook
 
 from data.errors import InputError, UsageError, WorkspaceError
-from tasks.contexts.cells import LARGEST_CELL
-from tasks.contexts.spreadsheet import read_sheet
+from tasks.contexts.annotation.cells import LARGEST_CELL
+from tasks.contexts.annotation.spreadsheet import read_sheet
 from tests.tasks.contexts.sheets import BOTH, COLUMNS, GUIDE, HEADER, as_csv, as_xlsx, write
 
 HOSTILE = [

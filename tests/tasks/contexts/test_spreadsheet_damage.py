@@ -7,8 +7,8 @@ import pytest
 from openpyxl import Workbook
 
 from data.errors import InputError
-from tasks.contexts import spreadsheet
-from tasks.contexts.spreadsheet import read_sheet
+from tasks.contexts.annotation import spreadsheet
+from tasks.contexts.annotation.spreadsheet import read_sheet
 from tests.tasks.contexts.sheets import BOTH, COLUMNS, HEADER, as_csv, as_xlsx, write
 
 

@@ -9,7 +9,7 @@ from data.errors import InputError, ServiceError
 from data.records import Dropped, Question, as_row
 from data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER
 from data.tables import DROPPED, QUESTIONS
-from tasks.contexts.wikidata_questions import Built, questions_of_property
+from tasks.contexts.wikidata.questions import Built, questions_of_property
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import (
     EMBEDDINGS,

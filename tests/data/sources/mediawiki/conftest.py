@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from data.sources.mediawiki import Wiki
-from data.sources.wikipedia import Wikipedia
+from data.sources.wikimedia.mediawiki import Wiki
+from data.sources.wikimedia.wikipedia import Wikipedia
+from tests.data.sources.http.asking import Open
+from tests.data.sources.http.conftest import clock, opened
 from tests.data.sources.servers.faults import FaultServer
-from tests.data.sources.session.asking import Open
-from tests.data.sources.session.conftest import clock, opened
 
 __all__ = ["asking", "clock", "opened"]
 Asking = Callable[..., Wikipedia]

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.mediawiki import error_of
-from data.sources.mediawiki_answers import PATIENCE
+from data.sources.wikimedia.mediawiki import error_of
+from data.sources.wikimedia.mediawiki_answers import PATIENCE
+from tests.data.sources.http.asking import Clock
 from tests.data.sources.mediawiki.conftest import Asking
 from tests.data.sources.servers.faults import ANSWERS, Say, recorded, says, serving
-from tests.data.sources.session.asking import Clock
 
 OK = recorded("modes/readonly_query_ok.json")
 ASKED = {"prop": "info", "titles": "Chemist"}

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 import pytest
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.mediawiki_answers import PATIENCE
-from data.sources.wikipedia import Wikipedia
+from data.sources.wikimedia.mediawiki_answers import PATIENCE
+from data.sources.wikimedia.wikipedia import Wikipedia
+from tests.data.sources.http.asking import Clock
 from tests.data.sources.mediawiki.conftest import Asking
 from tests.data.sources.mediawiki.small_wiki import answers, page
 from tests.data.sources.servers.faults import Asked, Say, recorded, says, serving, unused_address
-from tests.data.sources.session.asking import Clock
 
 QUESTIONS: dict[str, Callable[[Wikipedia], Any]] = {
     "page": lambda wikipedia: wikipedia.page("Ada Example"),

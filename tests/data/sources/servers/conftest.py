@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.contexts.wikidata_questions import Clients
+from tasks.contexts.wikidata.questions import Clients
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.wiki_world import Served, World, serving_world
 from tests.data.sources.servers.wiki_world.asking import asking_world

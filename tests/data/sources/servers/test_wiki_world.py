@@ -6,7 +6,7 @@ import pytest
 import requests
 
 from data.errors import ServiceError
-from data.sources.edit_history import edit_history
+from data.sources.wikimedia.edit_history import edit_history
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says
 from tests.data.sources.servers.wiki_world import Limits, Served, World, serving_world

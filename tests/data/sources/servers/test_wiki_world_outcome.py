@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from data.records import Dropped, Question, WikidataId
-from data.sources.edit_history import edit_history
 from data.sources.seeds import from_csv, of_property, popqa
-from tasks.contexts.disputes import disputes_of_page
-from tasks.contexts.wikidata_questions import Built, Clients, questions_of_property
+from data.sources.wikimedia.edit_history import edit_history
+from tasks.contexts.disputes.of_page import disputes_of_page
+from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
 from tests.data.sources.oxigraph import served
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.wiki_world import OUTCOME, WARS, Kept, Left, Served, World, forwarding, serving_world

@@ -7,7 +7,7 @@ import pytest
 
 from data import reasons
 from data.errors import ServiceError
-from tasks.contexts.wikidata_questions import Built, Clients, questions_of_property
+from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import World, repeated, service_of, serving_world

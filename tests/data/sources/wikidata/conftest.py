@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from data.sources.mediawiki import Wiki
-from data.sources.session import Service, Session
-from data.sources.wikidata import Wikidata
+from data.sources.http.session import Service, Session
+from data.sources.wikimedia.mediawiki import Wiki
+from data.sources.wikimedia.wikidata import Wikidata
 from tests.data.sources.servers.faults import FaultServer
 
 Asking = Callable[[FaultServer], Wikidata]

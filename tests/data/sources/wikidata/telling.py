@@ -1,6 +1,6 @@
 """What a history tells of an item's capital (P36)."""
 
-from data.sources.edit_history import EditHistory, edit_history
+from data.sources.wikimedia.edit_history import EditHistory, edit_history
 from tests.data.sources.servers.faults import serving
 from tests.data.sources.wikidata.conftest import Asking
 from tests.data.sources.wikidata.item_wiki import ITEM, Edit, holding

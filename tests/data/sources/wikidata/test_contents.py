@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from data.errors import InputError, ServiceError
-from data.sources.edit_history import edit_histories, edit_history
+from data.sources.wikimedia.edit_history import edit_histories, edit_history
 from tests.data.sources.servers.faults import Asked, Say, says, serving
 from tests.data.sources.wikidata.conftest import Asking
 from tests.data.sources.wikidata.item_wiki import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from data.sources.edit_history import EditHistory, edit_history
+from data.sources.wikimedia.edit_history import EditHistory, edit_history
 from tests.data.sources.servers.faults import Asked, Say, serving
 from tests.data.sources.wikidata.conftest import Asking
 from tests.data.sources.wikidata.item_wiki import (

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from data.errors import InputError, ServiceError
-from data.sources.wikidata import BATCH, Item, statements_of
+from data.sources.wikimedia.wikidata import BATCH, Item, statements_of
 from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says, serving
 from tests.data.sources.wikidata.conftest import Asking
 from tests.data.sources.wikidata.item_wiki import snak

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from data.sources.edit_history import edit_histories, edit_history
+from data.sources.wikimedia.edit_history import edit_histories, edit_history
 from tests.data.sources.servers.faults import ANSWERS, Asked, Say, serving
 from tests.data.sources.wikidata.conftest import Asking
 from tests.data.sources.wikidata.item_wiki import contents_asked, playing

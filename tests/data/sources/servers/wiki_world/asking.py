@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.records import RelationName, Seed, WikidataId
-from data.sources.mediawiki import Wiki
-from data.sources.pageviews import PageViews
-from data.sources.session import Session
-from data.sources.wembedder import Wembedder
-from data.sources.wikidata import Wikidata
-from data.sources.wikipedia import Wikipedia
-from tasks.contexts.wikidata_questions import Clients
+from data.sources.http.session import Session
+from data.sources.wikimedia.mediawiki import Wiki
+from data.sources.wikimedia.pageviews import PageViews
+from data.sources.wikimedia.wembedder import Wembedder
+from data.sources.wikimedia.wikidata import Wikidata
+from data.sources.wikimedia.wikipedia import Wikipedia
+from tasks.contexts.wikidata.questions import Clients
 from tests.data.sources.servers.wiki_world import OUTCOME
 from tests.data.sources.small_sessions import asking
 

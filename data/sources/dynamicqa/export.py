@@ -1,0 +1,118 @@
+"""Questions of any source, written as the three CSV files in which DynamicQA is published.
+
+What the layout has no place for is not in them: where and when a question was fetched, the revisions of items and
+edits, ids of replacements and what chose them. Page views stand in both of their columns, and the number of a page's
+revisions, which is part of the publishers' paths, is 0.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from data.records import PARTITIONS, Partition, Question
+from data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, content_of, keeps
+from data.sources.slots import replace_object, snippet_of
+from data.workspace import written_whole
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A question that is not in the files, and why the layout has no place for it."""
+
+    question: Question
+    why: str
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A partition's questions as rows of the published layout, and those that have no place in it."""
+
+    rows: Rows
+    left_out: tuple[LeftOut, ...]
+
+
+def from_questions(questions: Sequence[Question], partition: Partition) -> Laid:
+    """The questions of a partition, in their order, as rows of its file; a row's id is that in its list, or its place.
+
+    Read again, they are the same questions as far as the layout says them.
+    """
+    rows: list[Row] = []
+    left_out = []
+    for question in questions:
+        if question.partition != partition:
+            continue
+        context = _context(question)
+        cells = _cells(question, context or "", len(rows))
+        strange = [repr(column) for column, cell in cells.items() if not keeps(cell)]
+        if context is None:
+            left_out.append(LeftOut(question, "its two contexts do not come from one snippet"))
+        elif strange:
+            left_out.append(LeftOut(question, f"no cell may hold what it has for {', '.join(strange)}"))
+        else:
+            rows.append(Row(len(rows) + 2, cells))
+    return Laid(Rows(COLUMNS[partition], tuple(rows)), tuple(left_out))
+
+
+def write_questions(folder: Path, questions: Sequence[Question]) -> tuple[LeftOut, ...]:
+    """Writes the three files into the folder, over those of their names there; a partition of no questions has no rows.
+
+    No file takes its place before all three are written. Returns what is in none; WorkspaceError where the folder
+    cannot be written.
+    """
+    laid = {partition: from_questions(questions, partition) for partition in PARTITIONS}
+    with ExitStack() as stack:
+        for partition, one in laid.items():
+            stack.enter_context(written_whole(folder / FILES[partition])).write_bytes(content_of(one.rows))
+    return tuple(left for one in laid.values() for left in one.left_out)
+
+
+def _cells(question: Question, context: str, number: int) -> dict[str, str]:
+    said = {
+        "": str(number),
+        "id": question.list_id or str(number),
+        "subj": question.subject,
+        "prop": question.property or _words(question.relation),
+        "obj": question.object,
+        "subj_id": question.subject_id or "",
+        "prop_id": question.property_id or "",
+        "obj_id": question.object_id or "",
+        "s_pop": _whole(question.subject_popularity),
+        "o_pop": _whole(question.object_popularity),
+        "question": question.question,
+        "possible_answers": json.dumps(list(dict.fromkeys((question.object, *question.answers))), ensure_ascii=False),
+        "num_edits": _whole(question.edits),
+        "context": context,
+        "replace_quality": _number(question.replacement_quality),
+        "replace_name": question.replacement,
+        "s_pop_new": _number(question.subject_popularity),
+        "o_pop_new": _number(question.object_popularity),
+        "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
+    }
+    if question.partition != "disputable":
+        said["num_edits"] = _number(question.edits)
+    return {column: said[column] for column in COLUMNS[question.partition]}
+
+
+def _context(question: Question) -> str | None:
+    """The text from which reading makes both contexts; None where there is none."""
+    if question.partition != "disputable":
+        return snippet_of(
+            question.original_context, question.counter_memory_context, question.object, question.replacement
+        )
+    changed = replace_object(question.original_context, question.object, question.replacement)
+    return question.original_context if (changed or "") == question.counter_memory_context else None
+
+
+def _words(relation: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", relation).lower()
+
+
+def _whole(number: float | None) -> str:
+    return str(int(number)) if number is not None and number == int(number) else _number(number)
+
+
+def _number(number: float | None) -> str:
+    return "" if number is None else repr(float(number))

@@ -1,0 +1,188 @@
+"""The published CSV files of DynamicQA as they lie there: every cell as text, read and written back to the byte.
+
+Cells are separated by commas and quoted only where they must be. Rows end in CR LF, lines within a cell in LF; a copy
+whose rows end in LF throughout says the same, and is written back as it was. Whatever else could not be written back,
+or does not have the published columns, is refused with its line and column: it would be read as something it is not.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from io import StringIO
+from pathlib import Path
+
+from data.errors import InputError
+from data.records import Partition
+from data.sources.http.manners import printable
+from data.workspace import written_whole
+
+FILES: Mapping[Partition, str] = {
+    "static": "Static_final.csv",
+    "temporal": "Temporal_final.csv",
+    "disputable": "Disputable_final.csv",
+}
+_OF_PROPERTY = (
+    "", "id", "subj", "prop", "obj", "subj_id", "prop_id", "obj_id", "s_pop", "o_pop", "question", "possible_answers",
+    "num_edits", "context", "replace_quality", "replace_name", "s_pop_new", "o_pop_new",
+)  # fmt: skip
+_OF_PAGE = ("", "id", "subj", "question", "context", "obj", "replace_name", "num_edits", "dir_info", "s_pop")
+COLUMNS: Mapping[Partition, tuple[str, ...]] = {
+    "static": _OF_PROPERTY,
+    "temporal": _OF_PROPERTY,
+    "disputable": _OF_PAGE,
+}
+"""The published columns, in their order; the first, which has no name, is the row's index."""
+OPTIONAL = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})
+"""Columns that a copy may lack."""
+LARGEST = 64 * 2**20
+MEND = "mend it, or remove the file and fetch it again"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: the line of the file that it begins in, and its cells by the names of their columns."""
+
+    line: int
+    cells: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A file: its columns in their order, its rows, and what ends a row."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    line_end: str = "\r\n"
+
+
+def read_rows(file: Path, partition: Partition) -> Rows:
+    """The rows of a partition's file; InputError names the file, the line, the column and what to do."""
+    try:
+        if file.stat().st_size > LARGEST:
+            raise InputError(f"{file} is larger than {LARGEST // 2**20} MiB, and no such file; {MEND}")
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{file} cannot be read: {error.strerror}; expected the folder of {', '.join(FILES.values())}"
+        ) from None
+    return rows_of(content, partition, str(file))
+
+
+def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
+    """The rows of a partition's file that holds this content; named: how errors name it."""
+    lines = _lines(content, named)
+    records = _records(lines, named)
+    header, written = next(records)[1:]
+    line_end = "\r\n" if written.endswith("\r\n") else "\n"
+    _check_columns(header, partition, named)
+    _check_kept(header, header, written, line_end, f"{named}, line 1")
+    rows = []
+    for line, cells, written in records:
+        where = f"{named}, line {line}"
+        if len(cells) != len(header):
+            raise InputError(f"{where}: has {len(cells)} cells, and the header {len(header)}; {MEND}")
+        _check_kept(header, cells, written, line_end, where)
+        for column, cell in zip(header, cells, strict=True):
+            control = _CONTROL.search(cell)
+            if control:
+                sign = f"U+{ord(control[0]):04X}"
+                raise InputError(f"{where}, column {_called(column)}: holds the control character {sign}; {MEND}")
+        rows.append(Row(line, dict(zip(header, cells, strict=True))))
+    return Rows(tuple(header), tuple(rows), line_end)
+
+
+def write_rows(file: Path, rows: Rows) -> None:
+    """Writes the rows whole or not at all, as they were read; WorkspaceError where the file cannot be written."""
+    with written_whole(file) as temporary:
+        temporary.write_bytes(content_of(rows))
+
+
+def content_of(rows: Rows) -> bytes:
+    """What the rows' file holds."""
+    cells = [rows.columns, *([row.cells[column] for column in rows.columns] for row in rows.rows)]
+    return "".join(_written(one, rows.line_end) for one in cells).encode()
+
+
+def keeps(text: str) -> bool:
+    """Whether a cell may hold the text: no control characters, no half of a character, and not more than is read."""
+    return not re.search(rf"{_CONTROL.pattern}|[\ud800-\udfff]", text) and len(text) < csv.field_size_limit()
+
+
+def _lines(content: bytes, named: str) -> list[str]:
+    if not content:
+        raise InputError(f"{named} is empty; {MEND}")
+    if content.startswith(b"\xef\xbb\xbf"):
+        raise InputError(f"{named}, line 1: begins with a byte order mark; save it as UTF-8 without one")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        before = content[content.rfind(b"\n", 0, error.start) + 1 : error.start]
+        said = f"byte {len(before) + 1} of the line is 0x{content[error.start]:02x}"
+        raise InputError(f"{named}, line {line}: is no CSV in UTF-8: {said}; save it as UTF-8, or {MEND}") from None
+    if text.lstrip().startswith("<"):
+        raise InputError(f"{named}, line 1: is no CSV but a web page: {printable(text, 60)!r}; {MEND}")
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def _records(lines: Sequence[str], named: str) -> Iterator[tuple[int, list[str], str]]:
+    """The line that each record begins in, its cells, and its text as it stands there."""
+    reader = csv.reader(lines, strict=True)
+    begins = 0
+    while begins < len(lines):
+        try:
+            cells = next(reader)
+        except csv.Error as error:
+            raise InputError(
+                f"{named}, line {begins + 1}: is no CSV: {error}; a quote may be missing or never closed; {MEND}"
+            ) from None
+        written = "".join(lines[begins : reader.line_num])
+        if not written.endswith("\n"):
+            raise InputError(f"{named}, line {begins + 1}: has no end, as if the file were cut short; {MEND}")
+        yield begins + 1, cells, written
+        begins = reader.line_num
+
+
+def _check_columns(header: Sequence[str], partition: Partition, named: str) -> None:
+    wanted = COLUMNS[partition]
+    where = f"{named}, line 1:"
+    missing = [_called(column) for column in wanted if column not in header and column not in OPTIONAL]
+    if missing:
+        raise InputError(
+            f"{where} has no column {', '.join(missing)}; expected {', '.join(wanted).lstrip(', ')}; {MEND}"
+        )
+    for place, column in enumerate(header):
+        if column not in wanted:
+            near = get_close_matches(column, wanted, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "remove it"
+            raise InputError(f"{where} has a column {printable(column, 60)!r}, which is none of the published; {hint}")
+        if column in header[:place]:
+            raise InputError(f"{where} has the column {_called(column)} twice; {MEND}")
+    expected = [column for column in wanted if column in header]
+    for column, other in zip(header, expected, strict=True):
+        if column != other:
+            raise InputError(f"{where} has the column {_called(column)} where {_called(other)} is published; {MEND}")
+
+
+def _check_kept(columns: Sequence[str], cells: Sequence[str], written: str, line_end: str, where: str) -> None:
+    """InputError where the cells would be written otherwise than they were: they may not be what they look like."""
+    if _written(cells, line_end) == written:
+        return
+    for number, column in enumerate(columns, start=1):
+        if not written.startswith(_written((*cells[:number], ""), line_end).removesuffix(f",{line_end}")):
+            said = f"is quoted otherwise than the published files: {printable(cells[number - 1], 60)!r}"
+            raise InputError(f"{where}, column {_called(column)}: {said}; {MEND}")
+    raise InputError(f"{where}: ends otherwise than the header, which ends in {line_end!r}; {MEND}")
+
+
+def _written(cells: Iterable[str], line_end: str) -> str:
+    out = StringIO(newline="")
+    csv.writer(out, lineterminator=line_end).writerow(cells)
+    return out.getvalue()
+
+
+def _called(column: str) -> str:
+    return column or "'' (the index)"

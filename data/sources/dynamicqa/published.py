@@ -1,0 +1,235 @@
+"""The published DynamicQA questions: three CSV files in a folder, or downloaded into one.
+
+Two shapes: static and temporal snippets have the slot [ENTITY]; disputable ones have none, and the object's text is
+replaced. Rows that break a rule are read and flagged, those that say nothing sure are refused. Source:
+github.com/copenlu/dynamicqa, folder Data.
+"""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from data.errors import InputError, ServiceBudget, ServiceError
+from data.records import Partition, Question, RelationName, WikidataId, identity
+from data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
+from data.sources.dynamicqa.rules import flags_of_edits, with_flags_across
+from data.sources.http.manners import printable
+from data.sources.http.session import ServiceProblem, Session
+from data.sources.property_names import DISPUTABLE, relation_of
+from data.sources.slots import (
+    DUPLICATE_ID,
+    EMPTY_SUBJECT,
+    MALFORMED_ID,
+    NUMBER_UNKNOWN,
+    OBJECT_NOT_AMONG_ANSWERS,
+    OBJECT_NOT_IN_CONTEXT,
+    SUBJECT_IS_NOT_PAGE,
+    SUBJECT_NOT_IN_QUESTION,
+    fill_slot,
+    flags_of,
+    flags_of_snippet,
+    replace_object,
+)
+from data.workspace import written_whole
+
+__all__ = ["FILES", "LICENCE", "SOURCE", "download", "questions", "questions_of"]
+
+SOURCE = "DynamicQA (copenlu/dynamicqa)"
+LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
+WITHOUT_IT = "name a `folder` with its CSV files under `questions`, or use source: sample"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_PLACE = re.compile(r"\./result/(.+)-\d+/(\d{1,18})", re.DOTALL | re.ASCII)
+_LARGEST_COUNT = 2**53
+
+
+def questions(folder: Path, partition: Partition) -> list[Question]:
+    """The questions of a partition, every row of its file; InputError names file, line, column and what to do."""
+    file = folder / FILES[partition]
+    return questions_of(read_rows(file, partition), partition, str(file))
+
+
+def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]:
+    """The questions of a file's rows, flagged with the rules that they break; named: how errors name the file."""
+    seen: Counter[tuple[str, str]] = Counter()
+    read = []
+    for row in rows.rows:
+        question = _question(_Cells(row, named), partition)
+        numbered = row.cells.get("", ""), row.cells["id"]
+        if seen[numbered]:
+            again = identity(SOURCE, partition, *numbered, seen[numbered])
+            question = replace(question, question_id=again, flags=(*question.flags, DUPLICATE_ID))
+        seen[numbered] += 1
+        read.append(question)
+    return with_flags_across(read)
+
+
+def download(folder: Path, partition: Partition, session: Session) -> None:
+    """Brings a partition's file into the folder unless it is there; ServiceError says what to do without a network."""
+    file = folder / FILES[partition]
+    if file.exists():
+        return
+
+    def problem(text: str) -> ServiceProblem | None:
+        try:
+            rows_of(text.encode(), partition, file.name)
+        except InputError as error:
+            return ServiceProblem(f"this is not the published CSV: {str(error).removesuffix(f'; {MEND}')}")
+        return None
+
+    try:
+        answer = session.ask({}, path=file.name, content="text", error_of=problem)
+    except ServiceBudget:
+        raise
+    except ServiceError as error:
+        said = f"{file.name} of the published DynamicQA could not be fetched: {error}"
+        raise ServiceError(f"{said}; {WITHOUT_IT}") from error
+    with written_whole(file) as temporary:
+        temporary.write_bytes(answer.content.encode())
+
+
+@dataclass
+class _Cells:
+    """A row's cells, without blanks around them, and the rules that are found broken while they are read."""
+
+    row: Row
+    named: str
+    flags: list[str] = field(default_factory=list)
+
+    def text(self, column: str) -> str:
+        return self.row.cells.get(column, "").strip()
+
+    def refused(self, column: str, said: str) -> InputError:
+        cell = printable(self.text(column), 60)
+        return InputError(f"{self.named}, line {self.row.line}, column {column}: {said}: {cell!r}; {MEND}")
+
+    def number(self, column: str) -> float | None:
+        cell = self.text(column)
+        if cell.lower() == "nan":
+            self.flags.append(NUMBER_UNKNOWN)
+        if cell.lower() in ("", "nan"):
+            return None
+        number = float(cell) if _NUMBER.fullmatch(cell) else float("inf")
+        if abs(number) == float("inf"):
+            raise self.refused(column, "is no number")
+        return number
+
+    def count(self, column: str) -> float | None:
+        number = self.number(column)
+        if number is not None and not 0 <= number <= _LARGEST_COUNT:
+            raise self.refused(column, "is no count")
+        return number
+
+    def edits(self) -> int | None:
+        number = self.count("num_edits")
+        if number is None:
+            self.flags.append(NUMBER_UNKNOWN)
+            return None
+        if number != int(number):
+            raise self.refused("num_edits", "is no whole number")
+        return int(number)
+
+    def wikidata_id(self, column: str, letter: str) -> WikidataId | None:
+        cell = self.text(column)
+        if re.fullmatch(rf"{letter}[1-9][0-9]{{0,17}}", cell):
+            return WikidataId(cell)
+        if cell:
+            self.flags.append(MALFORMED_ID)
+        return None
+
+    def answers(self) -> tuple[str, ...]:
+        listed, answer = self.text("possible_answers"), self.text("obj")
+        if not listed:
+            return (answer,)
+        try:
+            forms = json.loads(listed)
+        except (ValueError, RecursionError):
+            forms = None
+        if not isinstance(forms, list):
+            raise self.refused("possible_answers", "is no JSON list")
+        for form in forms:
+            if not isinstance(form, str) or not form.strip() or re.search(r"[\ud800-\udfff]", form):
+                raise self.refused("possible_answers", f"holds what is no text, {printable(repr(form), 60)}")
+        if answer and answer not in forms:
+            self.flags.append(OBJECT_NOT_AMONG_ANSWERS)
+        return tuple(dict.fromkeys((answer, *forms)))
+
+
+def _question(cells: _Cells, partition: Partition) -> Question:
+    subject, question, answer = cells.text("subj"), cells.text("question"), cells.text("obj")
+    replacement, answers = cells.text("replace_name"), cells.answers()
+    edits = cells.edits()
+    original, counter_memory, of_context = _contexts(cells, partition, answers, replacement)
+    subject_id, property_id = cells.wikidata_id("subj_id", "Q"), cells.wikidata_id("prop_id", "P")
+    object_id = cells.wikidata_id("obj_id", "Q")
+    page, page_revision = _place(cells.text("dir_info"))
+    numbers = {name: cells.count(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
+    quality = cells.number("replace_quality")
+    broken = {
+        EMPTY_SUBJECT: not subject,
+        SUBJECT_NOT_IN_QUESTION: partition != "disputable"
+        and question != ""
+        and subject.casefold() not in question.casefold(),
+        SUBJECT_IS_NOT_PAGE: page is not None and page != subject,
+    }
+    flags = (
+        *flags_of(question, answers, answer, replacement),
+        *of_context,
+        *cells.flags,
+        *flags_of_edits(partition, edits),
+        *(flag for flag, is_broken in broken.items() if is_broken),
+    )
+    return Question(
+        question_id=identity(SOURCE, partition, cells.text(""), cells.text("id")),
+        relation=_relation(cells, partition, property_id),
+        partition=partition,
+        subject=subject,
+        subject_id=subject_id,
+        property_id=property_id,
+        object=answer,
+        object_id=object_id,
+        answers=answers,
+        replacement=replacement,
+        question=question,
+        original_context=original,
+        counter_memory_context=counter_memory,
+        edits=edits,
+        subject_popularity=numbers["s_pop"],
+        object_popularity=numbers["o_pop"],
+        id_source="dynamicqa" if subject_id else None,
+        source=SOURCE,
+        licence=LICENCE,
+        flags=tuple(dict.fromkeys(flags)),
+        property=cells.text("prop") or None,
+        replacement_quality=quality,
+        page=page,
+        page_revision=page_revision,
+        list_id=cells.text("id") or None,
+    )
+
+
+def _contexts(
+    cells: _Cells, partition: Partition, answers: tuple[str, ...], replacement: str
+) -> tuple[str, str, tuple[str, ...]]:
+    """The two contexts, and the rules that the row's one breaks."""
+    context, answer = cells.text("context"), cells.text("obj")
+    if partition == "disputable":
+        changed = replace_object(context, answer, replacement)
+        return context, changed or "", () if changed is not None else (OBJECT_NOT_IN_CONTEXT,)
+    return fill_slot(context, answer), fill_slot(context, replacement), flags_of_snippet(context, answers)
+
+
+def _relation(cells: _Cells, partition: Partition, property_id: WikidataId | None) -> RelationName:
+    if partition == "disputable":
+        return DISPUTABLE
+    try:
+        return relation_of(property_id, cells.text("prop"))
+    except InputError:
+        raise cells.refused("prop", "makes no relation name") from None
+
+
+def _place(directory: str) -> tuple[str | None, int | None]:
+    """The page of a disputed sentence and its revision, as the publishers' own path to it names them."""
+    found = _PLACE.fullmatch(directory)
+    return (found[1], int(found[2]) or None) if found else (None, None)

@@ -1,0 +1,213 @@
+"""What a graph says of its entities: English names, Wikidata ids, objects under a relation, degrees.
+
+Many are asked about at once, and fewer where that needs too long.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from data.catalog import Relation
+from data.errors import ServiceTimeout
+from data.records import WikidataId
+from data.sources.graph.literals import plain
+from data.sources.graph.pairs import DIGITS, LONGER, joined
+from data.sources.graph.sparql import (
+    Literal,
+    Row,
+    Rows,
+    SparqlStore,
+    Term,
+    Uri,
+    bound,
+    count,
+    iri,
+    iris,
+    is_iri,
+    string,
+)
+
+BATCH = 100
+"""How many entities a query asks about, at first."""
+MOST_ROWS = 10_000
+"""Rows of the largest answer. One as large counts as cut off: services have such limits and do not say so."""
+
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+SAME_AS = ("http://www.w3.org/2002/07/owl#sameAs", "http://schema.org/sameAs")
+LANGUAGES = ("en", "mul")
+"""Languages of an English name, the preferred one first; `mul` is Wikidata's for names that are the same in all."""
+
+_ENGLISH = f"IN ({', '.join(map(string, LANGUAGES))})"
+_WIKIDATA = re.compile(r"https?://www\.wikidata\.org/(?:entity|wiki)/(Q[1-9][0-9]{0,15})")
+_PLACEHOLDER = "Generic instance"
+
+
+class Entities:
+    """The names and Wikidata ids of entities, each asked once; a name that was read first stays.
+
+    A name is the first English label, in the order of code points, that is one (`literals.plain`). Where YAGO knows
+    that something is of a class and no more, and has made up a generic instance of it, the name is the class's.
+    """
+
+    def __init__(self, store: SparqlStore) -> None:
+        self._store = store
+        self.names: dict[str, str] = {}
+        self.ids: dict[str, WikidataId] = {}
+        self._asked: set[str] = set()
+
+    def learn(self, entities: Iterable[Uri]) -> None:
+        """Asks about those that were not asked about."""
+        new = [entity for entity in dict.fromkeys(entities) if entity not in self._asked]
+        labels: dict[Term, list[Literal]] = defaultdict(list)
+        same: dict[Term, list[str]] = defaultdict(list)
+        for row in in_batches(self._store, new, _description):
+            entity, label, other = bound(row, "e"), row.get("l"), row.get("same")
+            if isinstance(label, Literal):
+                labels[entity].append(label)
+            if other is not None:
+                same[entity].append(other.value if isinstance(other, Literal) else other)
+        for entity in new:
+            self.name(entity, labels[entity])
+            found = [said[1] for said in map(_WIKIDATA.fullmatch, same[entity]) if said]
+            if found:
+                self.ids[entity] = WikidataId(min(found, key=lambda number: (len(number), number)))
+        self._asked.update(new)
+        self._learn_classes([entity for entity in new if _is_generic(entity, labels[entity])])
+
+    def name(self, entity: str, labels: Iterable[Literal] = ()) -> str | None:
+        """The entity's name: the one known already, else the first of the labels; None where none is usable."""
+        if entity not in self.names:
+            usable = sorted(
+                (LANGUAGES.index(label.language), label.value, name)
+                for label in labels
+                if label.language in LANGUAGES and label.value != _PLACEHOLDER and (name := plain(label.value))
+            )
+            if usable:
+                self.names[entity] = usable[0][2]
+        return self.names.get(entity)
+
+    def _learn_classes(self, generic: Sequence[Uri]) -> None:
+        labels: dict[Term, list[Literal]] = defaultdict(list)
+        for row in in_batches(self._store, generic, _classes):
+            if isinstance(label := bound(row, "l"), Literal):
+                labels[bound(row, "e")].append(label)
+        for entity in generic:
+            self.name(entity, labels[entity])
+
+
+def in_batches(
+    store: SparqlStore, items: Sequence[str], query: Callable[[Sequence[str]], str], *, size: int = BATCH
+) -> Iterator[Row]:
+    """The rows of a query about many, asked in batches that are halved where they need too long."""
+    start = 0
+    while start < len(items):
+        batch = items[start : start + size]
+        try:
+            answer = _whole(store, query(batch))
+        except ServiceTimeout:
+            if len(batch) == 1:
+                raise
+            size = (len(batch) + 1) // 2
+            continue
+        yield from answer.rows
+        start += len(batch)
+
+
+def objects(
+    store: SparqlStore, relation: Relation, entities: Sequence[Uri], known: Entities
+) -> Mapping[str, list[Term]]:
+    """Everything that the graph holds true of each entity under the relation, in its direction; names are learned."""
+    found: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))
+    for start in range(0, len(entities), BATCH):
+        for row in _objects(store, relation, entities[start : start + BATCH], ""):
+            labels = found[bound(row, "e")][bound(row, "v")]
+            if isinstance(label := row.get("l"), Literal):
+                labels.append(label)
+    generic = []
+    for values in found.values():
+        for value, labels in values.items():
+            named = isinstance(value, Literal) or known.name(value, labels) is not None
+            if isinstance(value, Uri) and not named and is_iri(value) and _is_generic(value, labels):
+                generic.append(value)
+    known.learn(generic)
+    return {str(entity): list(values) for entity, values in found.items()}
+
+
+def degrees(store: SparqlStore, entities: Sequence[Uri]) -> Mapping[str, int]:
+    """How many triples each entity is part of, as subject or object; one that has it on both sides counts once."""
+    return _counted(store, entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
+
+
+def relation_degrees(
+    store: SparqlStore, relation: Relation, entities: Sequence[Uri], *, as_subject: bool
+) -> Mapping[str, int]:
+    """How many triples of the relation's predicates each entity is the subject of, or the object of.
+
+    Source: Du et al. 2024, whose code counts the side that is asked about.
+    """
+    ends = "?e {} ?o" if as_subject else "?s {} ?e"
+    # Not a path of alternatives: services differ in whether it gives what two predicates join once or twice.
+    return _counted(store, entities, [ends.format(iri(predicate)) for predicate in relation.yago])
+
+
+def _counted(store: SparqlStore, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:
+    def query(batch: Sequence[str]) -> str:
+        named = f"VALUES ?e {{ {iris(batch)} }}"
+        union = "\n  UNION ".join(f"{{ {named} {pattern} }}" for pattern in patterns)
+        return f"SELECT ?e (COUNT(*) AS ?n) WHERE {{\n  {union}\n}} GROUP BY ?e"
+
+    counted = dict.fromkeys(map(str, entities), 0)
+    for row in in_batches(store, list(dict.fromkeys(entities)), query):  # what VALUES has twice is counted twice
+        counted[str(bound(row, "e"))] = count(bound(row, "n"))
+    return counted
+
+
+def _whole(store: SparqlStore, query: str) -> Rows:
+    answer = store.select(query)
+    if len(answer) >= MOST_ROWS:
+        raise ServiceTimeout(f"{store.address} has {len(answer)} rows or more to say; ask for less")
+    return answer
+
+
+def _objects(store: SparqlStore, relation: Relation, entities: Sequence[Uri], prefix: str) -> Iterator[Row]:
+    """Too many: halved by entities, and those of one entity by the first digits of their MD5."""
+    query = "\n".join(
+        [
+            "SELECT ?e ?v ?l WHERE {",
+            f"  VALUES ?e {{ {iris(entities)} }}",
+            f"  {joined(relation, '?v', '?e') if relation.reverse else joined(relation, '?e', '?v')}",
+            *([f"  FILTER(STRSTARTS(MD5(STR(?v)), {string(prefix)}))"] if prefix else []),
+            f"  OPTIONAL {{ ?v {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}",
+            f"}} LIMIT {MOST_ROWS}",
+        ]
+    )
+    try:
+        yield from _whole(store, query).rows
+    except ServiceTimeout:
+        if len(entities) == 1 and len(prefix) == LONGER:
+            raise
+        middle = len(entities) // 2
+        parts = [(entities[:middle], prefix), (entities[middle:], prefix)]
+        if len(entities) == 1:
+            parts = [(entities, prefix + digit) for digit in DIGITS]
+        for some, beginning in parts:
+            yield from _objects(store, relation, some, beginning)
+
+
+def _description(batch: Sequence[str]) -> str:
+    named = f"VALUES ?e {{ {iris(batch)} }}"
+    return (
+        f"SELECT ?e ?l ?same WHERE {{\n  {{ {named} ?e {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n  UNION\n"
+        f"  {{ {named} ?e {'|'.join(map(iri, SAME_AS))} ?same }}\n}}"
+    )
+
+
+def _classes(batch: Sequence[str]) -> str:
+    return (
+        f"SELECT ?e ?l WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n"
+        f"  ?e a ?class .\n  ?class {iri(LABEL)} ?l .\n  FILTER(LANG(?l) {_ENGLISH})\n}}"
+    )
+
+
+def _is_generic(entity: str, labels: Iterable[Literal]) -> bool:
+    return entity.endswith("_generic_instance") or any(label.value == _PLACEHOLDER for label in labels)

@@ -1,0 +1,158 @@
+"""Values of a graph as a reader would write them: names on one line, dates in words, numbers without exponents.
+
+Nothing here hangs on the machine's language. Markup, braces, quotes and paths in a name are its text and stay.
+"""
+
+import calendar
+import re
+import unicodedata
+from collections.abc import Mapping
+from decimal import Decimal
+from types import MappingProxyType
+from urllib.parse import unquote
+
+from data.catalog import Relation
+from data.sources.graph.sparql import Literal
+
+LONGEST = 300
+"""Characters of the longest name or text that is one; what is longer is a paragraph."""
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")
+_AS_WRITTEN = ("identifier", "text", "url")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_NUMBERS = frozenset({
+    "decimal", "integer", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger",
+    "nonPositiveInteger", "negativeInteger", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte",
+})  # fmt: skip
+_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"
+_DAY = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})-([0-9]{{2}})(?:T[0-9]{{2}}:[0-9]{{2}}:[0-9.]{{2,30}})?{_ZONE}")
+_MONTH = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})(?:-[0-9]{{2}})?{_ZONE}")
+_YEAR = re.compile(rf"([+-]?[0-9]{{1,12}})(?:-[0-9]{{2}}-[0-9]{{2}})?{_ZONE}")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
+_LARGEST_EXPONENT = 100
+# What nobody sees and what turns the text around it: embeddings, overrides and isolates, soft hyphens, zero-width
+# spaces, tags. Marks of direction and joiners belong to their script and stay.
+_UNSEEN = re.compile(
+    "[\u00ad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
+)
+
+
+def plain(text: str) -> str | None:
+    """The text on one line: composed (NFC), without control characters, white space as single spaces.
+
+    None where nothing is left, or more than LONGEST characters.
+    """
+    if len(text) > 100 * LONGEST:
+        return None
+    seen = _UNSEEN.sub("", unicodedata.normalize("NFC", text))
+    line = " ".join("".join(sign for sign in seen if sign.isspace() or unicodedata.category(sign) != "Cc").split())
+    return line if 0 < len(line) <= LONGEST else None
+
+
+def text(literal: Literal, relation: Relation, units: Mapping[str, str] = MappingProxyType({})) -> str | None:
+    """A relation's value as an answer reads, such as "14 March 1879" or "828 metres"; None where it is none.
+
+    units: names of datatypes that are units, by IRI; one that lacks a name is called as its IRI ends. A number of no
+    unit gets the relation's. None for other languages than English, dates that do not exist, numbers that are none
+    or have over 100 digits. Identifiers, texts and addresses stay as written.
+
+    Years are those of XSD 1.1, as Wikidata exports them and YAGO copies them: 0000 is 1 BC, -0043 is 44 BC. YAGO makes
+    the first of January, which is how Wikidata writes a date of which only the year is known, a gYear.
+    """
+    if literal.language is not None:
+        return plain(literal.value) if re.fullmatch(r"en(-.*)?", literal.language, re.IGNORECASE) else None
+    if relation.object_class in _AS_WRITTEN:
+        return plain(literal.value)
+    datatype = literal.datatype or ""
+    value = literal.value.strip()
+    if datatype.startswith(_UNITS):
+        return _quantity(value, datatype, relation, units)
+    kind = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
+    if kind in ("date", "dateTime", "dateTimeStamp"):
+        return _day(value)
+    if kind == "gYearMonth":
+        return _month(value)
+    if kind == "gYear":
+        return _year_alone(value)
+    if kind in _NUMBERS:
+        number = _number(value)
+        return f"{number} {relation.unit}" if number and relation.unit else number
+    if kind == "boolean":
+        return {"1": "true", "0": "false"}.get(value, plain(value))
+    return plain(value)
+
+
+def unit_of(literal: Literal) -> str | None:
+    """The IRI of the unit that a number is in; None where it has none."""
+    datatype = literal.datatype or ""
+    return datatype if datatype.startswith(_UNITS) else None
+
+
+def _quantity(value: str, unit: str, relation: Relation, units: Mapping[str, str]) -> str | None:
+    number, words = _number(value), units.get(unit) or _words(unit)
+    if number is None or words is None:
+        return None
+    if relation.unit and _singular(relation.unit) == _singular(words):
+        words = relation.unit  # the same unit in the plural
+    return f"{number} {words}"
+
+
+def _words(unit: str) -> str | None:
+    name = unit[max(unit.rfind("/"), unit.rfind("#")) + 1 :]
+    if re.fullmatch(r"Q[0-9]+", name):
+        return None
+    name = re.sub(r"_u([0-9A-Fa-f]{4})", lambda found: chr(int(found[1], 16)), name)  # how YAGO writes signs
+    words = plain(unquote(name).replace("_", " "))
+    return words[0].lower() + words[1:] if words else None
+
+
+def _singular(words: str) -> list[str]:
+    return [word.rstrip("s") for word in words.casefold().split()]
+
+
+def _number(value: str) -> str | None:
+    if len(value) > LONGEST or not _NUMBER.fullmatch(value):
+        return None
+    number = Decimal(value)
+    if number.is_zero():
+        return "0"
+    if abs(number.adjusted()) > _LARGEST_EXPONENT:
+        return None
+    digits = format(number, "f")
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
+
+
+def _day(value: str) -> str | None:
+    found = _DAY.fullmatch(value)
+    if not found:
+        return None
+    year, month, day = map(int, found.groups())
+    if not 1 <= month <= 12 or not 1 <= day <= _days(year, month):
+        return None
+    return f"{day} {_MONTHS[month - 1]} {_year(year)}"
+
+
+def _days(year: int, month: int) -> int:
+    """How many days the month has, in the Gregorian calendar continued backwards; the year 0 is a leap year."""
+    return 29 if month == 2 and calendar.isleap(year) else _DAYS[month - 1]
+
+
+def _month(value: str) -> str | None:
+    found = _MONTH.fullmatch(value)
+    if not found or not 1 <= int(found[2]) <= 12:
+        return None
+    return f"{_MONTHS[int(found[2]) - 1]} {_year(int(found[1]))}"
+
+
+def _year_alone(value: str) -> str | None:
+    found = _YEAR.fullmatch(value)
+    return _year(int(found[1])) if found else None
+
+
+def _year(year: int) -> str:
+    return str(year) if year > 0 else f"{1 - year} BC"

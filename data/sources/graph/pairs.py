@@ -1,0 +1,139 @@
+"""The pairs of a relation in an order that is drawn once and for all, page by page.
+
+A pair's key is the MD5 of the seed and the two terms as the graph writes them; the smallest keys come first. So the
+first n pairs are a sample of n, the same on every day and from every service that holds the same graph, whatever
+pages they came in. A page asks for keys of a beginning (hexadecimal digits) and beyond the last key seen: of a large
+relation for so long a beginning that few pairs are left to sort, and where that needs too long, of longer ones.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Protocol
+
+from data.catalog import LITERAL_CLASSES, Relation
+from data.errors import ServiceError, ServiceTimeout
+from data.sources.graph.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, count, iri, string
+
+DIGITS = "0123456789abcdef"
+LONGER = 3
+"""Digits that a beginning may get when its pairs need too long: a 4,096th part. Smaller parts need as long."""
+SMALLEST_PAGE = 10
+
+
+class Joins(Protocol):
+    """What joins the terms of a pair: a relation, or whatever names predicates and the class of what is answered."""
+
+    @property
+    def yago(self) -> tuple[str, ...]:
+        """The predicates' IRIs."""
+
+    @property
+    def object_class(self) -> str:
+        """The class of what is answered, maybe a literal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two terms that the graph joins under a relation, the sampling key, and the answer that holds them."""
+
+    key: str
+    subject: Uri
+    object: Term
+    answer: Rows
+
+    def directed(self, relation: Relation) -> tuple[Term, Term]:
+        """Who is asked about, and what is answered."""
+        return (self.object, self.subject) if relation.reverse else (self.subject, self.object)
+
+
+def sampled_pairs(store: SparqlStore, relation: Joins, *, seed: int, page: int) -> Iterator[Pair]:
+    """Every pair of the relation, in the order of the keys; none of blank nodes, which have no name.
+
+    page: how many pairs are asked for at once, at first; it changes nothing else. Where answers are values, those in
+    other languages than English are left out. ServiceTimeout where even small parts need too long.
+    """
+    pages = _Pages(store, relation, seed, max(page, 2))
+    digits = pages.digits_at_first()
+    for beginning in product(DIGITS, repeat=digits):
+        yield from pages.beginning_with("".join(beginning), "", digits + LONGER)
+
+
+def joined(relation: Joins, subject: str, object: str) -> str:
+    """The triple pattern of the relation between two variables.
+
+    Several predicates are a path of alternatives: services look each of them up, and read the whole graph where the
+    predicate is a variable with VALUES.
+    """
+    return f"{subject} {'|'.join(map(iri, relation.yago))} {object} ."
+
+
+class _Pages:
+    def __init__(self, store: SparqlStore, relation: Joins, seed: int, size: int) -> None:
+        self._store, self._relation, self._seed, self._size = store, relation, seed, size
+
+    def digits_at_first(self) -> int:
+        """So many that about one page to sixteen begin alike; none where there are too many to count in time."""
+        parts = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._relation.yago)
+        try:
+            counted = self._store.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {parts} }}").rows
+        except ServiceTimeout:
+            return 0
+        pairs, digits = sum(count(bound(row, "n")) for row in counted), 0
+        while pairs >= self._size * len(DIGITS) ** (digits + 1):
+            digits += 1
+        return digits
+
+    def beginning_with(self, prefix: str, after: str, longest: int) -> Iterator[Pair]:
+        while True:
+            try:
+                answer = self._store.select(self._query(prefix, after))
+            except ServiceTimeout:
+                if len(prefix) == longest:
+                    raise
+                self._size = max(SMALLEST_PAGE, self._size // 2)
+                break
+            found = sorted((_pair(row, answer) for row in answer.rows), key=_order)
+            if len(answer) < self._size:
+                yield from found
+                return
+            # A full page may have lost some pairs of its last key to the next one.
+            whole = [pair for pair in found if pair.key < found[-1].key]
+            if whole:
+                after = whole[-1].key
+            else:
+                self._size *= 2
+            yield from whole
+        for digit in DIGITS:
+            part = prefix + digit
+            if part >= after[: len(part)]:
+                yield from self.beginning_with(part, after if after.startswith(part) else "", longest)
+
+    def _query(self, prefix: str, after: str) -> str:
+        limits = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
+        limits += [f"?k > {string(after)}"] if after else []
+        # Only where there may be texts: a term that is looked at costs as much as hashing it.
+        if self._relation.object_class in LITERAL_CLASSES:
+            limits.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
+        return "\n".join(
+            [
+                "SELECT ?s ?o ?k WHERE {",
+                f"  {joined(self._relation, '?s', '?o')}",
+                f'  BIND(MD5(CONCAT("{self._seed} ", STR(?s), " ", STR(?o))) AS ?k)',
+                *([f"  FILTER({' && '.join(limits)})"] if limits else []),
+                f"}} ORDER BY ?k LIMIT {self._size}",
+            ]
+        )
+
+
+def _pair(row: Row, answer: Rows) -> Pair:
+    subject, found, key = row.get("s"), row.get("o"), row.get("k")
+    if not isinstance(subject, Uri) or found is None or not isinstance(key, Literal):
+        raise ServiceError(f"{answer.address} answered a pair without its MD5; a SPARQL 1.1 service computes it")
+    return Pair(key.value, subject, found, answer)
+
+
+def _order(pair: Pair) -> tuple[str, str, str, str]:
+    if isinstance(pair.object, Literal):
+        return pair.key, pair.object.value, pair.object.datatype or "", pair.object.language or ""
+    return pair.key, pair.object, "", ""

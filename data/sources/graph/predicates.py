@@ -1,0 +1,35 @@
+"""Which predicates a graph has, how often, and of which classes their subjects are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from data.sources.graph.sparql import SparqlStore, Uri, bound, count, iri, is_iri
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate, its triples, and the classes that most of its subjects are of, the most frequent first."""
+
+    iri: str
+    triples: int
+    subject_classes: tuple[str, ...]
+
+
+def predicates(store: SparqlStore, *, classes: int = 3) -> Iterator[Predicate]:
+    """Every predicate of the graph, the most frequent first, each with at most so many classes.
+
+    ServiceTimeout where the service needs too long to count: use a dump.
+    """
+    counted = store.select("SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n) ?p")
+    for row in counted.rows:
+        predicate = bound(row, "p")
+        if isinstance(predicate, Uri) and is_iri(predicate):
+            yield Predicate(str(predicate), count(bound(row, "n")), _subject_classes(store, predicate, classes))
+
+
+def _subject_classes(store: SparqlStore, predicate: str, most: int) -> tuple[str, ...]:
+    found = store.select(
+        f"SELECT ?c (COUNT(DISTINCT ?s) AS ?n) WHERE {{ ?s {iri(predicate)} ?o . ?s a ?c FILTER(isIRI(?c)) }} "
+        f"GROUP BY ?c ORDER BY DESC(?n) ?c LIMIT {most}"
+    )
+    return tuple(str(bound(row, "c")) for row in found.rows)

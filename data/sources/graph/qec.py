@@ -1,0 +1,223 @@
+"""The yago_qec.json of measureLM, the dataset of Du et al. (2024): read and written in its published layout.
+
+One object; its keys are predicates of YAGO, with `reverse-` before those that ask for the subject. Each has lists that
+run parallel, one place a true pair, so that an entity of several answers is there several times:
+
+    entities, answers                 English names; a literal's text
+    entity_uris, answer_uris          the IRIs; of a literal, its text again
+    entity_uri_to_degree              triples of the graph that the entity is part of
+    entity_uri_to_predicate_degree    those of the predicate; the published file counts one side of them only
+
+and, of any length: gpt_fake_entities (invented names), query_forms {open, closed: [text]}, context_templates
+{kind: text}, entity_types and answer_types {class: share of the sampled entities}. The published file has more
+kinds of contexts and degrees by name, which are not read. Layout: kdu4108/measureLM, yago_generate_qec.ipynb.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from data import catalog
+from data.catalog import LITERAL_CLASSES, Relation
+from data.errors import InputError, WorkspaceError
+from data.records import Fact, RelationName
+from data.sources.graph.json_file import JsonObject, as_object, counts_or_none, read_object, texts, texts_or_none
+from data.workspace import written_whole
+
+SOURCE = "yago_qec.json of measureLM"
+LICENCE = "CC BY 4.0"
+
+_IRI = re.compile(r"https?://[^\x00-\x20\x7f<>\"{}|^`\\]+")
+_SCHEMA = "http://schema.org/"
+_TOP_CLASSES = {
+    "Person": ("person", "musician"),
+    "FictionalEntity": ("fictionalCharacter",),
+    "CreativeWork": ("film", "tvSeries", "book", "newspaper", "song", "production", "work"),
+    "Organization": ("performingGroup", "company", "organization", "recordLabel", "university", "airline"),
+    "Place": (
+        "airport", "country", "region", "city", "place", "mountain", "waterBody", "road", "celestialBody",
+    ),
+    "Product": ("product", "material"),
+    "Event": ("event",),
+    "Taxon": ("taxon",),
+    "Intangible": ("award", "degree", "language", "religion", "gender", "genre", "occupation"),
+}  # fmt: skip
+TOP_CLASS: Mapping[str, str] = {name: _SCHEMA + top for top, names in _TOP_CLASSES.items() for name in names}
+"""The class at the top of YAGO's taxonomy, which the layout speaks of, that a class of the catalog belongs to."""
+
+
+@dataclass(frozen=True)
+class QecDataset:
+    """What such a file holds, by the names of the catalog's relations: facts and invented names; and what was left out.
+
+    skipped: predicates that no relation of the catalog stands for. nameless: pairs of a blank entity or answer.
+    """
+
+    facts: Mapping[str, tuple[Fact, ...]]
+    names: Mapping[str, tuple[str, ...]]
+    skipped: tuple[str, ...] = ()
+    nameless: int = 0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was left out, in words."""
+        said = []
+        if self.skipped:
+            said.append(f"left out, since the catalog has no relation for them: {', '.join(map(repr, self.skipped))}")
+        if self.nameless:
+            said.append(f"left out: {self.nameless} pairs of an entity or an answer without a name")
+        return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    entity: str
+    answer: str
+    entity_uri: str | None
+    answer_uri: str | None
+    degree: int | None
+    relation_degree: int | None
+
+
+def read_qec(path: Path) -> QecDataset:
+    """The facts of a file: an entity's first pair is its fact, the answers of its others are its other_objects.
+
+    InputError names the file and the key of what breaks the layout, and the file where it knows no relation of ours.
+    """
+    named = {predicate: relation for relation in catalog.relations().values() for predicate in relation.predicates}
+    pairs: dict[str, list[_Pair]] = {}
+    names: dict[str, dict[str, None]] = {}
+    skipped = []
+    nameless = 0
+    for predicate, value in read_object(path).items():
+        if predicate not in named:
+            skipped.append(predicate)
+            continue
+        where = f"{path}: {predicate}"
+        entry, relation = as_object(where, value), named[predicate].name
+        read = _pairs(where, entry)
+        with_names = [pair for pair in read if pair.entity.strip() and pair.answer.strip()]
+        nameless += len(read) - len(with_names)
+        pairs.setdefault(relation, []).extend(with_names)
+        invented = texts(where, entry, "gpt_fake_entities") if "gpt_fake_entities" in entry else []
+        names.setdefault(relation, {}).update(dict.fromkeys(invented))
+    if not pairs:
+        raise InputError(f"{path} is no yago_qec.json: none of its keys is a predicate that the catalog has")
+    return QecDataset(
+        {name: tuple(_facts(catalog.relation(name), read)) for name, read in pairs.items()},
+        {name: tuple(read) for name, read in names.items()},
+        tuple(skipped),
+        nameless,
+    )
+
+
+def write_qec(
+    path: Path,
+    facts: Mapping[str, Sequence[Fact]],
+    names: Mapping[str, Sequence[str]],
+    relations: Mapping[str, Relation],
+) -> tuple[str, ...]:
+    """Writes the facts and invented names of relations in the published layout, whole or not at all.
+
+    Returns the names of those that are not in it, since YAGO has no predicate for them; InputError where none is left,
+    WorkspaceError where the file cannot be written. Wikidata ids, the objects' degrees, sources, addresses, times and
+    all but the first template of a kind of contexts have no place in it.
+    """
+    held = {relations[name].predicate: name for name in facts}
+    left_out = tuple(name for name in facts if relations[name].predicate is None)
+    document = {
+        predicate: _entry(relations[name], facts[name], names.get(name, ()))
+        for predicate, name in held.items()
+        if predicate is not None
+    }
+    if not document:
+        raise InputError(f"yago_qec.json names relations by predicates of YAGO, and none of {', '.join(facts)} has one")
+    try:
+        with written_whole(path) as temporary:
+            written = json.dumps(document, ensure_ascii=False, indent=4, sort_keys=True, allow_nan=False)
+            temporary.write_text(written, encoding="utf-8")
+    except WorkspaceError as error:
+        raise WorkspaceError(f"{path} cannot be written: {error.__cause__}; name another file") from None
+    return left_out
+
+
+def _pairs(where: str, entry: JsonObject) -> list[_Pair]:
+    entities = texts(where, entry, "entities")
+    columns: dict[str, Sequence[Any] | None] = {
+        "answers": texts(where, entry, "answers"),
+        "entity_uris": texts_or_none(where, entry, "entity_uris"),
+        "answer_uris": texts_or_none(where, entry, "answer_uris"),
+        "entity_uri_to_degree": counts_or_none(where, entry, "entity_uri_to_degree"),
+        "entity_uri_to_predicate_degree": counts_or_none(where, entry, "entity_uri_to_predicate_degree"),
+    }
+    for key, column in columns.items():
+        if column is not None and len(column) != len(entities):
+            raise InputError(f"{where}: {key} has {len(column)} places, and entities {len(entities)}")
+    filled = [[None] * len(entities) if column is None else column for column in columns.values()]
+    return [_Pair(*values) for values in zip(entities, *filled, strict=True)]
+
+
+def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
+    by_entity: dict[tuple[bool, str], list[_Pair]] = {}
+    for pair in pairs:
+        uri = _iri(pair.entity_uri)
+        by_entity.setdefault((uri is not None, uri or pair.entity), []).append(pair)
+    return [_fact(relation, first, others) for first, *others in by_entity.values()]
+
+
+def _fact(relation: Relation, first: _Pair, others: Sequence[_Pair]) -> Fact:
+    return Fact(
+        relation=RelationName(relation.name),
+        subject=first.entity,
+        object=first.answer,
+        subject_id=None,
+        object_id=None,
+        id_source=None,
+        source=SOURCE,
+        licence=LICENCE,
+        subject_uri=_iri(first.entity_uri),
+        object_uri=None if relation.object_class in LITERAL_CLASSES else _iri(first.answer_uri),
+        other_objects=tuple(sorted({other.answer for other in others} - {first.answer})),
+        subject_degree=first.degree,
+        subject_relation_degree=first.relation_degree,
+    )
+
+
+def _iri(value: str | None) -> str | None:
+    """None for what is none: a literal's text, a blank node's name, which is another one in every answer."""
+    return value if value is not None and _IRI.fullmatch(value) else None
+
+
+def _entry(relation: Relation, facts: Sequence[Fact], names: Sequence[str]) -> dict[str, Any]:
+    literal = relation.object_class in LITERAL_CLASSES
+    pairs = [
+        _Pair(
+            fact.subject,
+            answer,
+            fact.subject_uri,
+            answer if literal else fact.object_uri if place == 0 else None,
+            fact.subject_degree,
+            fact.subject_relation_degree,
+        )
+        for fact in facts
+        for place, answer in enumerate((fact.object, *fact.other_objects))
+    ]
+    columns: dict[str, list[Any]] = {
+        "entity_uris": [pair.entity_uri for pair in pairs],
+        "answer_uris": [pair.answer_uri for pair in pairs],
+        "entity_uri_to_degree": [pair.degree for pair in pairs],
+        "entity_uri_to_predicate_degree": [pair.relation_degree for pair in pairs],
+    }
+    return {
+        "entities": [pair.entity for pair in pairs],
+        "answers": [pair.answer for pair in pairs],
+        **{key: column for key, column in columns.items() if any(value is not None for value in column)},
+        "gpt_fake_entities": list(names),
+        "query_forms": {"open": list(relation.open), "closed": list(relation.closed)},
+        "context_templates": {kind: templates[0] for kind, templates in relation.contexts.items()},
+        "entity_types": {TOP_CLASS[relation.subject_class]: 1.0},
+        "answer_types": {} if literal else {TOP_CLASS[relation.object_class]: 1.0},
+    }

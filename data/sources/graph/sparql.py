@@ -1,0 +1,200 @@
+"""SPARQL: terms, texts that may stand in a query, and any SPARQL 1.1 endpoint asked over HTTP.
+
+What a graph holds is hostile. A name or an IRI enters a query through `string` and `iri` and no other way.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from data.errors import InputError, ServiceError, ServiceTimeout
+from data.sources.http.answer import out_of_time
+from data.sources.http.session import ServiceProblem, Session
+
+RESULTS = "application/sparql-results+json"
+
+# Whole, and without what SPARQL forbids between < and >. A backslash would begin an escape that ends the IRI.
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f<>\"{}|^`\\\ud800-\udfff]+")
+_ESCAPES = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+
+
+class Uri(str):
+    """An IRI of a graph, as the graph writes it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value of a graph: its text, and the datatype's IRI or the language where it has one."""
+
+    value: str
+    datatype: str | None = None
+    language: str | None = None
+
+
+Term = Uri | Literal
+Row = Mapping[str, Term]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a graph answered, and where it was asked what, and when it said so (UTC).
+
+    rows: variable -> term; an unbound variable is an absent key. dropped: rows with a blank node, which has no name to
+    ask for it again.
+    """
+
+    rows: tuple[Row, ...]
+    address: str
+    query: str
+    retrieved_at: datetime
+    dropped: int = 0
+
+    def __len__(self) -> int:
+        """How many rows there were, dropped ones included: what a LIMIT counts."""
+        return len(self.rows) + self.dropped
+
+
+class SparqlStore(Protocol):
+    """A graph that answers SELECT queries."""
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+
+    def select(self, query: str) -> Rows:
+        """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
+
+
+class Endpoint:
+    """A SPARQL 1.1 endpoint."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def address(self) -> str:
+        """The endpoint's address."""
+        return self._session.service.address
+
+    def select(self, query: str) -> Rows:
+        """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
+        answer = self._session.ask({"query": query}, method="POST", accept=RESULTS, error_of=_problem)
+        said = [_row(binding) for binding in _bindings(answer.content)]
+        rows = tuple(row for row in said if row is not None)
+        return Rows(rows, answer.address, query, answer.retrieved_at, len(said) - len(rows))
+
+
+def bound(row: Row, variable: str, address: str = "a SPARQL endpoint") -> Term:
+    """The row's term for a variable that the query always binds; ServiceError where the service left it out.
+
+    address: where the row comes from, for the error.
+    """
+    if variable not in row:
+        raise ServiceError(f"{address} answered a row without ?{variable}: {str(row)[:200]}")
+    return row[variable]
+
+
+def count(said: Term, address: str = "a SPARQL endpoint") -> int:
+    """The number that a COUNT answered; ServiceError, which names the address, where it is none."""
+    if not isinstance(said, Literal) or not re.fullmatch(r"[0-9]{1,18}", said.value):
+        raise ServiceError(f"{address} answered {str(said)[:200]!r} where a count was asked for")
+    return int(said.value)
+
+
+def is_iri(value: str) -> bool:
+    """Whether a query can name it: a whole IRI without space, bracket, quote or backslash."""
+    return _IRI.fullmatch(value) is not None
+
+
+def iri(value: str) -> str:
+    """The IRI as a query writes it; InputError where none can."""
+    if not is_iri(value):
+        raise InputError(f"no SPARQL query can name {value[:200]!r}: it is no whole IRI")
+    return f"<{value}>"
+
+
+def iris(values: Iterable[str]) -> str:
+    """IRIs as VALUES lists them; InputError where one cannot be named."""
+    return " ".join(map(iri, values))
+
+
+def string(value: str, language: str | None = None) -> str:
+    """The text as a query writes it, with its language where it has one; InputError for half a character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"no SPARQL query can hold {value[:200]!r}: it has half of a character") from None
+    # Some services read \uXXXX before anything else, so that \\u0022 would end the text. Where a text has a backslash
+    # and a u, the u is written as such an escape: all ways of reading then give the same.
+    escaped = re.sub(r"\\([uU]?)", lambda found: "\\\\" + (f"\\u{ord(found[1]):04x}" if found[1] else ""), value)
+    escaped = re.sub(r"[\"\n\r\t\b\f]", lambda found: _ESCAPES[found[0]], escaped)
+    if language is None:
+        return f'"{escaped}"'
+    if not _LANGUAGE.fullmatch(language):
+        raise InputError(f"{language!r} is no language tag, such as en")
+    return f'"{escaped}"@{language}'
+
+
+def _problem(content: Any) -> ServiceProblem | None:
+    told = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
+    if told:
+        said = told if isinstance(told, str) else _shown(told)
+        if out_of_time(said.encode(errors="replace")):
+            return ServiceProblem(f"{said[:200]}; ask for less", kind=ServiceTimeout)
+        return ServiceProblem(said)
+    try:
+        for binding in _bindings(content):
+            _row(binding)
+    except _NoResultError as error:
+        return ServiceProblem(str(error))
+    return None
+
+
+class _NoResultError(Exception):
+    pass
+
+
+def _bindings(content: Any) -> list[Any]:
+    results = content.get("results") if isinstance(content, dict) else None
+    bindings = results.get("bindings") if isinstance(results, dict) else None
+    if not isinstance(bindings, list):
+        raise _NoResultError(
+            f"JSON that is no result of a SELECT query, {_shown(content)[:100]}; "
+            "is its address that of a SPARQL endpoint?"
+        )
+    return bindings
+
+
+def _row(binding: Any) -> Row | None:
+    try:
+        terms = {name: _term(said) for name, said in binding.items()}
+    except (AttributeError, KeyError, TypeError):
+        raise _NoResultError(f"a row that is none, {_shown(binding)}") from None
+    row = {name: term for name, term in terms.items() if term is not None}
+    return row if len(row) == len(terms) else None
+
+
+def _term(said: Mapping[str, Any]) -> Term | None:
+    kind, value, datatype, language = said["type"], said["value"], said.get("datatype"), said.get("xml:lang")
+    if not isinstance(value, str) or not isinstance(datatype, str | None) or not isinstance(language, str | None):
+        raise TypeError("a term whose value, datatype or language is no text")
+    if kind == "uri":
+        return Uri(value)
+    if kind in ("literal", "typed-literal"):  # the second is how endpoints of the first SPARQL say it
+        return Literal(value, datatype, language)
+    if kind == "bnode":
+        return None
+    raise TypeError("a term of a kind that SPARQL 1.1 does not have")
+
+
+def _shown(content: Any) -> str:
+    try:
+        return json.dumps(content, ensure_ascii=False)
+    except RecursionError:
+        return "nested too deep to be shown"

@@ -1,0 +1,150 @@
+"""One request to a public service and its whole answer, and what each thing that can go wrong in between means.
+
+Unreachable     no name, no way, refused, no trust: nobody is there
+Passing         it may go better soon: 429, 502, 503, 504, a dropped connection, silence, an answer that breaks off
+ServiceError    the answer is there and is nonsense: asking again would bring the same
+ServiceTimeout  the answer is there, and ends where the service ran out of time, or is too large: ask for less
+"""
+
+import re
+import socket
+import time
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from requests import exceptions as failures
+from requests.utils import select_proxy
+from requests_ratelimiter import LimiterSession
+from urllib3 import exceptions as broken
+
+from data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from data.sources.http.answer import Reply, out_of_time, phrase
+from data.sources.http.manners import asked_to_wait, printable
+
+LARGEST = 64 * 2**20
+CONNECT_S = 5.0
+"""Seconds for the name of a host to be found, and for a connection to it."""
+PASSING = (429, 502, 503, 504)
+_CHUNK = 2**16
+_OUR_SIDE = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to establish a new connection: )?")
+
+
+class Unreachable(Exception):
+    """Nobody answers at the address; the text says why."""
+
+
+class Passing(Exception):
+    """A try that failed for a reason that may pass.
+
+    kind: the error to raise when it does not; wait_s: seconds the service asks us to wait; tries: how often at most;
+    patience: how often at least, whatever the service's settings say; ends: the error that ends the session where all
+    tries of a request fail so.
+    """
+
+    def __init__(
+        self,
+        said: str,
+        *,
+        kind: type[ServiceError] = ServiceError,
+        wait_s: float | None = None,
+        tries: int | None = None,
+        patience: int = 0,
+        ends: type[ServiceError] | None = None,
+    ) -> None:
+        super().__init__(said)
+        self.kind, self.wait_s, self.tries, self.patience, self.ends = kind, wait_s, tries, patience, ends
+
+
+class OneExchange(LimiterSession):
+    """Requests at a rate. Where a redirect leads is not looked at, for that reads its body, whatever its size."""
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """None: redirects are an answer like others."""
+        return None
+
+
+def exchange(
+    http: requests.Session, request: requests.PreparedRequest, *, named: str, connect_s: float, timeout_s: float
+) -> Reply:
+    """Sends the request once and reads the whole answer, of at most 64 MiB; redirects are not followed.
+
+    `timeout_s` bounds the seconds of silence, and again those of reading the answer. Raises Unreachable, Passing or
+    ServiceError; the texts of the last two begin with `named`.
+    """
+    settings = http.merge_environment_settings(request.url, {}, True, None, None)
+    try:
+        with http.send(request, timeout=(connect_s, timeout_s), allow_redirects=False, **settings) as response:
+            status, wait_s = response.status_code, asked_to_wait(response.headers)
+            if status in PASSING:
+                said = f"{named} answers {phrase(status)}"
+                # So some SPARQL services (QLever) say that the query, not who asks, takes too much of their time.
+                if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):
+                    raise ServiceTimeout(f"{said}, for the query ran out of time; ask for less")
+                if status == 429:
+                    raise Passing(f"{said}: it refuses us for now", wait_s=wait_s, ends=ServiceBudget)
+                raise Passing(said, kind=ServiceTimeout if status == 504 else ServiceError, wait_s=wait_s)
+            return Reply(status, response.headers, _body(response, named, timeout_s), wait_s)
+    except (failures.ReadTimeout, broken.ReadTimeoutError):
+        raise Passing(f"{named} was silent for {timeout_s:g} s", kind=ServiceTimeout, tries=2) from None
+    except (failures.ConnectTimeout, failures.ProxyError, failures.SSLError) as error:
+        raise Unreachable(_why(error)) from None
+    except failures.ConnectionError as error:
+        if isinstance(getattr(error.args[0] if error.args else None, "reason", None), broken.NewConnectionError):
+            raise Unreachable(_why(error)) from None
+        raise Passing(f"{named} dropped the connection ({_why(error)})") from None
+    except (failures.RequestException, broken.LocationValueError) as error:
+        raise ServiceError(f"{named} cannot be asked: {printable(str(error), 200)}") from None
+    except broken.DecodeError:
+        raise Passing(f"{named} sent an answer that cannot be unpacked", tries=2) from None
+    except broken.HTTPError:
+        raise Passing(f"{named} broke off in its answer", kind=ServiceTimeout, tries=2) from None
+
+
+def seconds_to_connect(http: requests.Session, address: str) -> float:
+    """Seconds to allow for each network address of the host, so that all of them together take about CONNECT_S.
+
+    Unreachable where the name is unknown or the answer to that takes longer than CONNECT_S (which no timeout of the
+    HTTP libraries covers). Behind a proxy the name is the proxy's business.
+    """
+    settings = http.merge_environment_settings(address, {}, True, None, None)
+    if select_proxy(address, settings["proxies"]):
+        return CONNECT_S
+    host, port = urlsplit(address).hostname or "", urlsplit(address).port
+    found: list[int] = []
+    wrong: list[Exception] = []
+
+    def look_up() -> None:
+        try:
+            found.append(len(socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)))
+        except (OSError, UnicodeError) as error:
+            wrong.append(error)
+
+    thread = Thread(target=look_up, daemon=True, name=f"look up {host}")
+    thread.start()
+    thread.join(CONNECT_S)
+    if not sum(found):
+        why = printable(str(wrong[0])) if wrong else f"nobody said within {CONNECT_S:g} s"
+        raise Unreachable(f"the name {host} is not found ({why})")
+    return max(1.0, CONNECT_S / found[0])
+
+
+def _body(response: requests.Response, named: str, timeout_s: float) -> bytes:
+    last = time.monotonic() + timeout_s
+    body = bytearray()
+    while chunk := response.raw.read1(_CHUNK, decode_content=True):
+        body += chunk
+        if len(body) > LARGEST:
+            raise ServiceTimeout(f"{named} sends more than {LARGEST // 2**20} MiB; ask for less")
+        if time.monotonic() > last:
+            raise Passing(f"{named} still sends after {timeout_s:g} s", kind=ServiceTimeout, tries=2)
+    return bytes(body)
+
+
+def _why(error: failures.RequestException) -> str:
+    cause: Any = error.args[0] if error.args else error
+    cause = getattr(cause, "reason", None) or cause
+    if isinstance(cause, broken.ProtocolError) and isinstance(cause.args[-1], Exception):
+        cause = cause.args[-1]
+    return printable(f"{type(cause).__name__}: {_OUR_SIDE.sub('', str(cause))}", 160)

@@ -1,0 +1,150 @@
+"""What one run may ask of one service: how much, how much at once, and when it has been asked to wait.
+
+Every try of every thread passes here, retries included, so that a service is never asked more than its settings say.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
+
+from data.errors import ServiceBudget, ServiceError
+from data.sources.http.exchange import Passing
+
+_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A public service and how it is treated; `requests` and `minutes` are what one run may use of it.
+
+    name: as users know it; at_once: requests in flight; age_days: how old a kept answer may be; timeout_s: seconds it
+    may be silent; tries: how often one request is sent while the reason to fail may pass; contact_needed: whether it
+    wants to know whom it can reach.
+    """
+
+    name: str
+    address: str
+    at_once: int = 1
+    requests_a_minute: float = 60.0
+    age_days: float = 30.0
+    timeout_s: float = 90.0
+    requests: int = 10_000
+    minutes: float = 360.0
+    tries: int = 4
+    contact_needed: bool = True
+
+
+class Limits:
+    """Places in flight, the budget of requests and minutes, and the pause that a service asks of everybody.
+
+    The minutes run from the first request on. now and sleep: the clock, in seconds; by default sleep ends with `end`.
+    """
+
+    def __init__(
+        self, service: Service, named: str, *, now: Callable[[], float], sleep: Callable[[float], object] | None
+    ) -> None:
+        self.sent, self.waited_s = 0, 0.0
+        self._service, self._named = service, named
+        self._places = threading.BoundedSemaphore(service.at_once)
+        self._lock = threading.Lock()
+        self._woken = threading.Event()
+        self._now, self._sleep = now, sleep or self._woken.wait
+        self._until: float | None = None
+        self._pause_until: float | None = None
+        self._ended: ServiceError | None = None
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """A place in flight for one request, which counts as sent; ServiceBudget or ServiceError where none is left."""
+        self._enter()
+        try:
+            yield
+        finally:
+            self._places.release()
+
+    def tries(self) -> Retrying:
+        """Calls what it is given again while that raises Passing: as often as the service's settings say."""
+        return Retrying(
+            retry=retry_if_exception_type(Passing),
+            stop=self._tried_enough,
+            wait=_seconds_to_try_again,
+            sleep=self.sleep,
+            reraise=True,
+        )
+
+    def pause(self, seconds: float) -> None:
+        """Nobody sends anything for so long."""
+        with self._lock:
+            self._pause_until = max(self._pause_until or 0.0, self._now() + seconds)
+
+    def sleep(self, seconds: float) -> None:
+        """Waits; ServiceBudget at once where the run has not that long, ServiceError where it is ended meanwhile."""
+        with self._lock:
+            left = None if self._until is None else max(0.0, self._until - self._now())
+            if left is not None and seconds > left:
+                raise ServiceBudget(
+                    f"{self._named} is to be asked again in {seconds:.0f} s, and this run has {left:.0f} s left of its "
+                    f"{self._service.minutes:g} minutes; run again later: answers are kept"
+                )
+            self.waited_s += seconds
+        self._sleep(seconds)
+        self._refuse_if_ended()
+
+    def end(self, why: ServiceError) -> None:
+        """From now on nothing is sent, for this reason; who waits is woken and told so."""
+        with self._lock:
+            self._ended = self._ended or why
+        self._woken.set()
+
+    def _refuse_if_ended(self) -> None:
+        if self._ended is not None:
+            raise type(self._ended)(str(self._ended))  # each thread raises its own, for an error holds where it was
+
+    def _tried_enough(self, state: RetryCallState) -> bool:
+        failed = state.outcome.exception() if state.outcome else None
+        most, least = (failed.tries, failed.patience) if isinstance(failed, Passing) else (None, 0)
+        tries = self._service.tries
+        return state.attempt_number >= max(least, min(most or tries, tries))
+
+    def _enter(self) -> None:
+        while True:
+            self._places.acquire()
+            try:
+                seconds = self._seconds_to_wait()
+            except BaseException:
+                self._places.release()
+                raise
+            if seconds <= 0:
+                return
+            self._places.release()
+            self.sleep(seconds)
+
+    def _seconds_to_wait(self) -> float:
+        with self._lock:
+            self._refuse_if_ended()
+            now = self._now()
+            if self._until is None:
+                self._until = now + 60 * self._service.minutes
+            if now >= self._until:
+                raise self._spent(f"{self._service.minutes:g} minutes", "minutes")
+            if self.sent >= self._service.requests:
+                raise self._spent(f"{self._service.requests} requests", "requests")
+            if self._pause_until is not None and self._pause_until > now:
+                return self._pause_until - now
+            self.sent += 1
+            return 0.0
+
+    def _spent(self, what: str, setting: str) -> ServiceBudget:
+        return ServiceBudget(
+            f"{self._named}: this run has used its {what}; answers are kept, so run again to go on, or raise "
+            f"`{setting}` of the service in the study file"
+        )
+
+
+def _seconds_to_try_again(state: RetryCallState) -> float:
+    failed = state.outcome.exception() if state.outcome else None
+    asked = failed.wait_s if isinstance(failed, Passing) else None
+    return max(_BACKOFF(state), asked or 0.0)

@@ -1,0 +1,244 @@
+"""One polite session for every public service: who asks, how often, how long, and what is not asked again.
+
+    ask   kept and young enough? -> the cache
+          else tries (tenacity), every one of them through
+              the run's budget -> a pause the service asked for -> a place in flight -> the rate -> one exchange
+          a good answer is kept before it is handed on; anything else never is
+
+"Good" is the right status, whole JSON or text, and no error inside. All limits hold over all threads that use the
+session.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from math import ceil
+from pathlib import Path
+from typing import Literal, Self
+
+import requests
+from pyrate_limiter import Limiter, Rate
+
+from data.errors import ServiceBudget, ServiceError
+from data.sources.http.answer import Answer, ErrorOf, Form, Lasting, Reply, ServiceProblem, Wanted, no_error, refusal
+from data.sources.http.cache import HttpCache, Kept, key_of
+from data.sources.http.exchange import CONNECT_S, OneExchange, Passing, Unreachable, exchange, seconds_to_connect
+from data.sources.http.limits import Limits, Service
+from data.sources.http.manners import check_address, place_in, printable, redirected, user_agent
+from data.workspace import slug
+
+__all__ = ["Answer", "Service", "ServiceProblem", "Session"]
+log = logging.getLogger(__name__)
+
+_LONG_WAIT_S = 5.0
+_CONNECT_TRIES = 2
+_SLOW_TO_CONNECT_S = 1.0
+_OLDEST_DAYS = 36_500.0
+_REDIRECTS = 3
+_ACCEPTED: Mapping[Form, str] = {"json": "application/json", "text": "text/plain, */*;q=0.5"}
+
+
+class Session:
+    """Asks one service, for all threads of a run.
+
+    contact: an e-mail address or URL of whoever runs this; ServiceError without one, unless offline or the service
+    needs none. cache: the folder of kept answers, one file per service. offline: only kept answers. not_before: those
+    kept before this moment (UTC) are asked anew. now, sleep: another clock, for tests.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        contact: str | None,
+        cache: Path,
+        offline: bool = False,
+        not_before: datetime | None = None,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] | None = None,
+    ) -> None:
+        check_address(service.address, service.name)
+        self.service, self.offline, self.not_before, self.from_cache = service, offline, not_before, 0
+        self._named = f"{service.name} ({service.address})"
+        self._headers = {"Accept-Encoding": "gzip, deflate"}
+        if not offline:
+            self._headers["User-Agent"] = user_agent(contact, self._named, needed=service.contact_needed)
+        self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
+        self._limiter = Limiter(Rate(1, max(1, ceil(60_000 / service.requests_a_minute))), buffer_ms=1)
+        self._http = OneExchange(limiter=self._limiter, per_host=False, limit_statuses=())
+        self._limits = Limits(service, self._named, now=now, sleep=sleep)
+        self._now = now
+        self._lock = threading.Lock()
+        self._being_asked: dict[str, threading.Lock] = {}
+        self._connect_s: float | None = None
+        self._not_connected = 0
+        self._reached = False
+
+    @property
+    def sent(self) -> int:
+        """Requests sent so far, every try counted; `from_cache` counts those that need not be sent."""
+        return self._limits.sent
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds waited so far before trying again."""
+        return self._limits.waited_s
+
+    def ask(
+        self,
+        form: Mapping[str, str],
+        *,
+        method: Literal["GET", "POST"] = "GET",
+        path: str = "",
+        accept: str | None = None,
+        error_of: ErrorOf = no_error,
+        allow: Collection[int] = (200,),
+        content: Form = "json",
+        lasting: Lasting = False,
+    ) -> Answer:
+        """The answer to a form, kept or asked for: its fields go into the address (GET) or the body (POST).
+
+        path: added to the service's address, its parts quoted by the caller. error_of: finds an error inside an answer.
+        allow: the statuses of good answers. content: what a good answer is. lasting: what is asked for never changes
+        (or: whether what was answered never does), so that a kept answer is never too old. Raises ServiceError (cannot
+        be asked, answered nonsense or an error, or offline and not kept), ServiceTimeout (ask for less), ServiceBudget
+        (this run has asked enough).
+        """
+        request = self._request(form, method, path, accept or _ACCEPTED[content])
+        wanted = Wanted(content, error_of, allow, lasting)
+        key = key_of(request)
+        with self._alone(key):
+            answer = self._kept(key, wanted)
+            if answer is not None:
+                with self._lock:
+                    self.from_cache += 1
+                return answer
+            if self.offline:
+                since = "" if self.not_before is None else f" and not older than {self.not_before:%Y-%m-%d %H:%M} UTC"
+                raise ServiceError(
+                    f"{self._named} is not asked, for this run is offline, and nothing kept is younger than "
+                    f"{self.service.age_days:g} days{since}; run again with a network"
+                )
+            answer, body = self._asked(request, wanted)
+            self._cache.put(key, Kept(answer.status, body, answer.retrieved_at), request.url or "")
+            return answer
+
+    def close(self) -> None:
+        """Wakes and ends whoever waits, and closes connections and cache."""
+        self._limits.end(ServiceError(f"{self._named} is not asked any more: the session is closed"))
+        self._http.close()
+        self._limiter.close()
+        self._cache.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _request(self, form: Mapping[str, str], method: str, path: str, accept: str) -> requests.PreparedRequest:
+        address = place_in(self.service.address, path, self._named)
+        fields = sorted(form.items())
+        in_address, in_body = (fields, None) if method == "GET" else (None, fields)
+        headers = self._headers | {"Accept": accept}
+        return requests.Request(method, address, headers=headers, params=in_address, data=in_body).prepare()
+
+    @contextmanager
+    def _alone(self, key: str) -> Iterator[None]:
+        with self._lock:
+            lock = self._being_asked.setdefault(key, threading.Lock())
+        with lock:
+            yield
+
+    def _kept(self, key: str, wanted: Wanted) -> Answer | None:
+        kept = self._cache.get(key)
+        if kept is None or kept.status not in wanted.allow:
+            return None
+        young = self._is_young(kept.retrieved_at)
+        if not young and wanted.lasting is False:
+            return None
+        try:
+            content = wanted.content(Reply(kept.status, {}, kept.body), self._named)
+        except ServiceError:
+            return None
+        if wanted.error_of(content) is not None or not (young or wanted.lasts(content)):
+            return None
+        return Answer(content, self.service.address, kept.retrieved_at, True, kept.status)
+
+    def _is_young(self, retrieved_at: datetime) -> bool:
+        oldest = datetime.now(UTC) - timedelta(days=min(self.service.age_days, _OLDEST_DAYS))
+        return retrieved_at >= max(oldest, self.not_before or oldest)
+
+    def _asked(self, request: requests.PreparedRequest, wanted: Wanted) -> tuple[Answer, bytes]:
+        failed: list[Passing] = []
+        try:
+            return self._limits.tries()(self._try, request, wanted, failed)
+        except Passing as passing:
+            said = f"{passing}, after {len(failed)} tries; run again later: answers are kept"
+            if passing.ends is None or any(other.ends is not passing.ends for other in failed):
+                raise passing.kind(said) from None
+            self._limits.end(passing.ends(said))
+            raise passing.ends(said) from None
+
+    def _try(self, request: requests.PreparedRequest, wanted: Wanted, failed: list[Passing]) -> tuple[Answer, bytes]:
+        try:
+            reply = self._reply(request)
+            if reply.status not in wanted.allow:
+                raise refusal(reply, self._named)
+            content, retrieved_at = wanted.content(reply, self._named), datetime.now(UTC)
+            problem = wanted.error_of(content)
+            if problem is not None:
+                raise self._error(problem, reply)
+        except Passing as passing:
+            failed.append(passing)
+            if passing.wait_s:
+                self._limits.pause(passing.wait_s)
+                if passing.wait_s >= _LONG_WAIT_S:
+                    log.warning("%s asks us to wait %.0f s", self.service.name, passing.wait_s)
+            raise
+        return Answer(content, self.service.address, retrieved_at, False, reply.status), reply.body
+
+    def _error(self, problem: ServiceProblem, reply: Reply) -> Passing | ServiceError:
+        said = f"{self._named} answered with an error: {printable(problem.message, 300)}"
+        if not problem.passing:
+            return problem.kind(said)
+        wait_s = problem.wait_s if reply.wait_s is None else reply.wait_s
+        ends = ServiceBudget if problem.kind is ServiceBudget else None
+        return Passing(said, kind=problem.kind, wait_s=wait_s, patience=problem.tries or 0, ends=ends)
+
+    def _reply(self, request: requests.PreparedRequest) -> Reply:
+        for _ in range(1 + _REDIRECTS):
+            with self._limits.place():
+                reply = self._exchange(request)
+            elsewhere = redirected(request, reply.status, reply.headers, self._named)
+            if elsewhere is None:
+                return reply
+            request = request.copy()
+            request.url = elsewhere
+        raise ServiceError(f"{self._named} sends us from place to place; give its present address in the study file")
+
+    def _exchange(self, request: requests.PreparedRequest) -> Reply:
+        began = self._now()
+        try:
+            if self._connect_s is None:
+                self._connect_s = seconds_to_connect(self._http, self.service.address)
+            reply = exchange(
+                self._http, request, named=self._named, connect_s=self._connect_s, timeout_s=self.service.timeout_s
+            )
+        except Unreachable as why:
+            raise self._unreached(f"{self._named} cannot be reached: {why}", self._now() - began) from None
+        except Passing:
+            self._connect_s, self._reached = CONNECT_S, True
+            raise
+        self._connect_s, self._reached = CONNECT_S, True
+        return reply
+
+    def _unreached(self, said: str, seconds: float) -> Passing | ServiceError:
+        self._not_connected += 1
+        if self._reached or (self._not_connected < _CONNECT_TRIES and seconds < _SLOW_TO_CONNECT_S):
+            return Passing(said, ends=ServiceError)
+        self._limits.end(ServiceError(said))
+        return ServiceError(said)

@@ -1,7 +1,0 @@
-"""Lists of facts of Wikidata that questions are made of: PopQA's, anybody's own, or drawn from the Query Service."""
-
-from data.sources.popqa import popqa
-from data.sources.seed_file import from_csv
-from data.sources.wikidata_pairs import of_property
-
-__all__ = ["from_csv", "of_property", "popqa"]

@@ -1,0 +1,121 @@
+"""PopQA's list of facts [Mallen et al. 2023], from a file or the hub.
+
+Its subj_id, prop_id and obj_id are numbers of its own, and no ids of Wikidata: those stand in s_uri and o_uri, and of
+its sixteen properties it gives the names alone.
+"""
+
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from data.errors import ServiceError
+from data.records import Seed, WikidataId
+from data.sources.http.manners import printable
+from data.sources.property_names import relations_of
+from data.sources.seeds.seed_rows import ListedRow, nearest, rows
+
+log = logging.getLogger(__name__)
+
+DATASET = "akariasai/PopQA"
+FILE = "test.tsv"
+SOURCE = f"PopQA ({DATASET})"
+LICENCE = "as published with PopQA; facts: Wikidata CC0 1.0"
+COLUMNS = {
+    "subject_id": ("s_uri",),
+    "object_id": ("o_uri",),
+    "property": ("prop",),
+    "subject": ("subj",),
+    "object": ("obj",),
+    "question": ("question",),
+    "answers": ("possible_answers",),
+    "list_id": ("id",),
+}
+PROPERTIES: Mapping[str, WikidataId] = {
+    name: WikidataId(number)
+    for name, number in {
+        "author": "P50",
+        "capital": "P36",
+        "capital of": "P1376",
+        "color": "P462",
+        "composer": "P86",
+        "country": "P17",
+        "director": "P57",
+        "father": "P22",
+        "genre": "P136",
+        "mother": "P25",
+        "occupation": "P106",
+        "place of birth": "P19",
+        "producer": "P162",
+        "religion": "P140",
+        "screenwriter": "P58",
+        "sport": "P641",
+    }.items()
+}
+"""PopQA's properties and what they are in Wikidata."""
+
+
+def popqa(
+    path: Path | None, *, offline: bool = False, endpoint: str | None = None, cache: Path | None = None
+) -> list[Seed]:
+    """The facts of PopQA in its order, each once.
+
+    path: its file, test.tsv, with tabs or as CSV; None: from the hub, or from what the hub's library keeps of it, and
+    from that alone where offline. endpoint, cache: another hub, and another folder for what is kept. InputError, with
+    file, line and column, where the file is not PopQA's; ServiceError where there is none to read.
+    """
+    retrieved_at = None
+    if path is None:
+        path, retrieved_at = _from_hub(offline, endpoint, cache)
+    read = list(rows(path, COLUMNS, tuple(COLUMNS)))
+    listed: dict[tuple[WikidataId, WikidataId, WikidataId], ListedRow] = {}
+    for row in read:
+        listed.setdefault((row.item("subject_id"), _property(row), row.item("object_id")), row)
+    if len(listed) < len(read):
+        log.info("%s: %d of %d rows are there twice", path.name, len(read) - len(listed), len(read))
+    names = {property_id: name for name, property_id in PROPERTIES.items()}
+    relations = relations_of(names.items())
+    return [
+        Seed(
+            relation=relations[property_id],
+            subject_id=subject_id,
+            property_id=property_id,
+            object_id=object_id,
+            source=SOURCE,
+            licence=LICENCE,
+            subject=row.text("subject"),
+            property=names[property_id],
+            object=row.text("object"),
+            question=row.text("question"),
+            answers=row.answers("answers"),
+            list_id=row.text("list_id"),
+            retrieved_at=retrieved_at,
+        )
+        for (subject_id, property_id, object_id), row in listed.items()
+    ]
+
+
+def _property(row: ListedRow) -> WikidataId:
+    name = row.text("property") or ""
+    if name not in PROPERTIES:
+        raise row.wrong("property", f"which is no property of PopQA; {nearest(name, sorted(PROPERTIES))}")
+    return PROPERTIES[name]
+
+
+def _from_hub(offline: bool, endpoint: str | None, cache: Path | None) -> tuple[Path, str]:
+    """The file, and when it was fetched (UTC, ISO 8601)."""
+    from huggingface_hub import hf_hub_download
+
+    try:
+        file = Path(
+            hf_hub_download(
+                DATASET, FILE, repo_type="dataset", endpoint=endpoint, cache_dir=cache, local_files_only=offline
+            )
+        )
+    except Exception as error:  # the hub's library, its HTTP client and the file system have no tree in common
+        why = printable(f"{type(error).__name__}: {error}", 160)
+        raise ServiceError(
+            f"PopQA's list, {FILE} of the hub's dataset {DATASET}, is not on this machine and could not be fetched "
+            f"({why}); name its file, run again with a network, or use a list of your own"
+        ) from None
+    return file, datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()

@@ -1,0 +1,153 @@
+"""A sample of the facts of a property, from the Wikidata Query Service or any graph in its words.
+
+The graph is asked for pairs in the order of their sampling keys (`yago_pairs`), and which of the two items have an
+article in the English Wikipedia, until enough pairs have both. Who is asked about is asked about once: the first pair
+counts.
+"""
+
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from data.errors import InputError, ServiceTimeout
+from data.records import Seed, WikidataId
+from data.sources.graph.entities import LABEL, MOST_ROWS, in_batches
+from data.sources.graph.literals import plain
+from data.sources.graph.pairs import sampled_pairs
+from data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, iri, iris, string
+from data.sources.property_names import relation_of
+
+log = logging.getLogger(__name__)
+
+SOURCE = "Wikidata"
+LICENCE = "CC0 1.0"
+ENTITY = "http://www.wikidata.org/entity/"
+DIRECT = "http://www.wikidata.org/prop/direct/"
+"""What joins two items whose statement is the best of its property: not deprecated, nor less than a preferred one."""
+ARTICLE_OF = "http://schema.org/about"
+PART_OF = "http://schema.org/isPartOf"
+WIKIPEDIA = "https://en.wikipedia.org/"
+
+BLOCK = 500
+"""Pairs whose items are looked up at a time."""
+PAIRS_A_FACT = 10
+"""Pairs that are asked for at once, for each fact that is wanted: most items have no article."""
+_ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
+
+
+def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Seed]:
+    """At most `count` facts of a property, the same for the same seed and graph, and a smaller sample begins a larger.
+
+    Both items have an article in the English Wikipedia. InputError where the property has no such pair, ServiceTimeout
+    where even the smallest questions need too long, ServiceError for all else.
+    """
+    if not property_id.startswith("P") or count < 1:
+        raise InputError(
+            f"{count} facts of {property_id} cannot be drawn: name a property, such as P106, and 1 or more"
+        )
+    try:
+        chosen, looked_at = _chosen(store, property_id, count, seed)
+        name = _name(store, property_id)
+    except ServiceTimeout as slow:
+        raise ServiceTimeout(
+            f"property {property_id}: {slow}; the property may be too large to be drawn from: list facts of it in a CSV"
+        ) from None
+    if not chosen:
+        raise InputError(
+            f"property {property_id}: none of the {looked_at} pairs at {store.address} joins two items with articles "
+            "in the English Wikipedia; name another property"
+        )
+    log.info("property %s: %d facts of %d pairs", property_id, len(chosen), looked_at)
+    return [
+        Seed(
+            relation=relation_of(property_id),
+            subject_id=one.subject,
+            property_id=property_id,
+            object_id=one.object,
+            source=SOURCE,
+            licence=LICENCE,
+            property=name,
+            retrieved_at=one.retrieved_at,
+        )
+        for one in chosen
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Predicate:
+    """A property as `sampled_pairs` asks for it; its values are items."""
+
+    yago: tuple[str, ...]
+    object_class: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    subject: WikidataId
+    object: WikidataId
+    retrieved_at: str
+
+
+def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_Items], int]:
+    """The pairs in the order of their keys, and how many were looked at."""
+    page = min(max(BLOCK, PAIRS_A_FACT * count), MOST_ROWS // 2)
+    pairs = sampled_pairs(store, _Predicate((DIRECT + property_id,)), seed=seed, page=page)
+    written = _Articles(store)
+    chosen: dict[WikidataId, _Items] = {}
+    looked_at = 0
+    while len(chosen) < count and (block := list(islice(pairs, BLOCK))):
+        joined = [
+            _Items(subject, object_, pair.answer.retrieved_at.isoformat())
+            for pair in block
+            if (subject := _item(pair.subject)) and (object_ := _item(pair.object)) and subject != object_
+        ]
+        looked_at += len(block)
+        if not joined and looked_at == len(block):
+            break  # values of a property are of one kind, and these are no items
+        written.learn(item for one in joined for item in (one.subject, one.object))
+        for one in joined:
+            if len(chosen) < count and written.about(one.subject) and written.about(one.object):
+                chosen.setdefault(one.subject, one)
+    return list(chosen.values()), looked_at
+
+
+class _Articles:
+    """Which items have an article in the English Wikipedia, each asked about once."""
+
+    def __init__(self, store: SparqlStore) -> None:
+        self._store = store
+        self._known: dict[WikidataId, bool] = {}
+
+    def learn(self, items: Iterable[WikidataId]) -> None:
+        """Asks about those that were not asked about."""
+        new = [item for item in dict.fromkeys(items) if item not in self._known]
+        asked = [ENTITY + item for item in new]
+        there = {bound(row, "e") for row in in_batches(self._store, asked, _with_article, size=BLOCK)}
+        self._known |= {item: Uri(ENTITY + item) in there for item in new}
+
+    def about(self, item: WikidataId) -> bool:
+        """Whether there is one about this item."""
+        return self._known[item]
+
+
+def _with_article(entities: Sequence[str]) -> str:
+    return (
+        f"SELECT DISTINCT ?e WHERE {{\n  VALUES ?e {{ {iris(entities)} }}\n"
+        f"  ?article {iri(ARTICLE_OF)} ?e ; {iri(PART_OF)} {iri(WIKIPEDIA)} .\n}}"
+    )
+
+
+def _item(term: Term) -> WikidataId | None:
+    found = _ITEM.fullmatch(term) if isinstance(term, Uri) else None
+    return WikidataId(found[1]) if found else None
+
+
+def _name(store: SparqlStore, property_id: WikidataId) -> str | None:
+    """What the property is called in English; of several labels the first in the order of code points."""
+    answer = store.select(
+        f"SELECT ?l WHERE {{ {iri(ENTITY + property_id)} {iri(LABEL)} ?l FILTER(LANG(?l) = {string('en')}) }}"
+    )
+    labels = sorted(label.value for row in answer.rows if isinstance(label := bound(row, "l"), Literal))
+    return next((name for label in labels if (name := plain(label))), None)

@@ -1,0 +1,200 @@
+"""Which revisions of an item changed a value of a property.
+
+A revision counts where a statement of the property was made or removed, or what it states was changed. References,
+qualifiers, ranks, labels and links are no values. What a summary says for certain is believed (`edit_summaries`); else
+the statements before and after are compared by their ids, and only the contents that this needs are asked for.
+
+Some revisions nobody may read: their content is hidden, or they were deleted. Where the summary does not tell either,
+the last content before is compared with the first one after, at which one change is counted where the two differ. So
+no more changes are counted than there must have been.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from data.errors import ServiceError
+from data.records import WikidataId
+from data.sources.http.manners import printable
+from data.sources.wikimedia.edit_summaries import Verdict, verdict
+from data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, Revision, Wiki
+from data.sources.wikimedia.mediawiki_answers import MISREAD
+from data.sources.wikimedia.wikidata import Wikidata, statements_of
+
+FREE_SUMMARIES = ("mw-undo", "mw-rollback")
+"""Tags of edits whose summary is whatever the editor wrote, even what reads like a key."""
+
+State = Mapping[str, str]
+"""The statements of one property: what each states, by the statement's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditHistory:
+    """The revisions of an item that changed a value of a property, oldest first.
+
+    hidden: those that nobody may read and whose summary does not tell, deleted ones included as far as the history
+    still names them; they are none of `edits`. latest: the newest revision that was looked at. retrieved_at: UTC.
+    """
+
+    edits: tuple[int, ...]
+    hidden: tuple[int, ...]
+    latest: int
+    retrieved_at: datetime
+    address: str
+
+    @property
+    def count(self) -> int:
+        """How many revisions changed a value: one where it is static, more where it is temporal."""
+        return len(self.edits)
+
+
+def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHistory | None:
+    """The edit history of a property of an item; None where there is no such item.
+
+    item_id: of an item that was merged, ask for the one it was merged into: the history of the page itself is told.
+    Raises InputError for what is no id, ServiceError where the wiki cannot be asked or answers nonsense.
+    """
+    return edit_histories(wikidata, item_id, [property_id]).get(WikidataId(property_id))
+
+
+def edit_histories(wikidata: Wikidata, item_id: str, property_ids: Iterable[str]) -> dict[WikidataId, EditHistory]:
+    """The edit histories of several properties of an item, read from the same contents; none where there is no item."""
+    wanted = tuple(dict.fromkeys(map(WikidataId, property_ids)))
+    entity = WikidataId(item_id)
+    history = wikidata.wiki.revisions(f"Property:{entity}" if entity.startswith("P") else entity)
+    if history is None or not history.revisions:
+        return {}
+    # By number: of two edits of a second, the clocks of a wiki's servers may tell the later one first.
+    revisions = sorted(history.revisions, key=lambda revision: revision.revision_id)
+    contents = _Contents(wikidata.wiki, revisions, wanted)
+    told = {property_id: [_told(revision, property_id) for revision in revisions] for property_id in wanted}
+    while True:
+        readable = [contents.key(revision) is not None for revision in revisions]
+        trails = {property_id: _trail(revisions, told[property_id], readable) for property_id in wanted}
+        if contents.learn([step for trail in trails.values() for step in trail.steps]):
+            break
+    return {
+        property_id: EditHistory(
+            tuple(sorted([*trail.certain, *contents.changed(trail.steps, property_id)])),
+            tuple(sorted(trail.hidden)),
+            revisions[-1].revision_id,
+            history.retrieved_at,
+            history.address,
+        )
+        for property_id, trail in trails.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Two contents to compare: before is None at an item's beginning; between: changes that are certain in between."""
+
+    before: Revision | None
+    after: Revision
+    between: int
+
+
+@dataclass(slots=True)
+class _Trail:
+    certain: list[int] = field(default_factory=list)
+    hidden: list[int] = field(default_factory=list)
+    steps: list[_Step] = field(default_factory=list)
+
+
+def _told(revision: Revision, property_id: WikidataId) -> Verdict:
+    if set(FREE_SUMMARIES) & set(revision.tags):
+        return Verdict.UNKNOWN
+    return verdict(revision.comment, property_id)
+
+
+def _trail(revisions: Sequence[Revision], told: Sequence[Verdict], readable: Sequence[bool]) -> _Trail:
+    """What is certain, what nobody can tell, and what is to be compared."""
+    trail, known = _Trail(), {revision.revision_id for revision in revisions}
+    before: Revision | None = None
+    between, gap = 0, False
+    for revision, says, can_read in zip(revisions, told, readable, strict=True):
+        if revision.parent_id and revision.parent_id not in known:
+            trail.hidden.append(revision.parent_id)
+            gap = True
+        if says is Verdict.CHANGED:
+            trail.certain.append(revision.revision_id)
+        if can_read:
+            if says is Verdict.UNKNOWN or (gap and says is Verdict.UNCHANGED):
+                trail.steps.append(_Step(before, revision, between))
+            before, between, gap = revision, 0, False
+        elif says is Verdict.CHANGED:
+            between += 1
+        elif says is Verdict.UNKNOWN:
+            trail.hidden.append(revision.revision_id)
+            gap = True
+    return trail
+
+
+class _Contents:
+    """What the revisions of an item state, asked for once each, and once where several are the same to the byte."""
+
+    def __init__(self, wiki: Wiki, revisions: Iterable[Revision], wanted: Collection[WikidataId]) -> None:
+        self._wiki, self._wanted = wiki, wanted
+        self._states: dict[int, Mapping[WikidataId, State]] = {}
+        self._same: dict[str, list[int]] = {}
+        self._missing: set[int] = set()
+        for revision in revisions:
+            self._same.setdefault(_fingerprint(revision), []).append(revision.revision_id)
+
+    def key(self, revision: Revision) -> int | None:
+        """The first revision of the same content that can be read; None where nobody may."""
+        if revision.content_hidden or revision.revision_id in self._missing:
+            return None
+        return next(one for one in self._same[_fingerprint(revision)] if one not in self._missing)
+
+    def learn(self, steps: Iterable[_Step]) -> bool:
+        """Asks for what the steps need; False where some of it cannot be read any more, so that the steps change."""
+        needed: set[int] = set()
+        for step in steps:
+            before, after = self._keys(step)
+            needed |= {key for key in (before, after) if key is not None and before != after}
+        asked = sorted(needed - self._states.keys())
+        whole = True
+        for first in range(0, len(asked), CONTENTS_AT_ONCE):
+            batch = asked[first : first + CONTENTS_AT_ONCE]
+            found = self._wiki.contents(batch)
+            self._states |= {number: self._state(number, content) for number, content in found.items()}
+            gone = set(batch) - found.keys()
+            self._missing |= gone
+            whole = whole and not gone
+        return whole
+
+    def changed(self, steps: Iterable[_Step], property_id: WikidataId) -> list[int]:
+        """The revisions at whose step a change has to be counted, besides those that are certain."""
+        found = []
+        for step in steps:
+            before, after = self._keys(step)
+            same = before == after or self._stated(before, property_id) == self._stated(after, property_id)
+            # One certain change in between explains a difference; that there is none, only a second one does.
+            if (not same and step.between == 0) or (same and step.between == 1):
+                found.append(step.after.revision_id)
+        return found
+
+    def _keys(self, step: _Step) -> tuple[int | None, int | None]:
+        return self.key(step.before) if step.before else None, self.key(step.after)
+
+    def _stated(self, key: int | None, property_id: WikidataId) -> State:
+        return {} if key is None else self._states[key][property_id]
+
+    def _state(self, number: int, content: str) -> Mapping[WikidataId, State]:
+        try:
+            stated = statements_of(json.loads(content))
+        except (*MISREAD, RecursionError) as error:
+            service = self._wiki.session.service
+            raise ServiceError(
+                f"{service.name} ({service.address}): revision {number} is no item ({printable(repr(error), 160)})"
+            ) from None
+        return {
+            property_id: {one.statement_id: one.value for one in stated.get(property_id, ())}
+            for property_id in self._wanted
+        }
+
+
+def _fingerprint(revision: Revision) -> str:
+    return revision.sha1 or f"revision {revision.revision_id}"

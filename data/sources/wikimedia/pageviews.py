@@ -1,0 +1,138 @@
+"""How often pages of the English Wikipedia are read: views a month, by people, over all ways of access.
+
+Robots are not counted, nor views through redirects. The service counts from July 2015 on; it adds a month to its counts
+some days after the month's end. A page without views in a month has no entry there, one without any gets a 404.
+"""
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+from data.errors import InputError
+from data.sources.http.manners import printable
+from data.sources.http.session import ServiceProblem, Session
+
+PROJECT = "en.wikipedia"
+FIRST_MONTH = "2015-07"
+"""Since when the service counts."""
+COUNTED_AFTER_DAYS = 5
+"""Days after its end when a month is counted for sure."""
+
+_MOST = 10**12  # views of a page in a month, more than there are views of all pages
+_MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """mean: views a month, over `months` months; where and when (UTC) that was asked."""
+
+    mean: float
+    months: int
+    retrieved_at: datetime
+    address: str
+
+
+class PageViews:
+    """The page views service of Wikimedia."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def monthly_mean(self, title: str, *, first: str, last: str) -> Views:
+        """The views of a page in a month, on the mean of the months from first to last (YYYY-MM), both counted.
+
+        title: the page's own, as the wiki writes it, not that of a redirect. A month without an entry counts 0, and so
+        does a page that the service does not know. InputError for months that are none, ServiceError for all else.
+        """
+        months = _months(first, last)
+        _check_title(title)
+        begins, ends = _day(months[0], 1), _day(months[-1], None)
+        path = f"per-article/{PROJECT}/all-access/user/{quote(title.replace(' ', '_'), safe='')}/monthly"
+
+        def problem(content: Any) -> ServiceProblem | None:
+            said = _views(content, months)
+            return ServiceProblem(said) if isinstance(said, str) else None
+
+        answer = self.session.ask({}, path=f"{path}/{begins}/{ends}", allow=(200, 404), error_of=problem)
+        views = _views(answer.content, months)
+        assert not isinstance(views, str), views
+        return Views(sum(views.values()) / len(months), len(months), answer.retrieved_at, answer.address)
+
+
+def months(until: date | None = None, count: int = 12) -> tuple[str, str]:
+    """The first and the last (YYYY-MM) of the last `count` whole months before the month of a day.
+
+    until: that day; None: today (UTC), less the days that the service may take to count a month.
+    """
+    if count < 1:
+        raise InputError(f"page views are asked for 1 month or more, not {count}")
+    day = until or (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
+    last = 12 * day.year + day.month - 2
+    return _named(last - count + 1), _named(last)
+
+
+def _named(month: int) -> str:
+    return f"{month // 12:04}-{month % 12 + 1:02}"
+
+
+def _months(first: str, last: str) -> list[str]:
+    numbers = []
+    for said in (first, last):
+        found = _MONTH.fullmatch(said)
+        if not found:
+            raise InputError(f"{said[:20]!r} is no month: expected a year and a month, such as 2025-01")
+        numbers.append(12 * int(found[1]) + int(found[2]) - 1)
+    if first < FIRST_MONTH:
+        raise InputError(f"page views are counted from {FIRST_MONTH} on, not from {first}; name a later first month")
+    if numbers[1] < numbers[0]:
+        raise InputError(f"no months lie between {first} and {last}: the first is after the last")
+    return [_named(month) for month in range(numbers[0], numbers[1] + 1)]
+
+
+def _day(month: str, day: int | None) -> str:
+    year, number = map(int, month.split("-"))
+    return f"{year:04}{number:02}{day or calendar.monthrange(year, number)[1]:02}00"
+
+
+def _check_title(title: str) -> None:
+    try:
+        title.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"no page is named {printable(ascii(title))}: it has half of a character") from None
+    if title.strip(" _") in ("", ".", ".."):
+        raise InputError(f"no page of Wikipedia can be named {title[:20]!r}")
+
+
+def _views(content: Any, months: list[str]) -> dict[str, int] | str:
+    """Views by month; or what is wrong with the answer."""
+    items = content.get("items") if isinstance(content, dict) else None
+    if items is None:
+        return {} if _is_unknown_page(content) else f"no page views, {_shown(content)}; is its address right?"
+    if not isinstance(items, list):
+        return f"page views that are no list, {_shown(items)}"
+    views: dict[str, int] = {}
+    for item in items:
+        stamp, count = (item.get("timestamp"), item.get("views")) if isinstance(item, dict) else (None, None)
+        month = f"{stamp[:4]}-{stamp[4:6]}" if isinstance(stamp, str) else ""
+        if month not in months or month in views or type(count) is not int or not 0 <= count < _MOST:
+            return f"page views that are none of the months asked for, {_shown(item)}"
+        views[month] = count
+    return views
+
+
+def _is_unknown_page(content: Any) -> bool:
+    """Whether the service says that it has no views; where an address leads nowhere, it says so in other words."""
+    if not isinstance(content, dict):
+        return False
+    title, kind = content.get("title"), content.get("type")
+    return isinstance(title, str) and "not found" in title.lower() and not str(kind).endswith("#route")
+
+
+def _shown(content: Any) -> str:
+    try:
+        return printable(str(content), 120)
+    except RecursionError:
+        return "nested too deep to be shown"

@@ -1,0 +1,76 @@
+"""Which items of Wikidata are most like another: Wembedder's embeddings of the knowledge graph (Nielsen 2017).
+
+The service knows what Wikidata knew in June 2017, and of that what stood in twenty statements or more.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from data.records import WikidataId
+from data.sources.http.manners import printable
+from data.sources.http.session import ServiceProblem, Session
+
+_ITEM = re.compile(r"Q[1-9][0-9]*")
+_MOST = 1.001  # the largest cosine, as rounded numbers give it
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """An item, and the cosine of its embedding with that of the item asked about."""
+
+    item_id: WikidataId
+    similarity: float
+
+
+class Wembedder:
+    """The Wembedder service."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def most_similar(self, item_id: WikidataId) -> tuple[Similar, ...] | None:
+        """The items that are most like an item, the most similar first, without itself and without properties.
+
+        None where the service does not know the item. ServiceError where it cannot be asked or answers nonsense.
+        """
+        answer = self.session.ask({}, path=f"most-similar/{item_id}", allow=(200, 404), error_of=_problem)
+        found = _similar(answer.content)
+        assert not isinstance(found, str), found
+        if found is None:
+            return None
+        return tuple(sorted((one for one in found if one.item_id != item_id), key=lambda one: -one.similarity))
+
+
+def _problem(content: Any) -> ServiceProblem | None:
+    said = _similar(content)
+    return ServiceProblem(said) if isinstance(said, str) else None
+
+
+def _similar(content: Any) -> list[Similar] | str | None:
+    """The items in the order of the answer; None for an unknown item; or what is wrong with the answer."""
+    listed = content.get("most_similar") if isinstance(content, dict) else None
+    if listed is None:
+        unknown = isinstance(content, dict) and str(content.get("message")).startswith("Not found")
+        return None if unknown else f"no list of similar items, {_shown(content)}; is its address right?"
+    if not isinstance(listed, list):
+        return f"similar items that are no list, {_shown(listed)}"
+    found: list[Similar] = []
+    for one in listed:
+        name, similarity = (one.get("item"), one.get("similarity", "")) if isinstance(one, dict) else (None, "")
+        if not isinstance(name, str) or not _is_cosine(similarity):
+            return f"a similar item that is none, {_shown(one)}"
+        if _ITEM.fullmatch(name):
+            found.append(Similar(WikidataId(name), float(similarity)))
+    return found
+
+
+def _is_cosine(said: Any) -> bool:
+    return isinstance(said, int | float) and not isinstance(said, bool) and abs(said) <= _MOST
+
+
+def _shown(content: Any) -> str:
+    try:
+        return printable(str(content), 120)
+    except RecursionError:
+        return "nested too deep to be shown"

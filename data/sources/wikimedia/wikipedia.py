@@ -1,0 +1,108 @@
+"""Pages of Wikipedia: what they say in plain words, and what they link to.
+
+The text of a page is under CC BY-SA 4.0, and so is every context that is made of it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from data.errors import InputError
+from data.records import WikidataId
+from data.sources.wikimedia.mediawiki import History, Wiki, is_title
+from data.sources.wikimedia.mediawiki_answers import page_of, text, whole
+
+SOURCE = "Wikipedia"
+LICENCE = "CC BY-SA 4.0"
+_ITEM = re.compile(r"Q[1-9][0-9]*")
+_WEB = re.compile(r"https?://[!-~]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it is now: its name, its newest revision, and its text without markup.
+
+    text: paragraphs on lines of their own, headings such as "== Life =="; "" where a page has no text. address: where
+    people read it. item_id: the item of Wikidata that it is about. retrieved_at: UTC.
+    """
+
+    title: str
+    page_id: int
+    revision: int
+    text: str
+    address: str
+    item_id: WikidataId | None
+    retrieved_at: datetime
+
+
+class Wikipedia:
+    """A Wikipedia, for all threads of a run; every method raises ServiceError where it fails.
+
+    kept_pages: a page that was read once is not asked for again, however long ago that was; histories are.
+    """
+
+    def __init__(self, wiki: Wiki, *, kept_pages: bool = False) -> None:
+        self.wiki, self._kept_pages = wiki, kept_pages
+
+    def page(self, title: str) -> Page | None:
+        """The page of this name, or the one that it redirects to; None where there is none, or the title is none."""
+        if not is_title(title):
+            return None
+        form = {
+            "prop": "extracts|info|pageprops|revisions", "titles": title, "redirects": "1", "explaintext": "1",
+            "inprop": "url", "ppprop": "wikibase_item", "rvprop": "ids",
+        }  # fmt: skip
+        said: dict[str, Any] = {}
+        for answer in self.wiki.query(form, lasting=self._kept_pages, reads=partial(_read_page, before=said)):
+            said.update(page_of(answer.content) or {})
+            retrieved_at = answer.retrieved_at
+        return _page(said, self.wiki.session.service.address, retrieved_at) if said else None
+
+    def history(self, title: str) -> History | None:
+        """All versions of the page of this name, or of the one that it redirects to; None where there is none."""
+        return self.wiki.revisions(title, redirects=True)
+
+    def linked(self, title: str) -> tuple[str, ...]:
+        """The articles that a page links to, as the wiki lists them; InputError where there is no such page.
+
+        Some may be redirects, or not be written yet.
+        """
+        form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
+        parts = [page_of(part.content) for part in self.wiki.query(form, reads=_read_links)] if is_title(title) else []
+        if not any(parts):
+            raise InputError(
+                f"{self.wiki.session.service.name} has no page named {title[:200]!r}; give the title of a list of pages"
+            )
+        return tuple(dict.fromkeys(link for part in parts for link in _links(part or {})))
+
+
+def _page(said: Mapping[str, Any], address: str, retrieved_at: datetime) -> Page:
+    item = said.get("pageprops", {}).get("wikibase_item", "")
+    told = (text(said.get(name, "")) for name in ("canonicalurl", "fullurl"))
+    return Page(
+        title=text(said["title"]),
+        page_id=whole(said["pageid"]),
+        revision=whole(said["revisions"][0]["revid"]),
+        text=text(said.get("extract", "")),
+        address=next((one for one in told if _WEB.fullmatch(one)), address),
+        item_id=WikidataId(item) if _ITEM.fullmatch(text(item)) else None,
+        retrieved_at=retrieved_at,
+    )
+
+
+def _read_page(content: Any, before: Mapping[str, Any]) -> None:
+    part = page_of(content)
+    if part is not None:
+        still_to_come = {"revisions": [{"revid": 0}]} if "continue" in content else {}
+        _page({**still_to_come, **before, **part}, "", datetime.min)
+
+
+def _links(page: Mapping[str, Any]) -> list[str]:
+    return [text(link["title"]) for link in page.get("links", []) if whole(link["ns"]) == 0]
+
+
+def _read_links(content: Any) -> None:
+    _links(page_of(content) or {})

@@ -1,0 +1,1 @@
+"""People judge questions: sheets for them, what they say brought back, and what follows from it."""

@@ -1,0 +1,55 @@
+"""Krippendorff's alpha of annotators' choices: 1 where they agree in all, 0 where no better than by chance.
+
+alpha = 1 - D_o / D_e for nominal data: the observed disagreement of the pairs of judgements of one question over that
+of all pairs whatever their question. It is no share of equal choices: where nearly all are the same, one difference
+weighs much. Source: Krippendorff 2004, Content Analysis, chapter 11; computed by the library krippendorff.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from data.records import ANNOTATION_CHOICES, Annotation
+from tasks.contexts.annotation.judging import INDEPENDENT, counts_by_annotator, judgements
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the two independent annotators of each question agree.
+
+    alpha: of their choices, whatever texts a change has; None, with the reason in `undefined`, where it is none. units:
+    questions that two have judged. annotators: whose judgements those are. counts: every annotator's choices, of all
+    questions, those of a third who decides included.
+    """
+
+    alpha: float | None
+    units: int
+    annotators: tuple[str, ...]
+    counts: Mapping[str, Mapping[str, int]]
+    undefined: str | None = None
+
+
+def agreement(annotations: Iterable[Annotation]) -> Agreement:
+    """The agreement of the two independent annotators of each question; a third, who decides, is not in it."""
+    annotations = list(annotations)
+    pairs = [found.independent for found in judgements(annotations).values() if len(found.independent) == INDEPENDENT]
+    annotators = tuple(sorted({one.annotator for pair in pairs for one in pair}))
+    counts = counts_by_annotator(annotations)
+    made = {one.choice for pair in pairs for one in pair}
+    if not pairs:
+        return Agreement(None, 0, annotators, counts, "no question has been judged by two annotators")
+    if len(made) == 1:
+        undefined = f"everybody chose {made.pop()} everywhere, so there is no chance to hold agreement against"
+        return Agreement(None, len(pairs), annotators, counts, undefined)
+    return Agreement(_alpha(pairs, annotators), len(pairs), annotators, counts)
+
+
+def _alpha(pairs: list[tuple[Annotation, ...]], annotators: tuple[str, ...]) -> float:
+    import krippendorff
+
+    table = np.full((len(annotators), len(pairs)), np.nan)
+    for unit, pair in enumerate(pairs):
+        for one in pair:
+            table[annotators.index(one.annotator), unit] = ANNOTATION_CHOICES.index(one.choice)
+    return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))

@@ -1,0 +1,238 @@
+"""The sheet of an annotator: what stands in it, and what is read from it.
+
+Every row carries the question's id and the digest of its texts, in a hidden column, so that a sheet keeps its meaning
+when rows are sorted or left out, when the questions are built anew meanwhile, and so that a text which was written over
+is noticed. What is wrong in a sheet is said all at once, by row and column; then nothing of it is taken.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from data.errors import InputError, UsageError
+from data.reasons import REASONS
+from data.records import ANNOTATION_CHOICES, Annotation, Question
+from tasks.contexts.annotation.cells import plain
+from tasks.contexts.annotation.changed import change
+from tasks.contexts.annotation.judging import Judgement, Shown, changed_texts, shown, texts_digest
+from tasks.contexts.annotation.spreadsheet import Sheet, SheetColumn, SheetRow
+
+MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "accept": "The question is clear, the context states the answer, and the other answer could stand in its place "
+        "and would say something else.",
+        "change": "As accept, but for words that you can mend: write the whole new text into its new column, and leave "
+        "the new columns of what stays as it is empty.",
+        "discard": "Not to be mended: both answers mean the same, neither is what the question asks for, the text is "
+        "broken, or nobody would ask this.",
+        "misinformation": "The context or an answer is plainly made up or meant to harm: vandalism, a hoax, an insult.",
+        "incomplete": "Nobody can tell what is asked, or what the context says, without something that is not there: "
+        "who, when, or which one.",
+    }
+)
+"""The five choices and what each means, as the sheet and the guide say it."""
+
+GUIDE: Mapping[str, str] = MappingProxyType(
+    {
+        "what you see": "A context, a question that it answers, the answer that the context states, and another answer "
+        "that is to take its place. Of disputed texts neither answer need be true.",
+        "what you do": "Pick one choice for every question. Do it alone, before you talk to anybody about it. Write "
+        "only into the blue columns; the note is for whatever you want to say.",
+        **MEANINGS,
+        "when you stop": "Save the file as it is, .xlsx or CSV UTF-8. It may be handed in half done, and again later.",
+    }
+)
+
+KEY, ANNOTATOR, SAID = "key", "annotator", "two others said"
+_SHOWN = ("context", "question", "answer", "other answer")
+_NEW = ("new question", "new answer", "new other answer", "new context")
+COLUMNS = (
+    SheetColumn("subject", 20),
+    SheetColumn("context", 60),
+    SheetColumn("question", 36),
+    SheetColumn("answer", 20),
+    SheetColumn("other answer", 20),
+    SheetColumn("choice", 16, written=True, choices=ANNOTATION_CHOICES),
+    SheetColumn("new question", 30, written=True),
+    SheetColumn("new answer", 20, written=True),
+    SheetColumn("new other answer", 20, written=True),
+    SheetColumn("new context", 40, written=True),
+    SheetColumn("note", 30, written=True),
+    SheetColumn(KEY, hidden=True),
+    SheetColumn(ANNOTATOR, hidden=True),
+)
+COLUMNS_OF_CONFLICTS = (*COLUMNS[:5], SheetColumn(SAID, 40), *COLUMNS[5:])
+
+_KEY = re.compile(r"q-(.+)-([0-9a-f]{16})", re.DOTALL)
+_TOLD = 20
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """What a sheet says: annotations, and the numbers of rows that nothing was taken from or that nothing comes of yet.
+
+    unfinished: rows with a note and no choice. outdated: rows whose question was built anew with other texts since, or
+    is not there any more; what they say is kept and counts where such a question is there. others: columns that no
+    sheet has, in which something is written.
+    """
+
+    annotations: tuple[Annotation, ...]
+    unfinished: tuple[int, ...]
+    outdated: tuple[int, ...]
+    others: tuple[str, ...]
+
+
+def rows_for(
+    questions: Iterable[Question], annotator: str, found: Mapping[Shown, Judgement] | None = None
+) -> list[dict[str, str]]:
+    """The rows of an annotator's sheet; found: what others said, shown without names to who decides a conflict."""
+    rows = []
+    for question in questions:
+        question_id, digest = shown(question)
+        texts = (question.original_context, question.question, question.object, question.replacement)
+        said = found[question_id, digest].independent if found is not None else ()
+        rows.append(
+            dict.fromkeys((column.name for column in COLUMNS_OF_CONFLICTS), "")
+            | dict(zip(_SHOWN, texts, strict=True))
+            | {"subject": question.subject, KEY: f"q-{question_id}-{digest}", ANNOTATOR: annotator}
+            | {SAID: "\n".join(map(_opinion, said))}
+        )
+    return rows
+
+
+def read_back(sheet: Sheet, questions: Iterable[Question], annotator: str, *, imported_at: str) -> ReadBack:
+    """What the annotator's sheet says, of rows with a choice.
+
+    UsageError where the sheet was written for somebody else, or for another study; InputError where something in it is
+    wrong, with everything that is, by row and column.
+    """
+    current = {question.question_id: question for question in questions}
+    reader = _Reader(current, annotator, sheet.path.name, imported_at)
+    for row in sheet.rows:
+        reader.read(row)
+    if reader.owners:
+        names = ", ".join(sorted(reader.owners))
+        raise UsageError(
+            f"{sheet.path} was written for {names}, not for {annotator}; name {names} with --annotator, or export a "
+            f"sheet for {annotator}"
+        )
+    if reader.problems:
+        more = f"; and {len(reader.problems) - _TOLD} more" if len(reader.problems) > _TOLD else ""
+        raise InputError(f"{sheet.path}: {'; '.join(reader.problems[:_TOLD])}{more}; nothing of it was taken")
+    if reader.rows_of and not current.keys() & reader.rows_of.keys():
+        raise UsageError(f"{sheet.path} has no question of this study; name the study that it was exported from")
+    return ReadBack(tuple(reader.annotations), tuple(reader.unfinished), tuple(reader.outdated), sheet.others)
+
+
+class _Reader:
+    """What was read of a sheet so far."""
+
+    def __init__(self, questions: Mapping[str, Question], annotator: str, file: str, imported_at: str) -> None:
+        self.questions, self.annotator, self.file, self.imported_at = questions, annotator, file, imported_at
+        self.annotations: list[Annotation] = []
+        self.problems: list[str] = []
+        self.unfinished: list[int] = []
+        self.outdated: list[int] = []
+        self.owners: set[str] = set()
+        self.rows_of: dict[str, int] = {}
+
+    def read(self, row: SheetRow) -> None:
+        """Takes what a row says, or notes what is wrong in it."""
+        key = _KEY.fullmatch(row.cells[KEY].strip())
+        if key is None:
+            self._wrong(row, KEY, "is none; rows of one's own cannot be added, and the hidden columns must stay")
+            return
+        question_id, digest = key[1], key[2]
+        owner = " ".join(row.cells[ANNOTATOR].split())
+        if plain(owner) != plain(self.annotator):
+            self.owners.add(owner or "nobody")
+        elif question_id in self.rows_of:
+            self._wrong(row, KEY, f"is that of row {self.rows_of[question_id]}, too; remove one of them")
+        elif texts_digest(*(row.cells[name] for name in _SHOWN)) != digest:
+            self._written_over(row, question_id, digest)
+        else:
+            self._judge(row, question_id, digest)
+        self.rows_of.setdefault(question_id, row.number)
+
+    def _judge(self, row: SheetRow, question_id: str, digest: str) -> None:
+        choice = row.cells["choice"].strip().casefold()
+        new = {name: " ".join(row.cells[name].split()) for name in _NEW[:-1]}
+        new[_NEW[-1]] = row.cells[_NEW[-1]].strip()
+        note = row.cells["note"].strip() or None
+        if not choice:
+            for name in (name for name, text in new.items() if text):
+                self._wrong(row, "choice", f"is empty, and there is a {name}; choose change, or empty that cell")
+            if note:
+                self.unfinished.append(row.number)
+            return
+        if choice not in ANNOTATION_CHOICES:
+            self._wrong(row, "choice", _no_choice(row.cells["choice"]))
+            return
+        question, answer, other_answer, context = (_or_none(new[name], row.cells[name[4:]]) for name in _NEW)
+        changed = [name for name in _NEW if new[name]]
+        if choice != "change" and changed:
+            self._wrong(row, changed[0], f"is filled in, and the choice is {choice}; choose change, or empty that cell")
+            return
+        if choice == "change" and (question, answer, other_answer, context) == (None, None, None, None):
+            self._wrong(row, "choice", "is change, and no new text differs from the old one; fill one in")
+            return
+        annotation = Annotation(
+            question_id=question_id,
+            texts=digest,
+            annotator=self.annotator,
+            choice=next(known for known in ANNOTATION_CHOICES if known == choice),
+            question=question,
+            object=answer,
+            replacement=other_answer,
+            context=context,
+            note=note,
+            file=self.file,
+            imported_at=self.imported_at,
+        )
+        self._check_rules(row, annotation)
+        self.annotations.append(annotation)
+
+    def _check_rules(self, row: SheetRow, annotation: Annotation) -> None:
+        now = self.questions.get(annotation.question_id)
+        if now is None or shown(now)[1] != annotation.texts:
+            self.outdated.append(row.number)
+            return
+        broken = change(now, *changed_texts(annotation)).flags if annotation.choice == "change" else ()
+        for flag in (flag for flag in broken if flag not in now.flags):
+            self._wrong(row, "choice", f"is change, and then: {REASONS.get(flag, flag)}")
+
+    def _written_over(self, row: SheetRow, question_id: str, digest: str) -> None:
+        now = self.questions.get(question_id)
+        if now is None or shown(now)[1] != digest:
+            self._wrong(row, " or ".join(_SHOWN), "was written over; bring the old text back")
+            return
+        texts = (now.original_context, now.question, now.object, now.replacement)
+        for name, text in zip(_SHOWN, texts, strict=True):
+            if plain(row.cells[name]) != plain(text):
+                said = f"was written over; bring {_short(text)} back, and write what is to be changed into new {name}"
+                self._wrong(row, name, said)
+
+    def _wrong(self, row: SheetRow, column: str, said: str) -> None:
+        self.problems.append(f"row {row.number}, column {column}: {said}")
+
+
+def _or_none(new: str, old: str) -> str | None:
+    return new if new and new.split() != old.split() else None
+
+
+def _no_choice(cell: str) -> str:
+    near = get_close_matches(cell.strip().casefold(), ANNOTATION_CHOICES, n=1, cutoff=0.5)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"{_short(cell)} is no choice{hint}; choose {', '.join(ANNOTATION_CHOICES[:-1])} or {ANNOTATION_CHOICES[-1]}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")
+
+
+def _opinion(annotation: Annotation) -> str:
+    said: Sequence[tuple[str, str | None]] = list(zip(_NEW, changed_texts(annotation), strict=True))
+    changes = "".join(f"; {name}: {text}" for name, text in said if text is not None)
+    return f"{annotation.choice}{changes}{f' ({annotation.note})' if annotation.note else ''}"

@@ -1,0 +1,211 @@
+"""Sheets that people fill in with a spreadsheet program: .xlsx, or .csv for any other.
+
+A sheet has a row of names and rows of texts, never a formula, a number or a date: what is written is what is read, and
+what people type comes back as text. In .xlsx only the columns that are to be filled in can be written in, the choices
+are offered, keys are hidden, and a second sheet tells what is to be done. `write_sheet` writes over no file.
+"""
+
+import csv
+import io
+import os
+import warnings
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from data.errors import InputError, UsageError, WorkspaceError
+from data.workspace import TEMPORARY
+from tasks.contexts.annotation.cells import LARGEST_CELL, coded, guarded, size, unguarded
+
+TITLE = "questions"
+FORMATS = (".xlsx", ".csv")
+LARGEST_FILE = 512 * 2**20
+"""Bytes that a workbook may have unpacked; a zip file of a few kilobytes can hold many gigabytes."""
+
+
+@dataclass(frozen=True)
+class SheetColumn:
+    """A column: its name, its width in signs, whether people write in it, whether it is hidden, what may be chosen."""
+
+    name: str
+    width: int = 0
+    written: bool = False
+    hidden: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """The texts of a row by the names of the columns; number: as the program shows it, the row of names being 1."""
+
+    number: int
+    cells: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a sheet holds; others: columns that nobody asked for and in which something is written."""
+
+    path: Path
+    rows: tuple[SheetRow, ...]
+    others: tuple[str, ...] = ()
+
+
+def write_sheet(
+    path: Path, columns: Sequence[SheetColumn], rows: Iterable[Mapping[str, str]], guide: Mapping[str, str]
+) -> None:
+    """Writes the rows, each with a text or "" for every column, whole or not at all; guide: headings and what they say.
+
+    UsageError where the file is there already, or is neither .xlsx nor .csv; InputError where a text does not fit into
+    a cell; WorkspaceError where the file cannot be written.
+    """
+    suffix = _format(path)
+    if os.path.lexists(path):
+        raise _there_already(path)
+    listed = [[row[column.name] for column in columns] for row in rows]
+    for row in listed:
+        for column, text in zip(columns, row, strict=True):
+            if max(size(coded(text)), size(guarded(text))) > LARGEST_CELL:
+                raise InputError(
+                    f"{path}: a text of {len(text)} signs fits into no cell, in column {column.name}: {text[:60]!r}"
+                )
+    if suffix == ".csv":
+        content = _csv(columns, listed)
+    else:
+        from tasks.contexts.annotation.workbook import workbook  # openpyxl takes its time, and few need it
+
+        content = workbook(TITLE, columns, listed, guide)
+    _write_new(path, content)
+
+
+def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
+    """The rows that have something in them; columns may have been moved, and cells that are not there are "".
+
+    InputError names the file, and the row and column, of what is no such sheet: another format or encoding, a column
+    that is missing or there twice, a formula, a date.
+    """
+    wanted = {column.name for column in columns}
+    read = iter(_rows_of_csv(path, wanted) if _format(path) == ".csv" else _rows_of_xlsx(path, wanted))
+    header = [str(name).strip().casefold() if name is not None else "" for name in next(read, [])]
+    places: dict[str, int] = {}
+    for column in columns:
+        if header.count(column.name) > 1:
+            raise InputError(f"{path}: the column {column.name!r} is there twice")
+        if column.name in header:
+            places[column.name] = header.index(column.name)
+    missing = [column.name for column in columns if column.name not in places]
+    if missing:
+        raise InputError(f"{path} has no column {', '.join(map(repr, missing))}; its first row must have the names")
+    rows, others = [], set()
+    for number, values in enumerate(read, start=2):
+        cells = {
+            name: _text(values[place], f"{path}, row {number}, column {name}") if place < len(values) else ""
+            for name, place in places.items()
+        }
+        foreign = {place for place, value in enumerate(values) if value not in (None, "")} - set(places.values())
+        others |= {header[place] if place < len(header) and header[place] else f"no. {place + 1}" for place in foreign}
+        if any(text.strip() for text in cells.values()):
+            rows.append(SheetRow(number, cells))
+    return Sheet(path, tuple(rows), tuple(sorted(others)))
+
+
+def _format(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise UsageError(f"{path} is neither .xlsx nor .csv; save the sheet as one of them, or name such a file")
+    return suffix
+
+
+def _csv(columns: Sequence[SheetColumn], rows: Sequence[Sequence[str]]) -> bytes:
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, quoting=csv.QUOTE_ALL)
+    writer.writerow([column.name for column in columns])
+    writer.writerows([[guarded(text) for text in row] for row in rows])
+    return written.getvalue().encode("utf-8-sig")  # without the sign of UTF-8, Excel reads another encoding
+
+
+def _rows_of_csv(path: Path, wanted: set[str]) -> list[list[str]]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not in UTF-8; save it as `CSV UTF-8`, or as .xlsx") from None
+    try:
+        by_separator = {sign: next(csv.reader([text.partition("\n")[0]], delimiter=sign), []) for sign in ",;\t"}
+        separator = max(by_separator, key=lambda sign: len(wanted.intersection(by_separator[sign])))
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        return [[unguarded(cell) for cell in row] for row in rows]
+    except csv.Error as error:
+        raise InputError(f"{path} is no CSV: {error}; save it anew as `CSV UTF-8`, or as .xlsx") from None
+
+
+def _rows_of_xlsx(path: Path, wanted: set[str]) -> list[list[Any]]:
+    from tasks.contexts.annotation.workbook import rows_of
+
+    try:
+        with path.open("rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what programs add to a workbook and openpyxl does not know
+            with zipfile.ZipFile(file) as packed:
+                if sum(part.file_size for part in packed.infolist()) > LARGEST_FILE:
+                    raise InputError(f"{path} is too large to be a sheet of questions")
+            return rows_of(file, TITLE, wanted)
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # a damaged workbook makes openpyxl raise nearly anything
+        said = f"{type(error).__name__}: {error}"
+        raise InputError(f"{path} is no workbook that can be read ({said}); save it anew as .xlsx") from None
+
+
+def _text(value: Any, where: str) -> str:
+    """What people typed, where a program took it for a number, as well; what has lost its words is refused."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n")
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, (int, float)):
+        return str(int(value)) if float(value).is_integer() else str(value)
+    kind = "a date or time" if isinstance(value, (date, datetime, time, timedelta)) else "a formula"
+    raise InputError(f"{where} holds {kind}; format the cell as text and type it again")
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """Writes a file that is not there yet, whole or not at all; one that appears meanwhile stays."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        _name_new(temporary, path, content)
+    except OSError as error:
+        raise WorkspaceError(f"{path} cannot be written: {error.strerror or error}; name another file") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _name_new(temporary: Path, path: Path, content: bytes) -> None:
+    try:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise
+        except OSError:  # some disks know no second name of a file
+            with path.open("xb") as file:
+                file.write(content)
+    except FileExistsError:
+        raise _there_already(path) from None
+
+
+def _there_already(path: Path) -> UsageError:
+    return UsageError(f"{path} is there already and may hold somebody's work; name another file, or move it away")

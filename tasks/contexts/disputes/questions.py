@@ -1,0 +1,169 @@
+"""Questions about disputes, written by a language model from the sentence and the answer [Marjanovic et al. 2024].
+
+Several tries are drawn for each dispute, temperature 0.6 and top-p 0.9; the first that is a question about the page or
+its sentence, and names neither of the two answers, is kept. A question depends on seed, model and dispute alone,
+whatever is asked beside it.
+What it is not: a check of what the question asks. Small models ask for something else often; annotators see to that.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from data import reasons
+from data.catalog.prompt_file import dispute_prompt
+from data.records import Dispute, Dropped, Question, identity
+from data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of, replace_object
+from tasks.contexts.disputes.of_page import RELATION
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.answer_prompts import prompt_form, turn_prompt
+from tasks.scoring.generation import SampledAnswers, sample_answers
+
+TEMPERATURE = 0.6
+TOP_P = 0.9
+TRIES = 5
+MOST_TOKENS = 64
+AT_ONCE = 32  # every answer comes with a distribution over the vocabulary, which would fill memory for a whole dataset
+FEWEST_WORDS, MOST_WORDS = 4, 40
+LETTERS_OF_A_TELLING_WORD = 4
+LITTLE_WORDS = frozenset({"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"})
+BEGUN = "Question:"
+
+_SLOT = re.compile(r"\{(page|sentence|answer)\}")
+_LABEL = re.compile(r"^(?:question|q)\s*:\s*", re.IGNORECASE)
+_AROUND = ' \t"“”„«»*_`'
+_MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The questions of disputes, in their order, and the disputes without one."""
+
+    questions: list[Question]
+    dropped: list[Dropped]
+
+
+def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> Written:
+    """A question for each dispute that the model can write one for; of equal disputes, for the first.
+
+    Raises ModelError for a chat template that fails, ScoreError where prompt and answer do not fit the model's window.
+    """
+    different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
+    written = Written([], [])
+    for start in range(0, len(different), AT_ONCE):
+        some = different[start : start + AT_ONCE]
+        for dispute, said in zip(some, _answered(model, some, seed), strict=True):
+            tries = [text for text in _questions(said) if _is_about(text, dispute)]
+            text = next((text for text in tries if not _names_an_answer(text, dispute)), None)
+            if text is None:
+                written.dropped.append(_dropped(dispute, tries))
+            else:
+                written.questions.append(_question(dispute, text))
+    return written
+
+
+def dispute_id(dispute: Dispute) -> str:
+    """The id of the question about a dispute, the same whoever writes it."""
+    return identity("disputable", dispute.page, dispute.object, dispute.replacement, dispute.context)
+
+
+def question_in(answer: str) -> str | None:
+    """The first line of a model's answer that is a question of 4 to 40 words, without label and quotes; or None."""
+    for line in answer.splitlines():
+        text = " ".join(_LABEL.sub("", line.strip(_AROUND)).strip(_AROUND).split())
+        fits = FEWEST_WORDS <= len(text.split()) <= MOST_WORDS and not _MARKUP.search(text)
+        if fits and text.endswith("?"):
+            return text
+    return None
+
+
+def _answered(model: LanguageModel, disputes: Sequence[Dispute], seed: int) -> list[SampledAnswers]:
+    return sample_answers(
+        model,
+        [_prompt(model, dispute) for dispute in disputes],
+        [("question of a dispute", dispute_id(dispute)) for dispute in disputes],
+        samples=TRIES, max_new_tokens=MOST_TOKENS, temperature=TEMPERATURE, top_p=TOP_P, seed=seed,
+    )  # fmt: skip
+
+
+def _prompt(model: LanguageModel, dispute: Dispute) -> Sequence[int]:
+    """The prompt's tokens; a chat model's answer has begun, so that small models do not talk about the task."""
+    texts = {"page": dispute.page, "sentence": dispute.context, "answer": dispute.object}
+    is_chat, forms = prompt_form(model) == "chat", dispute_prompt()
+    said = turn_prompt(model, _SLOT.sub(lambda slot: texts[slot[1]], forms.chat if is_chat else forms.plain))
+    return [*said, *model.tokenizer(BEGUN, add_special_tokens=False)["input_ids"]] if is_chat else said
+
+
+def _questions(said: SampledAnswers) -> Iterator[str]:
+    for answer in said.samples:
+        text = question_in(answer.text)
+        if text is not None:
+            yield text
+
+
+def _is_about(question: str, dispute: Dispute) -> bool:
+    """Whether it has a word of the page's title or of the sentence; small models ask about the task itself."""
+    asked, title, sentence = (
+        set(re.findall(r"\w+", text.casefold())) for text in (question, dispute.page, dispute.context)
+    )
+    telling = {word for word in sentence if len(word) >= LETTERS_OF_A_TELLING_WORD} | (title - LITTLE_WORDS)
+    return bool(asked & telling)
+
+
+def _names_an_answer(question: str, dispute: Dispute) -> bool:
+    return any(
+        QUESTION_CONTAINS_ANSWER in flags_of(question, (), answer, "")
+        for answer in (dispute.object, dispute.replacement)
+    )
+
+
+def _question(dispute: Dispute, text: str) -> Question:
+    countered = replace_object(dispute.context, dispute.object, dispute.replacement)
+    flags = flags_of(text, (dispute.object,), dispute.object, dispute.replacement)
+    return Question(
+        question_id=dispute_id(dispute),
+        relation=RELATION,
+        partition="disputable",
+        subject=dispute.page,
+        subject_id=None,
+        property_id=None,
+        object=dispute.object,
+        object_id=None,
+        answers=(dispute.object,),
+        replacement=dispute.replacement,
+        question=text,
+        original_context=dispute.context,
+        counter_memory_context=dispute.context if countered is None else countered,
+        edits=dispute.reversions,
+        subject_popularity=dispute.subject_popularity,
+        object_popularity=None,
+        id_source=None,
+        source=dispute.source,
+        licence=dispute.licence,
+        flags=flags if countered is not None else (*flags, OBJECT_NOT_IN_CONTEXT),
+        replacement_by="reversion",
+        replacement_quality=dispute.similarity,
+        page=dispute.page,
+        page_revision=dispute.page_revision,
+        edit_revisions=dispute.edit_revisions,
+        hidden_edits=dispute.hidden_edits,
+        address=dispute.address,
+        retrieved_at=dispute.retrieved_at,
+    )
+
+
+def _dropped(dispute: Dispute, tries: Sequence[str]) -> Dropped:
+    return Dropped(
+        partition="disputable",
+        relation=RELATION,
+        part=dispute.page,
+        subject=dispute.page,
+        reason=QUESTION_CONTAINS_ANSWER if tries else reasons.NO_QUESTION_WRITTEN,
+        source=dispute.source,
+        licence=dispute.licence,
+        detail=tries[0] if tries else None,
+        object=dispute.object,
+        replacement=dispute.replacement,
+        revisions=dispute.edit_revisions,
+        retrieved_at=dispute.retrieved_at,
+    )

@@ -1,0 +1,122 @@
+"""The counter-memory answer of a fact: the most similar entity of the answer's kind that is not itself a right one.
+
+Similar as Wembedder has it, else by the embeddings of labels and descriptions among the answers to the property's other
+questions [Marjanovic et al. 2024]. That it be of the same kind, and never a right answer, are rules of ours.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data.records import WikidataId
+from data.sources.wikimedia.wembedder import Similar
+from tasks.contexts.listed_names import folded
+from tasks.contexts.wikidata.items import Items, KnownItem
+from tasks.contexts.wikidata.mentions import mentions
+
+WEMBEDDER = "wembedder"
+EMBEDDINGS = "embeddings"
+
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Texts -> (n, d), each row of length 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """by: what chose it, WEMBEDDER or EMBEDDINGS; quality: the cosine of the two entities there."""
+
+    item_id: WikidataId
+    name: str
+    by: str
+    quality: float
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A fact, and all that is right beside it.
+
+    ids: of every value of the subject, of any rank. names: every form of a right answer, folded. implied: what a right
+    answer is a kind of, a part of, lies in or may be the same as, and what is therefore right, too.
+    """
+
+    subject: KnownItem
+    object: KnownItem
+    ids: frozenset[WikidataId]
+    names: frozenset[str]
+    implied: frozenset[WikidataId]
+
+
+def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> Truth:
+    """What is right of a subject, whose values `items` has learnt. answers: further right ones, of a list."""
+    stated = [items.get(value) for value in subject.stated]
+    right = [answer, *(value for value in stated if value is not None)]
+    return Truth(
+        subject=subject,
+        object=answer,
+        ids=frozenset((*subject.stated, *(value.item_id for value in right))),
+        names=frozenset(map(folded, (*answers, *(name for value in right for name in value.names)))),
+        implied=frozenset(wider for value in right for wider in value.wider),
+    )
+
+
+def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
+    """Whether it is of the object's kind, has a name, and is no right answer, by id or by name.
+
+    Nor may it be the subject, be implied by a right answer ("artist" by "painter") or imply the object, or have a name
+    that contains the object's or is contained by it ("film actor", "actor").
+    """
+    name, answer = candidate.label, fact.object
+    if name is None or not candidate.kinds & answer.kinds:
+        return False
+    if candidate.item_id in fact.ids | fact.implied | {fact.subject.item_id} or answer.item_id in candidate.wider:
+        return False
+    if fact.names & set(map(folded, candidate.names)) or folded(name) in map(folded, fact.subject.names):
+        return False
+    return not mentions(name, answer.names) and not mentions(answer.name, [name])
+
+
+def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> Replacement | None:
+    """The most similar one that fits, of those that Wembedder names and `items` has learnt; None where none does."""
+    for one in sorted(similar, key=lambda one: (-one.similarity, _number(one.item_id))):
+        candidate = items.get(one.item_id)
+        if candidate and is_wrong_but_alike(candidate, fact):
+            return Replacement(candidate.item_id, candidate.name, WEMBEDDER, one.similarity)
+    return None
+
+
+def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> Replacement | None:
+    """The candidate that fits whose label and description are most like the object's; None where none fits."""
+    others = {one.item_id: one for one in candidates if one.label and one.item_id not in fact.ids}
+    listed = [others[item_id] for item_id in sorted(others, key=_number)]
+    if not listed:
+        return None
+    vectors = embed([_described(one) for one in (fact.object, *listed)])
+    likeness = vectors[1:] @ vectors[0]
+    for place in np.argsort(-likeness, kind="stable"):
+        candidate = listed[place]
+        if is_wrong_but_alike(candidate, fact):
+            return Replacement(candidate.item_id, candidate.name, EMBEDDINGS, float(likeness[place]))
+    return None
+
+
+def remembering(embed: Embed) -> Embed:
+    """The same embeddings, computed once for each text."""
+    known: dict[str, NDArray[np.float32]] = {}
+
+    def embed_new(texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            known.update(zip(new, embed(new), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return embed_new
+
+
+def _described(item: KnownItem) -> str:
+    return f"{item.name}: {item.description}" if item.description else item.name
+
+
+def _number(item_id: WikidataId) -> int:
+    return int(item_id[1:])

@@ -1,0 +1,157 @@
+"""Listed facts of Wikidata, looked at one by one: what is known of each, or the reason why it becomes no question."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from data import reasons
+from data.records import SLOT, Dropped, Partition, Seed, identity
+from data.sources.wikimedia import wikidata, wikipedia
+from data.sources.wikimedia.edit_history import EditHistory, edit_history
+from tasks.contexts.listed_names import folded
+from tasks.contexts.wikidata.items import Items, KnownItem
+from tasks.contexts.wikidata.snippets import Snippet, find_snippet
+
+ID_SOURCE = "wikidata"
+LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURCE} {wikipedia.LICENCE}"
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A listed fact that Wikidata states; subject and object are those of today, and have names."""
+
+    seed: Seed
+    subject: KnownItem
+    object: KnownItem
+
+    @property
+    def question_id(self) -> str:
+        return identity(ID_SOURCE, self.subject.item_id, self.seed.property_id, self.object.item_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFact:
+    """A fact with the edits of its value and the snippet of its page, whose text is not kept."""
+
+    stated: StatedFact
+    history: EditHistory
+    page: wikipedia.Page
+    snippet: Snippet
+
+    @property
+    def partition(self) -> Partition:
+        return _partition(self.history)
+
+
+def sources(seed: Seed) -> str:
+    """Where a question of this seed comes from: its list, then those who state and tell it."""
+    return ", ".join(dict.fromkeys((seed.source, wikidata.SOURCE, wikipedia.SOURCE)))
+
+
+def licence(seed: Seed) -> str:
+    """The terms of each of the sources."""
+    return f"list: {seed.licence}; {LICENCE}"
+
+
+def stated_facts(seeds: Sequence[Seed], items: Items) -> Iterator[StatedFact | Dropped]:
+    """The listed facts in their order, each once; `items` has learnt their subjects, objects and values."""
+    seen: set[str] = set()
+    for seed in seeds:
+        fact = _stated(seed, items)
+        if isinstance(fact, StatedFact) and fact.question_id in seen:
+            fact = drop(fact, reasons.DOUBLED)
+        elif isinstance(fact, StatedFact):
+            seen.add(fact.question_id)
+        yield fact
+
+
+def _stated(seed: Seed, items: Items) -> StatedFact | Dropped:
+    subject, answer = items.get(seed.subject_id), items.get(seed.object_id)
+    if subject is None or answer is None:
+        return _drop_seed(seed, reasons.SUBJECT_MISSING if subject is None else reasons.OBJECT_MISSING)
+    fact = StatedFact(seed, subject, answer)
+    if subject.label is None:
+        return drop(fact, reasons.SUBJECT_UNNAMED)
+    if answer.label is None:
+        return drop(fact, reasons.OBJECT_UNNAMED)
+    if answer.item_id not in map(items.true_id, subject.values):
+        now = ", ".join(subject.values) or "none"
+        return drop(fact, reasons.NOT_A_VALUE, detail=f"values: {now}"[:200])
+    if folded(subject.label) == folded(answer.label):
+        return drop(fact, reasons.OBJECT_IS_SUBJECT)
+    return fact
+
+
+def read_fact(
+    fact: StatedFact, entities: wikidata.Wikidata, pages: wikipedia.Wikipedia, items: Items, *, words: int
+) -> ReadFact | Dropped:
+    """The fact with its edits and its snippet; words: see `find_snippet`. Raises ServiceError."""
+    history = edit_history(entities, fact.subject.item_id, fact.seed.property_id)
+    if history is None:
+        return drop(fact, reasons.SUBJECT_MISSING)
+    if history.count == 0:
+        return drop(fact, reasons.NOT_EDITED, history, f"hidden revisions: {len(history.hidden)}")
+    if fact.subject.wikipedia is None:
+        return drop(fact, reasons.NO_PAGE, history)
+    page = pages.page(fact.subject.wikipedia)
+    if page is None:
+        return drop(fact, reasons.PAGE_MISSING, history, fact.subject.wikipedia)
+    if not _is_about(page, fact, items):
+        return drop(fact, reasons.PAGE_OF_ANOTHER, history, f"{page.title} ({page.item_id})")
+    found = _snippet(page, fact, words)
+    if isinstance(found, str):
+        return drop(fact, found, history, f"{page.title}, revision {page.revision}")
+    return ReadFact(fact, history, replace(page, text=""), found)
+
+
+def _is_about(page: wikipedia.Page, fact: StatedFact, items: Items) -> bool:
+    if page.item_id is None or page.item_id == fact.subject.item_id:
+        return True
+    items.learn([page.item_id])
+    return items.true_id(page.item_id) == fact.subject.item_id
+
+
+def _snippet(page: wikipedia.Page, fact: StatedFact, words: int) -> Snippet | str:
+    """The snippet, or why there is none."""
+    if not page.text.strip():
+        return reasons.PAGE_WITHOUT_TEXT
+    if SLOT in page.text:
+        return reasons.SLOT_IN_TEXT
+    own = (*fact.subject.names, page.title)
+    return find_snippet(page.text, fact.object.names, subject=own, words=words) or reasons.NOT_MENTIONED
+
+
+def drop(fact: StatedFact, reason: str, history: EditHistory | None = None, detail: str | None = None) -> Dropped:
+    """The row of a fact that becomes no question; its partition, where its history is known and tells one."""
+    row = _drop_seed(fact.seed, reason)
+    return replace(
+        row,
+        partition=_partition(history) if history and history.count else None,
+        subject=fact.subject.label or row.subject,
+        subject_id=fact.subject.item_id,
+        object=fact.object.label or row.object,
+        object_id=fact.object.item_id,
+        detail=detail,
+        revisions=history.edits if history else (),
+        retrieved_at=(history or fact.subject).retrieved_at.isoformat(timespec="seconds"),
+    )
+
+
+def _drop_seed(seed: Seed, reason: str) -> Dropped:
+    return Dropped(
+        partition=None,
+        relation=seed.relation,
+        part=seed.property_id,
+        subject=seed.subject or seed.subject_id,
+        reason=reason,
+        source=sources(seed),
+        licence=licence(seed),
+        subject_id=seed.subject_id,
+        property_id=seed.property_id,
+        object=seed.object,
+        object_id=seed.object_id,
+        retrieved_at=seed.retrieved_at,
+    )
+
+
+def _partition(history: EditHistory) -> Partition:
+    return "static" if history.count == 1 else "temporal"

@@ -1,0 +1,95 @@
+"""What questions need to know of Wikidata's items, each asked for once in the making of a property's questions."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from data.records import WikidataId
+from data.sources.wikimedia.wikidata import Item, Wikidata
+
+AT_ONCE = 50
+KIND = ("P31", "P279")
+"""Instance of, subclass of."""
+WIDER = (*KIND, "P131", "P361", "P460")
+"""These, located in, part of, said to be the same as: who is one is the other, too, or may well be said to be."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownItem:
+    """An item as far as it matters here; its names are on one line each.
+
+    kinds: what it is an instance or a subclass of. wider: these, and what it is part of, lies in or may be the same as.
+    values: the items that it states under the property at hand; stated: the deprecated ones, too. wikipedia: the title
+    of its article.
+    """
+
+    item_id: WikidataId
+    label: str | None
+    aliases: tuple[str, ...]
+    description: str | None
+    wikipedia: str | None
+    kinds: frozenset[WikidataId]
+    wider: frozenset[WikidataId]
+    values: tuple[WikidataId, ...]
+    stated: tuple[WikidataId, ...]
+    retrieved_at: datetime
+
+    @property
+    def name(self) -> str:
+        """The label; the id where there is none."""
+        return self.label or self.item_id
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The label, where there is one, and the aliases."""
+        return tuple(dict.fromkeys(name for name in (self.label, *self.aliases) if name))
+
+
+class Items:
+    """Looks items up, and remembers them; property_id: the property whose values matter."""
+
+    def __init__(self, wikidata: Wikidata, property_id: WikidataId) -> None:
+        self._wikidata, self._property_id = wikidata, property_id
+        self._known: dict[WikidataId, KnownItem | None] = {}
+
+    def learn(self, ids: Iterable[WikidataId]) -> None:
+        """Asks for those that nobody asked for before, as many at once as the service allows; raises ServiceError."""
+        new = (one for one in dict.fromkeys(ids) if one not in self._known)
+        while batch := list(islice(new, AT_ONCE)):
+            found = self._wikidata.items(batch)
+            self._known |= {one: self._of(found[one]) if one in found else None for one in batch}
+
+    def get(self, item_id: WikidataId) -> KnownItem | None:
+        """What was learnt of an item; of a merged one, of what it was merged into; None where there is none."""
+        return self._known[item_id]
+
+    def true_id(self, item_id: WikidataId) -> WikidataId:
+        """The id that the item goes by now."""
+        known = self._known[item_id]
+        return known.item_id if known else item_id
+
+    def _of(self, item: Item) -> KnownItem:
+        return KnownItem(
+            item_id=item.item_id,
+            label=_one_line(item.label),
+            aliases=tuple(alias for alias in map(_one_line, item.aliases) if alias),
+            description=_one_line(item.description),
+            wikipedia=item.wikipedia,
+            kinds=_stated(item, KIND),
+            wider=_stated(item, WIDER),
+            values=item.values(self._property_id),
+            stated=item.values(self._property_id, deprecated=True),
+            retrieved_at=item.retrieved_at,
+        )
+
+
+def _stated(item: Item, properties: Iterable[str]) -> frozenset[WikidataId]:
+    return frozenset(value for property_id in properties for value in item.values(property_id))
+
+
+def _one_line(name: str | None) -> str | None:
+    return " ".join(_CONTROL.sub(" ", name or "").split()) or None

@@ -1,0 +1,190 @@
+"""From listed facts of Wikidata to static and temporal questions, or to the reason why there is none.
+
+A property's facts are read in stages: all items, then the edits and the page of each fact, then what may stand in the
+answer's place. A fact that falls short of a rule is dropped, and the others go on; a service that fails fails the
+whole, which begins again from the answers that are kept.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from data import catalog, reasons
+from data.errors import InputError
+from data.records import Dropped, Question, Seed, WikidataId
+from data.sources.slots import fill_slot, flags_of, flags_of_snippet
+from data.sources.wikimedia.pageviews import PageViews
+from data.sources.wikimedia.wembedder import Similar, Wembedder
+from data.sources.wikimedia.wikidata import Wikidata
+from data.sources.wikimedia.wikipedia import Wikipedia
+from tasks.contexts.wikidata.counter_memory import Embed, Replacement, of_embeddings, of_similar, remembering, truth
+from tasks.contexts.wikidata.facts import (
+    ID_SOURCE,
+    ReadFact,
+    StatedFact,
+    drop,
+    licence,
+    read_fact,
+    sources,
+    stated_facts,
+)
+from tasks.contexts.wikidata.items import Items, KnownItem
+from tasks.contexts.wikidata.mentions import SHORT
+from tasks.contexts.wikidata.snippets import WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """The services that are asked; without Wembedder, embeddings alone choose the counter-memory answers."""
+
+    wikidata: Wikidata
+    wikipedia: Wikipedia
+    pageviews: PageViews
+    wembedder: Wembedder | None
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The questions, and what became none."""
+
+    questions: list[Question]
+    dropped: list[Dropped]
+
+
+def questions_of_property(
+    seeds: Sequence[Seed],
+    clients: Clients,
+    *,
+    words: int = WORDS,
+    months: tuple[str, str],
+    embed: Embed,
+) -> Built:
+    """The questions of one property's listed facts, with all that says where they come from.
+
+    words: see `find_snippet`. months: the first and the last of those whose page views count (YYYY-MM). embed: asked
+    where Wembedder names nothing that fits. InputError where the list mixes properties; ServiceError, ServiceTimeout
+    and ServiceBudget as the clients raise them.
+    """
+    if not seeds:
+        return Built([], [])
+    items = Items(clients.wikidata, _one_property(seeds))
+    items.learn(seed.property_id for seed in seeds if not seed.property)
+    items.learn(item_id for seed in seeds for item_id in (seed.subject_id, seed.object_id))
+    items.learn(value for seed in seeds if (subject := items.get(seed.subject_id)) for value in subject.stated)
+
+    dropped: list[Dropped] = []
+    facts = _without(dropped, stated_facts(seeds, items))
+    read = _without(
+        dropped, (read_fact(fact, clients.wikidata, clients.wikipedia, items, words=words) for fact in facts)
+    )
+    similar = [_similar(one.stated, clients.wembedder) for one in read]
+    items.learn(alike.item_id for listed in similar for alike in listed)
+
+    questions, objects, embed = [], [fact.object for fact in facts], remembering(embed)
+    for one, listed in zip(read, similar, strict=True):
+        replacement = _replacement(one.stated, listed, objects, items, embed)
+        if replacement is None:
+            among = f"{len(listed)} by Wembedder, {len({known.item_id for known in objects})} answers of the property"
+            dropped.append(drop(one.stated, reasons.NO_REPLACEMENT, one.history, f"none fits of {among}"))
+        else:
+            questions.append(_question(one, replacement, clients.pageviews, items, months))
+    return Built(questions, dropped)
+
+
+Kept = TypeVar("Kept", StatedFact, ReadFact)
+
+
+def _one_property(seeds: Sequence[Seed]) -> WikidataId:
+    different = sorted({seed.property_id for seed in seeds})
+    if len(different) > 1:
+        raise InputError(f"facts of {len(different)} properties are listed as one's: {', '.join(different)[:80]}")
+    return different[0]
+
+
+def _without(dropped: list[Dropped], found: Iterable[Kept | Dropped]) -> list[Kept]:
+    """What is kept; what is not joins `dropped`."""
+    kept: list[Kept] = []
+    for one in found:
+        if isinstance(one, Dropped):
+            dropped.append(one)
+        else:
+            kept.append(one)
+    return kept
+
+
+def _similar(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ...]:
+    return (wembedder and wembedder.most_similar(fact.object.item_id)) or ()
+
+
+def _replacement(
+    fact: StatedFact, similar: Sequence[Similar], objects: Sequence[KnownItem], items: Items, embed: Embed
+) -> Replacement | None:
+    known = truth(fact.subject, fact.object, items, answers=fact.seed.answers)
+    return of_similar(similar, items, known) or of_embeddings(objects, known, embed)
+
+
+def _question(
+    fact: ReadFact, replacement: Replacement, pageviews: PageViews, items: Items, months: tuple[str, str]
+) -> Question:
+    seed, subject, answer = fact.stated.seed, fact.stated.subject, fact.stated.object
+    property_name = _property_name(seed, items)
+    asked = _asked(seed, subject.name, property_name)
+    answers = tuple(dict.fromkeys((*answer.names, *(form for form in seed.answers if form.strip()))))
+    first, last = months
+    of_object = pageviews.monthly_mean(answer.wikipedia, first=first, last=last).mean if answer.wikipedia else None
+    return Question(
+        question_id=fact.stated.question_id,
+        relation=seed.relation,
+        partition=fact.partition,
+        subject=subject.name,
+        subject_id=subject.item_id,
+        property_id=seed.property_id,
+        object=answer.name,
+        object_id=answer.item_id,
+        answers=answers,
+        replacement=replacement.name,
+        question=asked,
+        original_context=fill_slot(fact.snippet.text, answer.name),
+        counter_memory_context=fill_slot(fact.snippet.text, replacement.name),
+        edits=fact.history.count,
+        subject_popularity=pageviews.monthly_mean(fact.page.title, first=first, last=last).mean,
+        object_popularity=of_object,
+        id_source=ID_SOURCE,
+        source=sources(seed),
+        licence=licence(seed),
+        flags=(*flags_of(asked, answers, answer.name, replacement.name), *_flags_of_snippet(fact)),
+        property=property_name,
+        replacement_id=replacement.item_id,
+        replacement_by=replacement.by,
+        replacement_quality=replacement.quality,
+        item_revision=fact.history.latest,
+        page=fact.page.title,
+        page_revision=fact.page.revision,
+        edit_revisions=fact.history.edits,
+        hidden_edits=len(fact.history.hidden),
+        list_id=seed.list_id,
+        address=fact.page.address,
+        retrieved_at=fact.page.retrieved_at.isoformat(timespec="seconds"),
+    )
+
+
+def _flags_of_snippet(fact: ReadFact) -> tuple[str, ...]:
+    """Of the forms that a text may mean: not of "in", which stands for India, too."""
+    answer = fact.stated.object
+    meant = [form for form in answer.names if form == answer.label or len(form) > SHORT]
+    return flags_of_snippet(fact.snippet.text, meant)
+
+
+def _property_name(seed: Seed, items: Items) -> str:
+    known = None if seed.property else items.get(seed.property_id)
+    return seed.property or (known and known.label) or seed.property_id
+
+
+def _asked(seed: Seed, subject: str, property_name: str) -> str:
+    """The list's question, else the catalog's for the property, else one that every property has."""
+    if seed.question and seed.question.strip():
+        return seed.question.strip()
+    for known in catalog.relations().values():
+        if known.wikidata == seed.property_id and not known.reverse:
+            return catalog.fill(known.open[0], entity=subject).removeprefix("Q: ").removesuffix("\nA:")
+    return f"What is the {property_name} of {subject}?"

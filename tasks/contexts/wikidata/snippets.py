@@ -1,0 +1,128 @@
+"""The snippet of a page that mentions an answer, with a slot wherever it does.
+
+A page's text is plain: a paragraph a line, headings between signs of equality. The snippet is whole sentences of the
+first paragraph of running text that mentions the answer: no list, and no section that says where the text comes from.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from data.records import SLOT
+from tasks.contexts.sentence_ends import sentences_of
+from tasks.contexts.wikidata.mentions import Mention, mentions
+
+WORDS = 80
+_FEWEST_WORDS = 3
+
+_HEADING = re.compile(r"(={1,6})\s*(.*?)\s*\1")
+_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_ABOUT_THE_TEXT = frozenset(
+    {
+        "bibliography", "citations", "external links", "footnotes", "further reading", "literature", "notes",
+        "notes and references", "references", "references and notes", "see also", "sources", "works cited",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """text: with the slot in every mention's place; mentioned: the first mention, as the page has it."""
+
+    text: str
+    mentioned: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence's place in its paragraph, and the mentions in it."""
+
+    text: str
+    start: int
+    mentions: tuple[Mention, ...]
+
+    @property
+    def words(self) -> int:
+        return len(self.text.split())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it ends as a sentence does, unlike an entry of a list."""
+        return _END.search(self.text) is not None
+
+    @property
+    def says_something(self) -> bool:
+        return self.is_whole and len(self.with_slots().replace(SLOT, " ").split()) >= _FEWEST_WORDS
+
+    def with_slots(self) -> str:
+        parts, after = [], 0
+        for mention in self.mentions:
+            start, end = mention.start - self.start, mention.end - self.start
+            # The point of "U.S." is that of the sentence, too, where it is the last.
+            end -= self.text[end - 1] == "." and not self.text[end:].strip()
+            parts += [self.text[after:start], SLOT]
+            after = end
+        return "".join((*parts, self.text[after:]))
+
+
+def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = (), words: int = WORDS) -> Snippet | None:
+    """The first snippet of a page's plain text that mentions something by a name; None where there is none.
+
+    names: of the answer, its label first; see `mentions`. subject: names of the page's subject; what lies inside these
+    is no mention. words: the most of a snippet, unless the sentence of the mention alone has more. It begins with its
+    paragraph, or later where the mention would be beyond that, and goes on after the mention as far as that allows.
+    None, too, for a text that has the sign of the slot itself.
+    """
+    text = unicodedata.normalize("NFC", text)
+    if SLOT in text:
+        return None
+    for paragraph in _paragraphs(text):
+        found = mentions(paragraph, names, inside=subject)
+        sentences = _sentences(paragraph, found) if found else []
+        for place, sentence in enumerate(sentences):
+            if sentence.mentions and sentence.says_something:
+                return _snippet(sentences, place, words)
+    return None
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """The lines of the text's body; control characters are spaces."""
+    passed_over: int | None = None
+    for line in text.splitlines():
+        line = _CONTROL.sub(" ", line).strip()
+        heading = _HEADING.fullmatch(line)
+        if heading is None:
+            if line and passed_over is None:
+                yield line
+        elif passed_over is None or len(heading[1]) <= passed_over:
+            passed_over = len(heading[1]) if heading[2].casefold() in _ABOUT_THE_TEXT else None
+
+
+def _sentences(paragraph: str, found: Sequence[Mention]) -> list[_Sentence]:
+    """The paragraph's sentences; one that would end within a mention goes on."""
+    sentences, start, end = [], 0, 0
+    for piece in sentences_of(paragraph):
+        end += len(piece)
+        if not any(mention.start < end < mention.end for mention in found):
+            inside = tuple(mention for mention in found if start <= mention.start < end)
+            sentences.append(_Sentence(paragraph[start:end], start, inside))
+            start = end
+    return sentences
+
+
+def _snippet(sentences: Sequence[_Sentence], place: int, words: int) -> Snippet:
+    first, last = 0, place
+    taken = sum(sentence.words for sentence in sentences[: place + 1])
+    while taken > words and first < place:
+        taken -= sentences[first].words
+        first += 1
+    while last + 1 < len(sentences) and sentences[last + 1].is_whole:
+        taken += sentences[last + 1].words
+        if taken > words:
+            break
+        last += 1
+    chosen = sentences[first : last + 1]
+    text = "".join(sentence.with_slots() for sentence in chosen).strip()
+    return Snippet(text, next(mention.form for sentence in chosen for mention in sentence.mentions))

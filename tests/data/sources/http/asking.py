@@ -1,0 +1,31 @@
+"""What the tests of sessions share: who asks, a clock that need not be waited for, and an error inside an answer."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from data.sources.http.session import ServiceProblem, Session
+
+CONTACT = "tests@example.org"
+Open = Callable[..., Session]
+
+
+class Clock:
+    """A clock that only goes on while somebody sleeps, besides the time that passes."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        """Seconds."""
+        return time.monotonic() + sum(self.slept)
+
+    def sleep(self, seconds: float) -> None:
+        """Lets so many seconds be gone."""
+        self.slept.append(seconds)
+
+
+def maxlag(content: Any) -> ServiceProblem | None:
+    """The error inside an answer of a wiki; only maxlag passes."""
+    error = content.get("error") if isinstance(content, dict) else None
+    return ServiceProblem(error["info"], passing=error["code"] == "maxlag") if error else None

@@ -1,0 +1,166 @@
+import json
+import re
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import pytest
+import requests
+
+from data.errors import ServiceError, ServiceTimeout
+from data.sources.http import exchange
+from tests.data.sources.http.asking import Open
+from tests.data.sources.servers.faults import Say, gzipped, says, serving
+
+TO_BE_REACHED = r"YAGO \(http://127.*(only by somebody it can reach|told who asks).*`services\.contact`.*_CONTACT"
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        None, "", "  ", "Jane", "jane@localhost", "a@b.org\nX-Evil: 1", "é@example.org", "a(b)@example.org",
+        "x" * 200 + "@example.org", "ftp://example.org",
+    ],
+)  # fmt: skip
+def test_without_somebody_to_reach_nothing_is_asked(contact: str | None, opened: Open) -> None:
+    with serving() as server, pytest.raises(ServiceError, match=TO_BE_REACHED):
+        opened(server, contact=contact)
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("contact", ["jane@example.org", "https://example.org/jane", "Jane Doe, jane@example.org"])
+def test_the_service_is_told_who_asks_with_what(contact: str, opened: Open) -> None:
+    with serving(says([1])) as server:
+        opened(server, contact=f" {contact} ").ask({"q": "1"}, accept="application/sparql-results+json")
+    (asked,) = server.asked
+    told = f"swaymeter/{version('swaymeter')} ({contact}) python-requests/{requests.__version__}"
+    assert asked.headers["user-agent"] == told
+    assert asked.headers["accept"] == "application/sparql-results+json"
+    assert "gzip" in asked.headers["accept-encoding"]
+
+
+@pytest.mark.parametrize("contact", [None, "", "  ", "jane@example.org"])
+def test_a_service_that_needs_nobody_to_reach_is_asked_by_anybody(contact: str | None, opened: Open) -> None:
+    with serving(says([1])) as server:
+        opened(server, contact=contact, contact_needed=False).ask({})
+    who = f" ({contact})" if contact and contact.strip() else ""
+    told = f"swaymeter/{version('swaymeter')}{who} python-requests/{requests.__version__}"
+    assert server.asked[0].headers["user-agent"] == told
+
+
+def test_a_contact_that_is_none_is_told_to_nobody(opened: Open) -> None:
+    with serving() as server, pytest.raises(ServiceError, match="cannot be told who asks"):
+        opened(server, contact="Jane", contact_needed=False)
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["yago", "ftp://127.0.0.1/", "http:///query", "http://127.0.0.1:99999/", "http://a b/", "http://me:secret@127.0.0.1/",
+     "http://127.0.0.1/?x=1", "http://[::1"],
+)  # fmt: skip
+def test_an_address_that_is_none_is_refused(address: str, opened: Open) -> None:
+    with pytest.raises(ServiceError, match="no plain http or https address"):
+        opened(address)
+
+
+# What is asked and answered
+
+
+def test_a_form_goes_into_the_address_or_into_the_body(opened: Open) -> None:
+    query = 'SELECT * { ?s ?p "ünï & {x}\n" }'
+    with serving(says({"rows": []})) as server:
+        session = opened(server)
+        session.ask({"query": query, "a": ""}, path="/deep/Z%C3%BCrich")
+        session.ask({"query": query, "a": ""}, method="POST")
+    by_get, by_post = server.asked
+    assert (by_get.method, by_get.path, by_get.body) == ("GET", "/ask/deep/Z%C3%BCrich", b"")
+    assert (by_post.method, by_post.path) == ("POST", "/ask")
+    assert by_post.headers["content-type"] == "application/x-www-form-urlencoded"
+    assert by_get.form == by_post.form == {"query": query, "a": ""}
+
+
+def test_an_answer_says_where_and_when(opened: Open) -> None:
+    before = datetime.now(UTC)
+    with serving(says({"name": "Ålesund"})) as server:
+        answer = opened(server).ask({"q": "1"})
+        assert answer.content == {"name": "Ålesund"}
+        assert (answer.address, answer.from_cache, answer.status) == (server.address, False, 200)
+    assert before <= answer.retrieved_at <= datetime.now(UTC)
+
+
+@pytest.mark.parametrize("path", ["../admin", "a/../b", "./a", "a?b", "a#b", "a\\b"])
+def test_a_path_that_leads_elsewhere_is_refused(path: str, opened: Open) -> None:
+    with serving() as server, pytest.raises(ServiceError, match="no place named"):
+        opened(server).ask({}, path=path)
+    assert server.asked == []
+
+
+def test_a_packed_answer_is_unpacked(opened: Open) -> None:
+    content = {"rows": list(range(10_000))}
+    with serving(gzipped(json.dumps(content).encode())) as server:
+        assert opened(server).ask({}).content == content
+
+
+def test_an_answer_whose_packing_is_broken_is_asked_for_once_more(opened: Open) -> None:
+    broken = Say(b"no gzip at all", headers={"Content-Encoding": "gzip"})
+    with serving(broken, gzipped(b"[1]")) as server:
+        assert opened(server).ask({}).content == [1]
+    with serving(broken) as server, pytest.raises(ServiceError, match="cannot be unpacked, after 2 tries"):
+        opened(server).ask({"q": "2"})
+    assert len(server.asked) == 2
+
+
+def test_an_answer_larger_than_can_be_held_is_a_timeout(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "LARGEST", 2**20)
+    bomb = b'["' + b"a" * 50 * 2**20 + b'"]'
+    with serving(gzipped(bomb)) as server, pytest.raises(ServiceTimeout, match=r"more than 1 MiB; ask for less"):
+        opened(server).ask({})
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"a": NaN}', b'{"a": ' + b"[" * 100_000, b'{"a": "\\ud800"}', b'{"a": 1' + b"0" * 5000 + b"}"]
+)
+def test_json_that_nobody_can_use_is_an_error(body: bytes, opened: Open) -> None:
+    with serving(Say(body)) as server, pytest.raises(ServiceError):
+        opened(server).ask({})
+    assert len(server.asked) == 1
+
+
+def test_escaped_characters_outside_the_basic_plane_are_text(opened: Open) -> None:
+    with serving(Say(b'["\\ud83d\\ude42 \\u00e5"]')) as server:
+        assert opened(server).ask({}).content == ["🙂 å"]
+
+
+def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:
+    with serving(Say(b'{"status": 404}', status=404), Say(b"<html>Not found</html>", status=404)) as server:
+        session = opened(server)
+        assert session.ask({"q": "1"}, allow=(200, 404)).content == {"status": 404}
+        missing = session.ask({"q": "2"}, allow=(200, 404))
+        assert (missing.content, missing.status) == (None, 404)
+        again = session.ask({"q": "2"}, allow=(200, 404))
+        assert (again.content, again.status, again.from_cache) == (None, 404, True)
+        with pytest.raises(ServiceError, match="404 Not Found"):
+            session.ask({"q": "2"})
+    assert len(server.asked) == 3
+
+
+def test_a_page_in_place_of_json_is_shown_in_its_first_characters(opened: Open) -> None:
+    page = "<!DOCTYPE html>\n<html>\x00\x1b[31m\u202e" + "x" * 200
+    with serving(Say(page, headers={"Content-Type": "text/html"})) as server:
+        with pytest.raises(ServiceError, match="not JSON: '<!DOCTYPE html> <html>") as raised:
+            opened(server).ask({})
+        assert raised.type is ServiceError
+    said = str(raised.value)
+    assert said.isprintable()
+    shown = re.search("'(.*)'", said)
+    assert shown is not None
+    assert len(shown[1]) == 80
+    assert len(server.asked) == 1
+
+
+def test_a_refusal_is_told_in_the_words_of_the_service(opened: Open) -> None:
+    said = Say(b"error at 1:26: expected one of LATERAL", status=400)
+    with serving(said) as server, pytest.raises(ServiceError, match="400 Bad Request: 'error at 1:26: expected"):
+        opened(server).ask({"query": "SELECT"}, method="POST")
+    assert len(server.asked) == 1

@@ -1,0 +1,118 @@
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.errors import ServiceBudget, ServiceError
+from data.sources.http.session import Service, Session
+from tests.data.sources.http.asking import CONTACT, Clock, Open
+from tests.data.sources.servers.faults import Say, says, serving
+
+
+def test_never_more_are_in_flight_than_the_service_allows(opened: Open) -> None:
+    with serving(play=lambda asked: says([asked.form["q"]], delay_s=0.02)) as server:
+        session = opened(server, at_once=2)
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(lambda number: session.ask({"q": str(number)}).content, range(24)))
+    assert answers == [[str(number)] for number in range(24)]
+    assert server.most_at_once == 2
+
+
+def test_the_cache_serves_threads_together(opened: Open) -> None:
+    with serving(play=lambda asked: says([asked.form["q"]])) as server:
+        session = opened(server, at_once=4)
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda number: session.ask({"q": str(number % 30)}).content, range(120)))
+        assert (session.sent, session.from_cache) == (30, 90)
+    assert answers == [[str(number % 30)] for number in range(120)]
+    assert len(server.asked) == 30
+
+
+def test_requests_come_no_faster_than_the_service_allows(opened: Open) -> None:
+    with serving(says([1])) as server:
+        session = opened(server, requests_a_minute=600, at_once=4)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda number: session.ask({"q": str(number)}), range(12)))
+    times = [asked.at for asked in server.asked]
+    assert min(later - sooner for sooner, later in itertools.pairwise(times)) > 0.08
+    assert 1.0 < times[-1] - times[0] < 4
+
+
+def test_tries_again_count_as_requests(opened: Open) -> None:
+    with serving(Say(status=503)) as server:
+        session = opened(server, requests=2)
+        with pytest.raises(ServiceBudget, match=r"has used its 2 requests.*raise `requests`"):
+            session.ask({})
+    assert len(server.asked) == 2
+
+
+def test_a_service_that_refuses_every_request_is_left_alone(opened: Open) -> None:
+    with serving(says([0]), Say(b"slow down", status=429)) as server:
+        session = opened(server)
+        session.ask({"q": "0"})
+        for number in range(1, 5):
+            with pytest.raises(ServiceBudget, match=r"YAGO.*429 .*refuses us for now, after 4 tries; run again later"):
+                session.ask({"q": str(number)})
+        assert session.ask({"q": "0"}).from_cache
+    assert len(server.asked) == 5
+
+
+def test_a_service_that_refuses_some_tries_of_a_request_is_asked_further(opened: Open) -> None:
+    refused = Say(status=429)
+    with serving(Say(status=503), refused, refused, refused, refused, refused, says([1])) as server:
+        session = opened(server)
+        with pytest.raises(ServiceError, match="after 4 tries") as raised:
+            session.ask({"q": "1"})
+        assert raised.type is ServiceError
+        assert session.ask({"q": "2"}).content == [1]
+
+
+def test_a_run_sends_no_more_requests_than_its_budget(opened: Open) -> None:
+    with serving(says([1])) as server:
+        session = opened(server, requests=3)
+        for number in range(3):
+            session.ask({"q": str(number)})
+        with pytest.raises(ServiceBudget, match=r"YAGO.*3 requests; answers are kept"):
+            session.ask({"q": "3"})
+        assert session.ask({"q": "0"}).from_cache
+    assert len(server.asked) == 3
+
+
+def test_a_run_takes_no_more_minutes_than_its_budget(opened: Open, clock: Clock) -> None:
+    with serving(says([1])) as server:
+        session = opened(server, minutes=5)
+        clock.sleep(1000)
+        session.ask({"q": "1"})
+        clock.sleep(301)
+        with pytest.raises(ServiceBudget, match="has used its 5 minutes"):
+            session.ask({"q": "2"})
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("sleeping", [False, True])
+def test_an_interrupt_goes_through(sleeping: bool, tmp_path: Path) -> None:
+    def interrupted(said: object) -> None:
+        raise KeyboardInterrupt
+
+    with serving(Say(status=503) if sleeping else says([0]), says([1])) as server:
+        service = Service("YAGO", server.address, requests_a_minute=60_000)
+        with Session(service, contact=CONTACT, cache=tmp_path, sleep=interrupted) as session:
+            with pytest.raises(KeyboardInterrupt):
+                session.ask({}, error_of=interrupted)
+            assert session.ask({}).content == [1]
+
+
+def test_closing_ends_all_waiting(tmp_path: Path) -> None:
+    with serving(Say(status=503, headers={"Retry-After": "60"})) as server:
+        service = Service("YAGO", server.address, requests_a_minute=60_000)
+        with ThreadPoolExecutor(2) as pool, Session(service, contact=CONTACT, cache=tmp_path) as session:
+            waiting: list[Any] = [pool.submit(session.ask, {"q": str(number)}) for number in range(2)]
+            server.waits_for(1)
+            time.sleep(0.2)
+            session.close()
+            for wait in waiting:
+                with pytest.raises(ServiceError, match="the session is closed"):
+                    wait.result(timeout=5)

@@ -1,0 +1,185 @@
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from urllib3.util import connection
+
+from data.errors import ServiceError
+from data.sources.http import exchange
+from tests.data.sources.http.asking import Clock, Open
+from tests.data.sources.servers.faults import Say, says, serving, unused_address
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_query_follows_within_its_host_as_it_is(status: int, opened: Open) -> None:
+    with serving(Say(status=status, headers={"Location": "/other"}), says([1])) as server:
+        session = opened(server)
+        assert session.ask({"query": "x"}, method="POST").content == [1]
+        assert session.sent == 2
+    first, second = server.asked
+    assert (second.method, second.path, second.form) == ("POST", "/other", first.form)
+
+
+def test_a_mirror_may_send_us_to_its_safe_address(opened: Open) -> None:
+    unsafe = Say(status=301, headers={"Location": f"https://127.0.0.1:{unused_address().rsplit(':', 1)[1]}"})
+    with serving(unsafe) as server, pytest.raises(ServiceError, match="cannot be reached"):
+        opened(server).ask({})
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["http://example.org/query", "https://example.org/ask", "//example.org/query", "http://127.0.0.1:1/ask",
+     "ftp://127.0.0.1/", "http://[x/"],
+)  # fmt: skip
+def test_a_query_is_sent_to_no_other_host(target: str, opened: Open) -> None:
+    elsewhere = Say(status=302, headers={"Location": target})
+    with serving(elsewhere) as server, pytest.raises(ServiceError, match="sends us to"):
+        opened(server).ask({})
+    assert len(server.asked) == 1
+
+
+def test_a_circle_of_addresses_ends(opened: Open) -> None:
+    circle = Say(status=307, headers={"Location": "/ask"})
+    with serving(circle) as server, pytest.raises(ServiceError, match="from place to place"):
+        opened(server).ask({})
+    assert len(server.asked) == 4
+
+
+def test_a_service_that_is_down_fails_fast_and_is_remembered(opened: Open, clock: Clock) -> None:
+    session = opened(unused_address())
+    with pytest.raises(ServiceError, match=r"YAGO \(http://127.*cannot be reached: .*refused") as first:
+        session.ask({"q": "1"})
+    assert len(clock.slept) == 1
+    assert session.sent == 2
+    with pytest.raises(ServiceError) as second:
+        session.ask({"q": "2"})
+    assert str(second.value) == str(first.value)
+    assert session.sent == 2
+
+
+def test_a_service_that_nobody_connects_to_fails_in_time(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "CONNECT_S", 1.0)
+    with socket.socket() as listener, socket.socket() as only, socket.socket() as second:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        only.connect(listener.getsockname())
+        second.setblocking(False)
+        second.connect_ex(listener.getsockname())
+        began = time.monotonic()
+        with pytest.raises(ServiceError, match="cannot be reached"):
+            opened(f"http://127.0.0.1:{listener.getsockname()[1]}/").ask({})
+        assert time.monotonic() - began < 4
+
+
+def test_a_name_that_nobody_knows_is_told(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*args: Any, **kwargs: Any) -> Any:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    session = opened("https://yago.example/sparql/query")
+    with pytest.raises(ServiceError, match=r"the name yago\.example is not found \(.*Name or service not known"):
+        session.ask({})
+
+
+def test_names_that_nobody_looks_up_cost_no_minutes(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    never = threading.Event()
+
+    def waiting(*args: Any, **kwargs: Any) -> list[Any]:
+        never.wait(60)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", waiting)
+    monkeypatch.setattr(exchange, "CONNECT_S", 0.2)
+    began = time.monotonic()
+    with pytest.raises(ServiceError, match=r"yago\.example is not found \(nobody said within 0\.2 s\)"):
+        opened("https://yago.example/sparql/query").ask({})
+    assert time.monotonic() - began < 2
+    never.set()
+
+
+def test_silence_about_a_name_is_not_listened_to_twice(
+    opened: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def waiting(*args: Any, **kwargs: Any) -> list[Any]:
+        clock.slept.append(5.0)
+        never.wait(60)
+        return []
+
+    never = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", waiting)
+    monkeypatch.setattr(exchange, "CONNECT_S", 0.2)
+    session = opened("https://yago.example/sparql/query")
+    for _ in range(2):
+        with pytest.raises(ServiceError, match=r"nobody said within 0\.2 s"):
+            session.ask({})
+    assert session.sent == 1
+    never.set()
+
+
+@contextmanager
+def network_gone(attempts: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """So many attempts to connect fail, while the network is gone."""
+    left = iter(range(attempts))
+
+    def gone(*args: Any, **kwargs: Any) -> Any:
+        if next(left, None) is not None:
+            raise OSError(101, "Network is unreachable")
+        return connect(*args, **kwargs)
+
+    connect = connection.create_connection
+    with monkeypatch.context() as patched:
+        patched.setattr(connection, "create_connection", gone)
+        yield
+
+
+CLOSES = {"Connection": "close"}
+
+
+def test_a_network_gone_for_a_moment_ends_nothing(opened: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
+        session = opened(server)
+        session.ask({"q": "1"})
+        with network_gone(3, monkeypatch):
+            assert session.ask({"q": "2"}).content == [1]
+        assert 0.5 <= clock.slept[0] < clock.slept[1] < clock.slept[2]
+        with network_gone(3, monkeypatch):
+            assert session.ask({"q": "3"}).content == [1]
+
+
+def test_a_network_gone_for_a_moment_ends_no_thread(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
+        session = opened(server, at_once=3)
+        session.ask({"q": "0"})
+        with network_gone(3, monkeypatch), ThreadPoolExecutor(3) as pool:
+            answers = list(pool.map(lambda number: session.ask({"q": str(number)}).content, range(1, 4)))
+    assert answers == [[1]] * 3
+
+
+def test_a_network_gone_for_good_ends_the_session(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
+        session = opened(server)
+        session.ask({"q": "1"})
+        with network_gone(100, monkeypatch):
+            for number in range(2, 5):
+                with pytest.raises(ServiceError, match=r"cannot be reached.*unreachable.*after 4 tries; run again"):
+                    session.ask({"q": str(number)})
+        assert session.sent == 5
+        assert session.ask({"q": "1"}).from_cache
+
+
+def test_all_threads_learn_that_a_service_is_down(opened: Open) -> None:
+    session = opened(unused_address())
+
+    def ask(number: int) -> str:
+        with pytest.raises(ServiceError, match="cannot be reached") as raised:
+            session.ask({"q": str(number)})
+        return str(raised.value)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(ask, range(20)))) == 1
+    assert session.sent <= 3

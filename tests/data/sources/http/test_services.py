@@ -1,0 +1,40 @@
+"""The public services and their manners."""
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from data.sources.http.manners import check_address, place_in
+from data.sources.http.services import SERVICES
+from flows.study_facts import ServicesPart
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_has_a_safe_address_and_a_name_of_its_own(name: str) -> None:
+    service = SERVICES[name]
+    check_address(service.address, service.name)
+    assert urlsplit(service.address).scheme == "https"
+    assert not service.address.endswith("/")
+    assert place_in(service.address, "a/b", service.name) == f"{service.address}/a/b"
+    assert [other.name.casefold() for other in SERVICES.values()].count(service.name.casefold()) == 1
+
+
+@pytest.mark.parametrize("name", ["wikidata_api", "wikipedia", "pageviews"])
+def test_wikimedia_is_asked_as_it_wants_to_be(name: str) -> None:
+    service = SERVICES[name]
+    assert service.at_once <= 3
+    assert service.requests_a_minute <= 200
+    assert service.contact_needed
+
+
+def test_only_files_are_brought_by_nobody_to_reach() -> None:
+    assert [name for name, service in SERVICES.items() if not service.contact_needed] == ["dynamicqa"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_study_may_say_otherwise_of_every_service(name: str) -> None:
+    services = ServicesPart.model_validate({name: {"address": "http://127.0.0.1/mirror", "age_days": 1}})
+    said = services.service(name)
+    assert (said.address, said.age_days) == ("http://127.0.0.1/mirror", 1)
+    assert (said.name, said.at_once) == (SERVICES[name].name, SERVICES[name].at_once)
+    assert all(services.service(other) == SERVICES[other] for other in SERVICES if other != name)

@@ -1,0 +1,71 @@
+"""Answers that are text, such as a table: letter by letter, fresh and kept."""
+
+import pytest
+
+from data.errors import ServiceError
+from data.sources.http.session import ServiceProblem
+from tests.data.sources.http.asking import Open
+from tests.data.sources.servers.faults import Say, gzipped, says, serving
+
+TEXTS = [
+    "a,b\r\n1,2\r\n", "\ufeffid,subj\r\n", "a\nb\rc\r\n\r\r", "", " ", "\x00\x01\x1f", "Ålesund 模型 🙂",
+    "\u2028\u2029\x85",
+    '{"not": "read"}', "<html>", "\u202eעברית", "\\u00e5 \\n", "é", "é",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
+    with serving(Say(text.encode(), headers={"Content-Type": "text/plain; charset=iso-8859-1"})) as server:
+        fresh = opened(server).ask({}, path="Static_final.csv", content="text")
+        kept = opened(server, offline=True).ask({}, path="Static_final.csv", content="text")
+    assert fresh.content == text
+    assert kept.content == text
+    assert (fresh.from_cache, kept.from_cache) == (False, True)
+    assert (kept.retrieved_at, kept.address) == (fresh.retrieved_at, server.address)
+    assert server.asked[0].path == "/ask/Static_final.csv"
+    assert server.asked[0].headers["accept"].startswith("text/plain")
+
+
+def test_a_packed_text_is_unpacked(opened: Open) -> None:
+    with serving(gzipped("åb\r\n".encode() * 10_000)) as server:
+        assert opened(server).ask({}, content="text").content == "åb\r\n" * 10_000
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"na\xefve", b"\xed\xa0\x80", "é".encode()[:1], b"PK\x03\x04\x9c"])
+def test_what_is_no_text_is_an_error_and_not_kept(body: bytes, opened: Open) -> None:
+    with serving(Say(b"a" + body), Say(b"a")) as server:
+        with pytest.raises(ServiceError, match=r"YAGO \(http.*no text in UTF-8 \(byte \d\)"):
+            opened(server).ask({}, content="text")
+        assert opened(server).ask({}, content="text").content == "a"
+
+
+def test_a_text_that_breaks_off_is_asked_for_once_more(opened: Open) -> None:
+    with serving(Say(b"a,b\r\n" * 100, sent=7), Say(b"a,b\r\n")) as server:
+        assert opened(server).ask({}, content="text").content == "a,b\r\n"
+    assert len(server.asked) == 2
+
+
+def test_an_error_inside_a_text_is_found(opened: Open) -> None:
+    def error_of(text: str) -> ServiceProblem | None:
+        return None if text.startswith("id,") else ServiceProblem("no table")
+
+    with serving(Say(b"<html>"), Say(b"id,subj\r\n")) as server:
+        with pytest.raises(ServiceError, match="answered with an error: no table"):
+            opened(server).ask({}, content="text", error_of=error_of)
+        assert opened(server).ask({}, content="text", error_of=error_of).content == "id,subj\r\n"
+
+
+def test_a_text_kept_is_none_of_the_answers_in_json(opened: Open) -> None:
+    with serving(says([1])) as server:
+        assert opened(server).ask({}, content="text").content == "[1]"
+        assert opened(server).ask({}).content == [1]
+    assert len(server.asked) == 2
+
+
+def test_a_status_that_is_allowed_has_a_text(opened: Open) -> None:
+    with serving(Say(b"404: Not Found", status=404)) as server:
+        answer = opened(server).ask({}, content="text", allow=(200, 404))
+        assert (answer.content, answer.status) == ("404: Not Found", 404)
+        with pytest.raises(ServiceError, match="404 Not Found: '404: Not Found'"):
+            opened(server).ask({}, content="text")

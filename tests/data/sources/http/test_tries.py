@@ -1,0 +1,193 @@
+import logging
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+
+from data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from data.sources.http.session import Service, Session
+from tests.data.sources.http.asking import CONTACT, Clock, Open, maxlag
+from tests.data.sources.servers.faults import ANSWERS, Say, recorded, says, serving
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_what_may_pass_is_asked_again(status: int, opened: Open, clock: Clock) -> None:
+    with serving(Say(b"busy", status=status), Say(b"busy", status=status), says([1])) as server:
+        session = opened(server)
+        assert session.ask({}).content == [1]
+        assert session.sent == len(server.asked) == 3
+    assert len(clock.slept) == 2
+    assert 0.5 <= clock.slept[0] < clock.slept[1] <= 1.5
+    assert session.waited_s == pytest.approx(sum(clock.slept))
+
+
+@pytest.mark.parametrize(("status", "kind"), [(429, ServiceBudget), (503, ServiceError), (504, ServiceTimeout)])
+def test_what_does_not_pass_is_an_error_after_all_tries(status: int, kind: type[ServiceError], opened: Open) -> None:
+    with serving(Say(b"busy", status=status)) as server:
+        with pytest.raises(ServiceError, match=rf"YAGO \(http.*answers {status} .* after 3 tries") as raised:
+            opened(server, tries=3).ask({})
+        assert raised.type is kind
+    assert len(server.asked) == 3
+
+
+def test_the_seconds_asked_for_are_waited(opened: Open, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    with serving(Say(status=429, headers={"Retry-After": "30"}), says([1])) as server:
+        opened(server).ask({})
+    assert clock.slept == [30]
+    assert "YAGO asks us to wait 30 s" in caplog.text
+
+
+def test_the_date_a_service_asks_for_is_waited_for(opened: Open, clock: Clock) -> None:
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+    with serving(Say(status=503, headers={"Retry-After": date}), says([1])) as server:
+        opened(server).ask({})
+    (slept,) = clock.slept
+    assert 95 < slept <= 100
+
+
+@pytest.mark.parametrize("said", ["soon", "-5", "1.5", "", "9" * 5000, "Fri, 99 Foo 2026 99:99:99 GMT", "0"])
+def test_a_time_to_wait_that_is_none_is_left_alone(said: str, opened: Open, clock: Clock) -> None:
+    with serving(Say(status=503, headers={"Retry-After": said}), says([1])) as server:
+        assert opened(server).ask({}).content == [1]
+    assert len(clock.slept) == 1
+    assert clock.slept[0] < 2
+
+
+def test_really_waiting_takes_the_seconds(tmp_path: Path) -> None:
+    with serving(Say(status=503, headers={"Retry-After": "1"}), says([1])) as server:
+        service = Service("YAGO", server.address, requests_a_minute=60_000)
+        with Session(service, contact=CONTACT, cache=tmp_path) as session:
+            session.ask({})
+    first, second = server.asked
+    assert 1.0 <= second.at - first.at < 3
+
+
+def test_while_a_service_asks_for_a_pause_nobody_sends(tmp_path: Path) -> None:
+    with serving(Say(status=429, headers={"Retry-After": "1"}), says([1])) as server:
+        service = Service("YAGO", server.address, requests_a_minute=60_000, at_once=2)
+        with Session(service, contact=CONTACT, cache=tmp_path) as session, ThreadPoolExecutor(1) as pool:
+            refused = pool.submit(session.ask, {"q": "1"})
+            server.waits_for(1)
+            time.sleep(0.1)
+            session.ask({"q": "2"})
+            refused.result()
+    assert all(later.at - server.asked[0].at >= 1.0 for later in server.asked[1:])
+    assert len(server.asked) == 3
+
+
+def test_a_wait_longer_than_the_run_may_take_ends_it(opened: Open, clock: Clock) -> None:
+    with serving(Say(status=503, headers={"Retry-After": "7200"})) as server:
+        session = opened(server, minutes=60)
+        for _ in range(2):
+            with pytest.raises(ServiceBudget, match=r"again in 7[12]\d\d s, and this run has 3[56]\d\d s left"):
+                session.ask({})
+    assert len(server.asked) == 1
+    assert clock.slept == []
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("lag7_maxlag5.json", 5), ("lag42_maxlag20.json", 20)])
+def test_a_lagging_wiki_is_asked_again_after_what_it_says(name: str, seconds: int, opened: Open, clock: Clock) -> None:
+    with serving(recorded(name), recorded("lag7_maxlag7_ok.json")) as server:
+        answer = opened(server).ask({"action": "query"}, error_of=maxlag)
+    assert answer.content["query"]["pages"][0]["title"] == "Chemist"
+    assert clock.slept == [seconds]
+
+
+def test_an_error_inside_an_answer_is_an_error_and_not_kept(opened: Open, clock: Clock) -> None:
+    error = says({"error": {"code": "badvalue", "info": "Unrecognized\nvalue"}})
+    with serving(error, says({"query": {}})) as server:
+        session = opened(server)
+        with pytest.raises(ServiceError, match=r"YAGO.*answered with an error: Unrecognized value"):
+            session.ask({}, error_of=maxlag)
+        assert clock.slept == []
+        assert session.ask({}, error_of=maxlag).content == {"query": {}}
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("say", [Say(drop=True), Say(reset=True)])
+def test_a_dropped_connection_is_tried_again(say: Say, opened: Open) -> None:
+    with serving(say, say, says([1])) as server:
+        assert opened(server).ask({}).content == [1]
+    told = r"dropped the connection \(.*\), after 4 tries"
+    with serving(say) as server, pytest.raises(ServiceError, match=told) as raised:
+        opened(server).ask({"q": "2"})
+    assert raised.type is ServiceError
+    assert len(server.asked) == 4
+
+
+# What needs too long
+
+
+CUT = [b'{"rows": [1, 2', b'[{"a": "Z\xc3', b"", b'{"rows": [1, Query deadline is expired.\n at java.lang']
+
+
+@pytest.mark.parametrize("body", CUT)
+@pytest.mark.parametrize("chunked", [False, True])
+def test_json_cut_short_is_a_timeout_at_once(body: bytes, chunked: bool, opened: Open) -> None:
+    with serving(Say(body, chunked=chunked and bool(body))) as server:
+        session = opened(server)
+        for _ in range(2):
+            with pytest.raises(ServiceTimeout, match=r"JSON cut short after .* ask for less"):
+                session.ask({})
+    assert len(server.asked) == 2
+
+
+def test_a_cancelled_query_of_a_sparql_server_is_a_timeout(opened: Open) -> None:
+    body = (ANSWERS / "sparql_slow.json").read_bytes()
+    with serving(Say(body, chunked=True)) as server, pytest.raises(ServiceTimeout):
+        opened(server).ask({"query": "SELECT"}, method="POST")
+
+
+def test_a_server_error_that_says_timeout_is_one(opened: Open) -> None:
+    said = b"SPARQL-QUERY: SELECT ... java.util.concurrent.TimeoutException at com.example"
+    with serving(Say(said, status=500), Say(b"Internal error", status=500)) as server:
+        session = opened(server)
+        with pytest.raises(ServiceTimeout, match=r"500 Internal Server Error.*ask for less"):
+            session.ask({})
+        with pytest.raises(ServiceError, match="500 Internal Server Error: 'Internal error'") as raised:
+            session.ask({})
+        assert raised.type is ServiceError
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_an_answer_that_breaks_off_is_asked_for_once_more(chunked: bool, opened: Open) -> None:
+    half = Say(b"[" + b"1, " * 1000 + b"1]", sent=100, chunked=chunked)
+    with serving(half, says([1])) as server:
+        assert opened(server).ask({}).content == [1]
+    with serving(half) as server, pytest.raises(ServiceTimeout, match="broke off in its answer, after 2 tries"):
+        opened(server).ask({"q": "2"})
+    assert len(server.asked) == 2
+
+
+def test_silence_is_a_timeout_after_one_more_try(opened: Open) -> None:
+    with serving(Say(delay_s=10)) as server, pytest.raises(ServiceTimeout, match=r"silent for 0\.3 s, after 2 tries"):
+        opened(server, timeout_s=0.3).ask({})
+    assert len(server.asked) == 2
+
+
+def test_an_answer_that_drips_is_a_timeout(opened: Open) -> None:
+    began = time.monotonic()
+    with serving(Say(b"[" + b" " * 1000 + b"]", pause_s=0.05)) as server:
+        with pytest.raises(ServiceTimeout, match=r"still sends after 0\.3 s"):
+            opened(server, timeout_s=0.3).ask({})
+        assert time.monotonic() - began < 5
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("said", [b'{"exception": "Operation timed out."}', b"the operation was cancelled"])
+def test_a_query_that_ran_out_of_time_is_no_matter_of_waiting(said: bytes, opened: Open, clock: Clock) -> None:
+    ran_out = pytest.raises(ServiceTimeout, match=r"answers 429 .*, for the query ran out of time; ask for less")
+    with serving(Say(said, status=429), says([1])) as server, ran_out:
+        opened(server).ask({})
+    assert len(server.asked) == 1
+    assert clock.slept == []
+
+
+def test_who_is_told_how_long_to_wait_waits_whatever_else_is_said(opened: Open, clock: Clock) -> None:
+    with serving(Say(b"timed out", status=429, headers={"Retry-After": "30"}), says([1])) as server:
+        assert opened(server).ask({}).content == [1]
+    assert clock.slept[0] >= 30
