@@ -9,7 +9,7 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 
 from data.errors import DamagedFile, ModelError, SwaymeterError
-from data.keys import content_key
+from data.keys import content_key, table_digest
 from data.measures import MEASURES
 from data.tables import (
     AGREEMENT,
@@ -57,8 +57,10 @@ def aggregate(
 
 
 def _aggregate(plan: Plan, force: bool) -> None:
-    readable, damaged = _sorted_out(_wanted(plan))
-    files = sorted([stored.key, stored.digest(), str(read_metadata(stored.path)["about"])] for stored in readable)
+    annotations, unreadable = _annotations(plan)
+    readable, damaged = _sorted_out([*_wanted(plan), *annotations])
+    damaged += unreadable
+    files = sorted([stored.key, _all_of(stored), str(read_metadata(stored.path)["about"])] for stored in readable)
     content = content_key({"files": files, "statistics": STATISTICS_VERSION, "agreement": AGREEMENT_VERSION})
     if force or content_of(plan.workspace.database) != content:
         with rebuilt(plan.workspace.database, content) as warehouse:
@@ -135,16 +137,37 @@ def _wanted(plan: Plan) -> Iterable[Stored]:
 def _about_questions(plan: Plan) -> Iterable[Stored]:
     """What the questions were made from, what became none, and what annotators say of them."""
     partitions = plan.partitions()
-    live = plan.question_files.live if partitions else None
-    if live:
-        yield from live.made_from()
-        yield from live.dropped()
+    works = plan.live_works
+    if works:
+        yield from works.made_from()
+        yield from works.dropped()
     for partition in partitions:
         left_out = plan.left_out(partition)
         if left_out:
             yield left_out[0]
-    for file in plan.workspace.annotation_files() if partitions else ():
-        yield Stored(file, ANNOTATIONS, read_metadata(file)["made_from"])
+
+
+def _annotations(plan: Plan) -> tuple[list[Stored], list[str]]:
+    """What annotators say, and what is said of files of it that cannot be read: people's work, not to be removed."""
+    files, unreadable = [], []
+    for file in plan.workspace.annotation_files() if plan.partitions() else ():
+        try:
+            stored = Stored(file, ANNOTATIONS, read_metadata(file)["made_from"])
+            stored.read_as_written()
+        except (DamagedFile, KeyError, TypeError):
+            unreadable.append(
+                f"{file} holds annotations and cannot be read; bring it back from a copy, or move it away and import "
+                "the sheet again that it came from"
+            )
+        else:
+            files.append(stored)
+    return files, unreadable
+
+
+def _all_of(stored: Stored) -> str:
+    """The digest of all that the database takes of a file: of what questions are made from also the numbers."""
+    told = stored.table in (DISPUTES, DROPPED, SEEDS)
+    return table_digest(stored.read()) if told else stored.digest()
 
 
 def _sorted_out(wanted: Iterable[Stored]) -> tuple[list[Stored], list[str]]:

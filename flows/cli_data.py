@@ -7,20 +7,22 @@ import typer
 from rich.markup import escape
 
 from flows.cli_options import Folder, Offline, Relations, StudyFile, Traceback, err, out
-from flows.plan import Plan, Selection
+from flows.items import Selection
+from flows.plan import Plan
 
+_A_DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
 datasets = typer.Typer()
 
 
 @datasets.command()
 def diff(
-    a: Annotated[str, typer.Argument(metavar="A", help="A workspace with fetched facts, or a yago_qec.json.")],
+    a: Annotated[str, typer.Argument(metavar="A", help=_A_DATASET)],
     b: Annotated[str, typer.Argument(metavar="B", help="Another one, such as that of a later fetch.")],
     limit: Annotated[int, typer.Option("--limit", min=0, help="Single changes that are shown of each relation.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Say all of it, as JSON on standard output.")] = False,
     traceback: Traceback = False,
 ) -> None:
-    """Say which facts were added, gone or changed from A to B; exit code 1 where any were, 0 where none.
+    """Say which facts and questions were added, gone or changed from A to B; exit code 1 where any were, 0 where none.
 
     Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
     """
@@ -67,6 +69,7 @@ def export_questions(
     workspace: Folder = None,
     relation: Relations = None,
     force: Annotated[bool, typer.Option("--force", help="Write over files that are there already.")] = False,
+    incomplete: Annotated[bool, typer.Option("--incomplete", help="Write what there is.")] = False,
     traceback: Traceback = False,
 ) -> None:
     """Write the questions that a study asks in the published layout of DynamicQA.
@@ -75,7 +78,8 @@ def export_questions(
     """
     from flows.export import export_questions
 
-    exported = export_questions(Plan.of(study, workspace, Selection(tuple(relation or ()))), folder, force=force)
+    plan = Plan.of(study, workspace, Selection(tuple(relation or ())))
+    exported = export_questions(plan, folder, force=force, incomplete=incomplete)
     for one in exported.left_out:
         said = f"left out, for {one.why}: {one.question.question!r}"
         err.print(f"[yellow]warning[/yellow]  {escape(said)}", soft_wrap=True)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from flows.plan import Selection
+from flows.items import Selection
 
 out = Console()
 err = Console(stderr=True)

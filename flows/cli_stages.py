@@ -22,8 +22,10 @@ from flows.cli_options import (
     out,
     selection,
 )
+from flows.items import Selection
+from flows.model_checks import check_helpers, check_models
 from flows.orchestrator import orchestrator
-from flows.plan import Plan, Selection
+from flows.plan import Plan
 
 stages = typer.Typer()
 
@@ -82,7 +84,9 @@ def _run(
 ) -> None:
     plan = Plan.of(study, workspace, only)
     if name in ("run", "score"):
-        plan.check_models()
+        check_models(plan)
+    elif name == "fetch":
+        check_helpers(plan)
     if dry_run:
         _say_what_would_be_done(plan, force)
         return

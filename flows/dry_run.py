@@ -6,7 +6,8 @@ from data.errors import DamagedFile, SwaymeterError
 from data.measures import MEASURES
 from data.records import CONDITIONS
 from data.workspace import read_metadata
-from flows.plan import Item, Plan, resolved_dtype
+from flows.items import Item
+from flows.plan import Plan, resolved_dtype
 from flows.status import cells
 
 

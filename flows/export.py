@@ -50,17 +50,23 @@ class ExportedQuestions:
     left_out: tuple[LeftOut, ...]
 
 
-def export_questions(plan: Plan, folder: Path, *, force: bool) -> ExportedQuestions:
+def export_questions(plan: Plan, folder: Path, *, force: bool, incomplete: bool = False) -> ExportedQuestions:
     """Writes the questions that the plan asks into the folder, in the layout in which DynamicQA is published.
 
-    UsageError where a file is there already and `force` is not given, or the study asks no questions; the error of a
-    partition whose questions cannot be asked.
+    UsageError where a file is there already and `force` is not given, the study asks no questions, or some are not
+    fetched yet and `incomplete` is not given; the error of a partition whose questions cannot be asked.
     """
     if not plan.partitions():
         raise UsageError(f"the study {plan.study.name} asks no questions, so there is nothing to export")
     there = [folder / name for name in FILES.values() if (folder / name).exists()]
     if there and not force:
         raise UsageError(f"{there[0]} is there already; name another folder, or write over it with --force")
+    missing = plan.question_files.not_there()
+    if missing and not incomplete:
+        raise UsageError(
+            f"questions are missing: {', '.join(missing[:5])}{' and more' if len(missing) > 5 else ''}; run "
+            "`swaymeter fetch` again, or write those that are there with --incomplete"
+        )
     for error in plan.refused_partitions.values():
         raise error
     asked = [question for questions in plan.chosen_questions.values() for question in questions]

@@ -38,31 +38,37 @@ def fetch(
     Live questions come by property and by page. refresh: their edits and page views are asked anew.
     """
     plan = plan_of(study, workspace, relations, models, measures, offline)
-    with (
-        plan.workspace.conducted(),
-        since(plan, force=force) as began,
-        since(plan, force=refresh, name="refresh") as refreshed,
-        opened(plan, not_before=began, refreshed=refreshed, offline=offline) as sources,
-    ):
-        works = [
-            (f"fetch x {relation}", functools.partial(_fetch_facts, plan, sources, relation, began))
-            for relation in plan.relations()
-        ]
-        works += [
-            (f"fetch x invented {name}", functools.partial(_fetch_names, plan, sources, name, began))
-            for name in plan.entity_classes()
-        ]
-        live = plan.question_files.live if plan.partitions() else None
-        if live is None:
-            works += [
-                (f"fetch x {partition} questions", functools.partial(_fetch_questions, plan, sources, partition, began))
-                for partition in plan.partitions()
-            ]
-        states = fan_out("fetch", plan, works) if works else []
-        if live is not None:
-            states += fetch_live(plan, live, sources, began=began)
+    with plan.workspace.conducted():
+        anew, refreshed = since(plan, force=force), since(plan, force=refresh, name="refresh")
+        with opened(plan, not_before=anew.began, refreshed=refreshed.began, offline=offline) as sources:
+            states = _fetch(plan, sources, anew.began)
         _list_dropped(plan)
-        return outcome("fetch", states)
+        state = outcome("fetch", states)
+        if state.is_completed():
+            anew.done()
+            refreshed.done()
+        return state
+
+
+def _fetch(plan: Plan, sources: Sources, began: datetime | None) -> list[State[Any]]:
+    works = [
+        (f"fetch x {relation}", functools.partial(_fetch_facts, plan, sources, relation, began))
+        for relation in plan.relations()
+    ]
+    works += [
+        (f"fetch x invented {name}", functools.partial(_fetch_names, plan, sources, name, began))
+        for name in plan.entity_classes()
+    ]
+    live = plan.live_works
+    if live is None:
+        works += [
+            (f"fetch x {partition} questions", functools.partial(_fetch_questions, plan, sources, partition, began))
+            for partition in plan.partitions()
+        ]
+    states = fan_out("fetch", plan, works) if works else []
+    if live is not None:
+        states += fetch_live(plan, live, sources, began=began)
+    return states
 
 
 def _list_dropped(plan: Plan) -> None:

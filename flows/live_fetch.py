@@ -12,9 +12,10 @@ from data.errors import InputError, SwaymeterError
 from data.records import as_row
 from data.workspace import Stored, read_metadata
 from flows.anew import is_wanted
-from flows.live_files import LiveFiles
-from flows.live_parts import PAGES_WORK, Part, page_work, property_work, seeds_work, writing_work
+from flows.live_files import LiveFiles, Part
+from flows.live_names import PAGES_WORK, page_work, property_work, seeds_work, writing_work
 from flows.live_sources import LiveSources
+from flows.live_works import LiveWorks
 from flows.plan import Plan
 from flows.sources import Sources
 from flows.stage import fan_out
@@ -22,34 +23,34 @@ from flows.stage import fan_out
 Works = list[tuple[str, Callable[[], None]]]
 
 
-def fetch_live(plan: Plan, files: LiveFiles, sources: Sources, *, began: datetime | None) -> list[State[Any]]:
+def fetch_live(plan: Plan, works: LiveWorks, sources: Sources, *, began: datetime | None) -> list[State[Any]]:
     """Fetches what is not there, or older than the forced fetch or the refresh; how each piece of work ended.
 
     What fails stops nothing else: the others' files are there, and the next run asks for what failed alone.
     """
+    files = works.files
     live = LiveSources(sources, files)
     anew = max((when for when in (began, sources.refreshed) if when), default=None)
     lists: Works = []
     lists += [
-        (seeds_work(name), functools.partial(_fetch_seeds, files, live, name, began)) for name in files.seed_lists()
+        (seeds_work(name), functools.partial(_fetch_seeds, files, live, name, began)) for name in works.seed_lists()
     ]
     if files.wanted.of_disputes and not files.wanted.disputes.pages:
         lists.append((PAGES_WORK, functools.partial(_fetch_pages, files, live, began)))
     states = fan_out("lists", plan, lists) if lists else []
     parts: Works = [
         (property_work(name), functools.partial(_fetch_property, files, live, name, anew))
-        for name in files.known_properties()
+        for name in works.properties()
     ]
     parts += [
-        (page_work(title), functools.partial(_fetch_disputes, files, live, title, anew))
-        for title in files.known_titles()
+        (page_work(title), functools.partial(_fetch_disputes, files, live, title, anew)) for title in works.titles()
     ]
     states += fan_out("questions", plan, parts) if parts else []
     written: Works = [
-        (writing_work(title), functools.partial(_write, files, live, title, began)) for title in files.known_disputes()
+        (writing_work(title), functools.partial(_write, files, live, title, began)) for title in works.disputed()
     ]
     states += fan_out("write", plan, written) if written else []
-    _list_parts(files)
+    _list_parts(works)
     return states
 
 
@@ -111,10 +112,10 @@ def _read_both(*files: Stored) -> None:
         stored.read_as_written()
 
 
-def _list_parts(files: LiveFiles) -> None:
+def _list_parts(works: LiveWorks) -> None:
     """An artifact of the flow run: of each property and page, how many questions there are, and what became none."""
     listed = []
-    for part in files.known_parts():
+    for part in works.parts():
         row: dict[str, Any] = {"part": part.name}
         for what, stored in (("questions", part.questions), ("dropped", part.dropped)):
             try:

@@ -8,30 +8,24 @@ questions, dropped         of each page: what a language model made of its dispu
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from data import catalog
 from data.catalog.prompt_file import dispute_prompt
 from data.dataset_questions import counted_anew
+from data.errors import SwaymeterError
 from data.keys import content_key, drawn_first, file_digest
 from data.records import Dispute, Partition, Question, Seed, as_row, of_row
 from data.tables import DISPUTES, DROPPED, PAGES, QUESTIONS, SEEDS
 from data.workspace import Stored, Workspace
-from flows.live_parts import (
-    PAGES_WORK,
-    Part,
-    or_nothing,
-    page_work,
-    property_work,
-    seeds_work,
-    together,
-    writing_work,
-)
 from flows.study_file import ModelPart, Study
 from flows.study_questions import QuestionsPart
 from tasks.models.identity import identify_language_model, identify_model
+
+Found = TypeVar("Found")
 
 LIVE_VERSION = 1
 WRITER_DTYPE: Literal["bfloat16"] = "bfloat16"
@@ -39,12 +33,20 @@ WRITER_DTYPE: Literal["bfloat16"] = "bfloat16"
 
 
 @dataclass(frozen=True)
+class Part:
+    """One part of the live questions, a property or a page: where its questions, and what became none, are kept."""
+
+    name: str
+    questions: Stored
+    dropped: Stored
+
+
+@dataclass(frozen=True)
 class LiveFiles:
-    """The files of a study's live questions; relations: only these, all where none are named."""
+    """The files of a study's live questions."""
 
     study: Study
     workspace: Workspace
-    relations: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> QuestionsPart:
@@ -60,7 +62,10 @@ class LiveFiles:
         MissingFile where the list is a file that cannot be read.
         """
         wanted = self.wanted.seeds
-        made: dict[str, Any] = {"step": "seeds", "version": LIVE_VERSION, "source": wanted.source}
+        made: dict[str, Any] = {
+            "step": "seeds", "version": LIVE_VERSION, "source": wanted.source,
+            "catalog": catalog.digest("relations.yaml"),
+        }  # fmt: skip
         if wanted.source != "wikidata":
             if wanted.file:
                 made["digest"] = file_digest(Path(wanted.file).expanduser())
@@ -76,7 +81,7 @@ class LiveFiles:
         """The facts that are looked at, by relation, of lists that are there; DamagedFile where none can be read."""
         wanted = self.wanted.seeds
         listed: dict[str, dict[str, Seed]] = {}
-        for seed in together([functools.partial(_seeds, stored) for stored in self.seeds().values()]):
+        for seed in _together([functools.partial(_seeds, stored) for stored in self.seeds().values()]):
             if not wanted.properties or seed.property_id in wanted.properties:
                 fact = f"{seed.subject_id} {seed.property_id} {seed.object_id}"
                 listed.setdefault(seed.relation, {})[fact] = seed
@@ -88,14 +93,15 @@ class LiveFiles:
 
     def properties(self) -> list[str]:
         """The relations whose facts become questions; DamagedFile where the list of facts is not there."""
-        return [name for name in self.chosen_seeds if not self.relations or name in self.relations]
+        return list(self.chosen_seeds)
 
     def of_property(self, relation: str) -> Part:
         """The files of a property's questions."""
         rows = SEEDS.of([as_row(seed) for seed in self.chosen_seeds[relation]])
         made = {
             "step": "fetch", "version": LIVE_VERSION, "part": relation, "seeds": SEEDS.digest(rows),
-            "services": self._addresses("wikidata_api", "wikipedia", "pageviews", "wembedder"),
+            "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similar()),
+            "counter_memory": self.wanted.counter_memory, "catalog": catalog.digest("relations.yaml"),
             "words": self.wanted.words, "months": self.wanted.months, **self._embedder(),
         }  # fmt: skip
         return self._part(relation, made)
@@ -113,8 +119,6 @@ class LiveFiles:
     @functools.cached_property
     def titles(self) -> list[str]:
         """The pages that are searched for disputes; DamagedFile where the list of them is not there."""
-        if self.relations and "disputable" not in self.relations:
-            return []
         listed = self.pages()
         if listed is None:
             return list(self.wanted.disputes.pages)
@@ -153,80 +157,16 @@ class LiveFiles:
         asked = (model for model in self.study.models if model.name == name)
         return next(asked, ModelPart(name=name, dtype=WRITER_DTYPE))
 
-    # ---- all of them --------------------------------------------------------------------------------------------
-
     def candidates(self, partition: Partition) -> list[Question]:
         """Every question of a partition that is there: parts that failed are left out.
 
         SwaymeterError where there is none at all, or where the list of facts or pages is not there.
         """
         if partition == "disputable":
-            found = together([functools.partial(self._of_page, title) for title in self.titles])
+            found = _together([functools.partial(self._of_page, title) for title in self.titles])
         else:
-            found = together([functools.partial(_questions, self.of_property(name)) for name in self.properties()])
+            found = _together([functools.partial(_questions, self.of_property(name)) for name in self.properties()])
         return [question for question in found if question.partition == partition]
-
-    def seed_lists(self) -> list[str]:
-        """The names of the lists of facts, as `seeds` has them; none where no facts are asked for."""
-        if not self.wanted.of_facts:
-            return []
-        return list(self.wanted.seeds.properties) if self.wanted.seeds.source == "wikidata" else ["seeds"]
-
-    def known_seeds(self) -> dict[str, Stored]:
-        """The files of the facts that are looked at; none where their list cannot be read, which its work says."""
-        return dict(or_nothing(lambda: list(self.seeds().items()))) if self.wanted.of_facts else {}
-
-    def known_properties(self) -> Sequence[str]:
-        """The relations whose facts become questions, as far as the list of facts is there."""
-        return or_nothing(self.properties) if self.wanted.of_facts else []
-
-    def known_titles(self) -> Sequence[str]:
-        """The pages that are searched for disputes, as far as the list of pages is there."""
-        return or_nothing(lambda: self.titles) if self.wanted.of_disputes else []
-
-    def known_disputes(self) -> list[str]:
-        """The pages whose disputes are there."""
-        return [title for title in self.known_titles() if all(stored.exists() for stored in self.disputes(title))]
-
-    def known_parts(self) -> list[Part]:
-        """The properties, and the pages whose disputes are there and whose writer is known."""
-        pages = [part for title in self.known_disputes() for part in self._known_page(title)]
-        return [self.of_property(name) for name in self.known_properties()] + pages
-
-    def _known_page(self, title: str) -> Sequence[Part]:
-        return or_nothing(lambda: [self.of_page(title)])
-
-    def relations_named(self) -> list[str]:
-        """The relations of the questions, as far as the list of facts is there."""
-        return [*self.known_properties(), *(["disputable"] if self.wanted.of_disputes else [])]
-
-    def works(self) -> Iterator[tuple[str, bool]]:
-        """The pieces of work that fetch live questions, by name, and whether each is done; lists come first."""
-        if self.wanted.of_facts:
-            there = [name for name, stored in self.known_seeds().items() if stored.exists()]
-            yield from ((seeds_work(name), name in there) for name in self.seed_lists())
-            for name in self.known_properties():
-                yield property_work(name), self.of_property(name).exists()
-        if self.wanted.of_disputes:
-            if listed := self.pages():
-                yield PAGES_WORK, listed.exists()
-            there = self.known_disputes()
-            for title in self.known_titles():
-                yield page_work(title), title in there
-            for title in there:
-                yield writing_work(title), any(part.exists() for part in self._known_page(title))
-
-    def made_from(self) -> list[Stored]:
-        """The files, as far as they are there, of the facts and disputes that questions are made from."""
-        files = list(self.known_seeds().values())
-        files += [self.disputes(title)[0] for title in self.known_disputes()]
-        return [stored for stored in files if stored.exists()]
-
-    def dropped(self) -> list[Stored]:
-        """The files, as far as they are there, of what became no question."""
-        files = [part.dropped for part in self.known_parts()]
-        files += [self.disputes(title)[1] for title in self.known_titles()]
-        return [stored for stored in files if stored.exists()]
 
     def _of_page(self, title: str) -> list[Question]:
         """The questions of a page with the numbers of their disputes, which may have been counted anew since."""
@@ -235,6 +175,9 @@ class LiveFiles:
     def _part(self, name: str, made_from: dict[str, Any]) -> Part:
         questions = self.workspace.facts(name, QUESTIONS, made_from)
         return Part(name, questions, self.workspace.facts(name, DROPPED, made_from))
+
+    def _similar(self) -> tuple[str, ...]:
+        return ("wembedder",) if self.wanted.counter_memory == "wembedder" else ()
 
     def _embedder(self) -> dict[str, str]:
         found = identify_model(self.wanted.embedder, "embedder")
@@ -253,3 +196,17 @@ def _questions(part: Part) -> list[Question]:
 
 def _seeds(stored: Stored) -> list[Seed]:
     return [of_row(Seed, row) for row in stored.read_as_written().to_pylist()]
+
+
+def _together(parts: Sequence[Callable[[], Sequence[Found]]]) -> list[Found]:
+    """What the parts that can be read hold; SwaymeterError, that of the first, where nothing is held and any cannot."""
+    found: list[Found] = []
+    problems: list[SwaymeterError] = []
+    for part in parts:
+        try:
+            found += part()
+        except SwaymeterError as error:
+            problems.append(error)
+    if problems and not found:
+        raise problems[0]
+    return found

@@ -90,9 +90,9 @@ class LiveSources:
         session = self._sources.session
         return Clients(
             Wikidata(Wiki(session("wikidata_api"))),
-            Wikipedia(Wiki(session("wikipedia")), kept_pages=self._sources.refreshed is not None),
+            Wikipedia(Wiki(session("wikipedia")), kept_pages=self._sources.is_refreshed),
             PageViews(session("pageviews")),
-            Wembedder(session("wembedder")),
+            Wembedder(session("wembedder")) if self._files.wanted.counter_memory == "wembedder" else None,
         )
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

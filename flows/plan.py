@@ -19,6 +19,8 @@ from data.registry import INPUTS
 from data.tables import CONTEXTS, DROPPED, FACTS, INVENTED, QUERIES, QUESTIONS
 from data.workspace import Stored, Workspace
 from flows.facts_keys import facts_made_from, names_made_from
+from flows.items import Item, Selection
+from flows.live_works import LiveWorks
 from flows.question_choice import QuestionChoice, choose
 from flows.question_files import QuestionFiles
 from flows.study_file import ModelPart, Study, read_study
@@ -26,41 +28,6 @@ from tasks.measurement.work import Work
 from tasks.models import identify_entailment, identify_language_model
 
 BUILD_VERSION = 3
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Only these relations, models and measures; all of them where nothing is named."""
-
-    relations: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    measures: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Item:
-    """One cell of a study: a model, a relation and a family of measures."""
-
-    model: ModelPart
-    relation: str
-    family: str
-    measures: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """What its Prefect task run is called."""
-        return f"{self.model.name}/{self.model.dtype} x {self.relation} x {self.family}"
-
-    @property
-    def inputs(self) -> str:
-        """What its measures are about: one of `data.registry.INPUTS`."""
-        return MEASURES[self.measures[0]].inputs
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The measures of other families from whose scores it is computed; a model is asked where there are none."""
-        needs = dict.fromkeys(need for name in self.measures for need in MEASURES[name].needs)
-        return tuple(name for name in needs if MEASURES[name].family != self.family)
 
 
 @dataclass(frozen=True)
@@ -93,14 +60,6 @@ class Plan:
             _known("measure", name, read.wanted())
         return plan
 
-    def check_models(self) -> None:
-        """Refuses a model that no catalog, folder or hub can have: UnknownName or ModelError. The hub is not asked."""
-        for model in self.study.models:
-            entry = catalog.models().get(model.name)
-            at_the_hub = entry.hub is not None if entry else model.name.count("/") == 1
-            if not at_the_hub or Path(model.name).expanduser().is_dir():
-                identify_language_model(model.name)
-
     @property
     def whole(self) -> "Plan":
         """The same study without a selection."""
@@ -118,7 +77,18 @@ class Plan:
         questions = self.study.questions
         if questions is None or not any(measure.inputs == "questions" for measure in self.study.wanted().values()):
             return []
-        return list(questions.partitions)
+        return [partition for partition in questions.partitions if self._is_selected(partition)]
+
+    def _is_selected(self, partition: Partition) -> bool:
+        """Whether a selected relation may have questions in a partition."""
+        if not self.only.relations:
+            return True
+        if partition == "disputable":
+            return "disputable" in self.only.relations
+        others = {*self.only.relations} - {"disputable"}
+        live = self.question_files.live
+        known = {*LiveWorks(live).properties()} if live else set()
+        return bool(others & known if known else others)
 
     @property
     def graphs(self) -> Path:
@@ -142,7 +112,13 @@ class Plan:
     @functools.cached_property
     def question_files(self) -> QuestionFiles:
         """The files that the study's questions come from."""
-        return QuestionFiles(self.study, self.workspace, self.only.relations)
+        return QuestionFiles(self.study, self.workspace)
+
+    @property
+    def live_works(self) -> LiveWorks | None:
+        """The work on live questions, as it is selected; None where the study asks none."""
+        live = self.question_files.live if self.partitions() else None
+        return LiveWorks(live, self.only.relations) if live else None
 
     def queries(self, relation: str) -> Stored:
         """The file of a relation's queries; DamagedFile where its facts are not there."""
@@ -171,8 +147,8 @@ class Plan:
 
     def live_relations(self) -> Sequence[str]:
         """The relations of live questions, as far as the list of their facts is there."""
-        live = self.question_files.live if self.partitions() else None
-        return live.relations_named() if live else ()
+        works = self.live_works
+        return works.relations_named() if works else ()
 
     @property
     def chosen_questions(self) -> Mapping[str, Sequence[Question]]:

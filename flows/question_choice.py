@@ -1,10 +1,12 @@
 """Which of the questions that are there a study asks, by relation, and why it does not ask the others."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from data.errors import SwaymeterError
-from data.records import Dropped, Partition, Question
+from data.errors import InputError, SwaymeterError
+from data.records import Dropped, Partition, Question, of_row
+from flows.live_works import LiveWorks
 from flows.question_files import QuestionFiles
 from tasks.contexts.annotation.judging import decide, read_annotations
 from tasks.contexts.questions import choose_questions
@@ -33,6 +35,8 @@ def choose(files: QuestionFiles, partitions: Sequence[Partition]) -> QuestionCho
                 decided = decide(candidates, read_annotations(files.workspace))
                 candidates = list(decided.accepted)
                 left_out += decided.dropped
+            if not candidates:
+                raise InputError(_nothing_to_ask(files, partition, left_out))
             chosen = choose_questions(candidates, count=wanted.per_partition, seed=files.study.seed)
         except SwaymeterError as error:
             choice.refused[partition] = error
@@ -42,3 +46,15 @@ def choose(files: QuestionFiles, partitions: Sequence[Partition]) -> QuestionCho
                 choice.by_relation.setdefault(question.relation, []).append(question)
         choice.left_out[partition] = left_out
     return choice
+
+
+def _nothing_to_ask(files: QuestionFiles, partition: Partition, left_out: Sequence[Dropped]) -> str:
+    rows = list(left_out)
+    for stored in LiveWorks(files.live).dropped() if files.live else ():
+        rows += [of_row(Dropped, row) for row in stored.read().to_pylist()]
+    reasons = Counter(row.reason for row in rows if row.partition in (partition, None))
+    said = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common(5)) or "nothing was looked at"
+    return (
+        f"partition {partition}: nothing became a question ({said}); "
+        "leave the partition out, or look at more facts or pages under `questions`"
+    )

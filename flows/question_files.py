@@ -12,6 +12,7 @@ from data.sources.dynamicqa.rules import with_flags_across
 from data.tables import QUESTIONS
 from data.workspace import Stored, Workspace
 from flows.live_files import LiveFiles
+from flows.live_works import LiveWorks
 from flows.study_file import Study
 from flows.study_questions import QuestionsPart
 
@@ -20,11 +21,10 @@ QUESTIONS_VERSION = 4
 
 @dataclass(frozen=True)
 class QuestionFiles:
-    """The files of a study's questions; relations: only these, all where none are named."""
+    """The files of a study's questions."""
 
     study: Study
     workspace: Workspace
-    relations: tuple[str, ...] = ()
 
     @property
     def live(self) -> LiveFiles | None:
@@ -33,7 +33,7 @@ class QuestionFiles:
 
     @functools.cached_property
     def _live(self) -> LiveFiles:
-        return LiveFiles(self.study, self.workspace, self.relations)
+        return LiveFiles(self.study, self.workspace)
 
     @property
     def wanted(self) -> QuestionsPart:
@@ -60,7 +60,15 @@ class QuestionFiles:
         return self.workspace.facts(partition, QUESTIONS, made_from)
 
     def candidates(self, partition: Partition) -> list[Question]:
-        """Every question of a partition that is there; SwaymeterError where it is not fetched, or cannot be read."""
+        """Every question of a partition that is there, each once; of live ones, as far as their parts are there.
+
+        SwaymeterError where none is fetched, or can be read. Two titles of a page lead to the same questions.
+        """
         if self.live:
-            return with_flags_across(self.live.candidates(partition))
+            once = {question.question_id: question for question in self.live.candidates(partition)}
+            return with_flags_across(list(once.values()))
         return [of_row(Question, row) for row in self.published(partition).read_as_written().to_pylist()]
+
+    def not_there(self) -> list[str]:
+        """The pieces of work whose live questions are missing, by name."""
+        return [name for name, is_done in LiveWorks(self.live).works() if not is_done] if self.live else []

@@ -8,7 +8,8 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 
 from flows.attempt import outcome
-from flows.plan import Item, Plan
+from flows.items import Item
+from flows.plan import Plan
 from flows.progress import watcher
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
 

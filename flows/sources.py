@@ -143,6 +143,11 @@ class Sources:
                 self._sessions[name] = self._opened.enter_context(session)
             return self._sessions[name]
 
+    @property
+    def is_refreshed(self) -> bool:
+        """Whether only what changes by the day is asked anew, and no page that was read."""
+        return self.refreshed is not None and self._not_before is None
+
     def _asked_since(self, name: str) -> datetime | None:
         refreshed = self.refreshed if name in CHANGES_BY_THE_DAY else None
         return max((began for began in (self._not_before, refreshed) if began), default=None)

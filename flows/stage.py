@@ -11,7 +11,8 @@ from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows.attempt import attempt, may_pass
 from flows.caching import ASK_THE_WORKSPACE
-from flows.plan import Plan, Selection
+from flows.items import Selection
+from flows.plan import Plan
 from flows.progress import watcher
 from flows.status import cells
 

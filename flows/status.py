@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from data.errors import DamagedFile, MissingFile, SwaymeterError
-from flows.plan import Item, Plan
+from flows.items import Item
+from flows.plan import Plan
 
 State = Literal["done", "failed", "missing"]
 
@@ -27,8 +28,8 @@ def cells(plan: Plan) -> Iterator[Cell]:
         yield from _not_fetched(plan, f"fetch x {relation}", relation, "facts")
     for entity_class in plan.entity_classes():
         yield from _not_fetched(plan, f"fetch x invented {entity_class}", f"every {entity_class}", "invented names")
-    live = plan.question_files.live if plan.partitions() else None
-    for work, is_done in live.works() if live else ():
+    works = plan.live_works
+    for work, is_done in works.works() if works else ():
         reason = plan.workspace.failure_reason(work)
         if reason or not is_done:
             yield Cell(

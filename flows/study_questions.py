@@ -64,7 +64,9 @@ class QuestionsPart(Part):
     """Which DynamicQA-style questions: the bundled sample, the published CSV files, or made from live sources.
 
     folder: of the published files; they are downloaded where it is not named. words: the most words of a snippet.
-    months: over how many of the last ones page views are averaged. embedder: what compares entities and spans.
+    months: over how many of the last ones page views are averaged. counter_memory: what finds the answer that is put in
+    the object's place, Wembedder, and embeddings where it knows none; or embeddings alone. embedder: what compares
+    entities and spans.
     annotated: only questions that annotators accepted or changed.
     """
 
@@ -76,6 +78,7 @@ class QuestionsPart(Part):
     disputes: DisputesPart = DisputesPart()
     words: int = Field(default=80, ge=5, le=2000)
     months: int = Field(default=12, ge=1, le=120)
+    counter_memory: Literal["wembedder", "embeddings"] = "wembedder"
     embedder: str = Field(default="all-minilm-l6-v2", min_length=1)
     annotated: bool = False
 
@@ -83,7 +86,7 @@ class QuestionsPart(Part):
     def _possible(self) -> "QuestionsPart":
         if self.source != "dynamicqa" and self.folder:
             raise ValueError("`folder` is for source dynamicqa")
-        live = self.model_fields_set & {"seeds", "disputes", "words", "months", "embedder"}
+        live = self.model_fields_set & {"seeds", "disputes", "words", "months", "counter_memory", "embedder"}
         if self.source != "wikidata" and live:
             raise ValueError(f"`{sorted(live)[0]}` is for source wikidata")
         if not self.partitions:

@@ -2,12 +2,15 @@
 
 import re
 import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from data import catalog, warehouse
+from data.sources.http.limits import Service
+from data.sources.http.services import SERVICES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -88,6 +91,49 @@ def anchors(page: Path) -> set[str]:
 def test_files_of_the_code_that_a_page_names_exist(page: Path) -> None:
     named = re.findall(r"`((?:data|tasks|reports|flows|tests|docs|docker)/[\w./-]+)`", written(page))
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+TOLD_OF_QUESTIONS: Mapping[str, Callable[[Service], str]] = {
+    "at once, a minute": lambda service: f"{service.at_once}, {service.requests_a_minute:g}",
+    "kept for days": lambda service: f"{service.age_days:g}",
+    "requests and minutes of a run": lambda service: f"{service.requests:,} and {service.minutes:,g}",
+}
+TOLD_OF_FACTS: Mapping[str, Callable[[Service], str]] = {
+    "`address`": lambda service: urlsplit(service.address).netloc,
+    "`requests_a_minute`": lambda service: f"{service.requests_a_minute:g}",
+    "`age_days`": lambda service: f"{service.age_days:g}",
+    "`timeout_s`": lambda service: f"{service.timeout_s:g}",
+    "`requests`, `minutes`": lambda service: f"{service.requests:,} and {service.minutes:,g}",
+}
+
+
+def table_of(page: str, first: str) -> tuple[list[str], list[list[str]]]:
+    """The columns and rows of a page's table whose first column is called like this."""
+    table = re.search(rf"^\| {first} \|.*\n(\|.*\n)+", written(DOCS / page), re.MULTILINE)
+    assert table is not None
+    columns, _, *rows = ([cell.strip() for cell in row.strip("|").split("|")] for row in table[0].splitlines())
+    return columns, rows
+
+
+def test_the_services_of_questions_are_treated_as_their_page_says() -> None:
+    columns, rows = table_of("questions.md", "name")
+    assert columns == ["name", "service", *TOLD_OF_QUESTIONS]
+    said = [[f"`{name}`", *(of(SERVICES[name]) for of in TOLD_OF_QUESTIONS.values())] for name in SERVICES]
+    told = [[name, *numbers] for name, _, *numbers in rows]
+    assert told == [row for row in said if row[0] != "`yago`"]
+
+
+def test_the_services_of_facts_are_treated_as_their_page_says() -> None:
+    columns, rows = table_of("facts.md", "key")
+    assert columns == ["key", "meaning", "YAGO", "Wikidata"]
+    services = SERVICES["yago"], SERVICES["wikidata"]
+    told = {key: numbers for key, _, *numbers in rows}
+    assert told == {key: [of(service) for service in services] for key, of in TOLD_OF_FACTS.items()}
+
+
+def test_what_the_tests_read_beside_their_own_is_said_where_they_are_told_of() -> None:
+    said = [line for line in written(DOCS / "operations.md").splitlines() if "`make test`" in line]
+    assert ["`SWAYMETER_DYNAMICQA`" in line for line in said] == [True]
 
 
 def test_decisions_are_numbered_without_a_gap() -> None:

@@ -65,6 +65,11 @@ def replace_object(context: str, answer: str, replacement: str) -> str | None:
     return pattern.sub(lambda _: replacement, context) if answer and pattern.search(context) else None
 
 
+def places_of(text: str, name: str) -> list[tuple[int, int]]:
+    """Where a name begins and ends in a text, as whole words in any case."""
+    return [found.span() for found in _whole_words(name).finditer(text)] if name else []
+
+
 def snippet_of(original: str, counter_memory: str, answer: str, replacement: str) -> str | None:
     """A snippet that gives these two contexts when its slots are filled; None where there is none.
 

@@ -1,4 +1,4 @@
-"""The tiny study, run once for all the tests of a session; and a Prefect server for studies that ask services."""
+"""Studies that are run once for all the tests of a session: the tiny one, and one of an invented world's questions."""
 
 import uuid
 from collections.abc import Iterator
@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.tiny_study import Run, TinyStudy, elsewhere, finished_study
+from tests.end_to_end.wiki_runs import Done, failing_at_first
+from tests.end_to_end.wiki_studies import WikiStudies
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +31,16 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = tmp_path_factory.mktemp("prefect-of-all")
     with TinyStudy(home / "no study", home, home, uuid.uuid4().hex).server() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def studies(tmp_path_factory: pytest.TempPathFactory, api: str) -> WikiStudies:
+    """Studies of live questions."""
+    return WikiStudies.of(tmp_path_factory.mktemp("wiki-studies"), api)
+
+
+@pytest.fixture(scope="session")
+def done(studies: WikiStudies) -> Iterator[Done]:
+    """A study of live questions that was run to its end; its workspace is not to be changed."""
+    with failing_at_first(studies) as study:
+        yield study

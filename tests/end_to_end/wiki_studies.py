@@ -15,13 +15,15 @@ import pyarrow.parquet as pq
 import yaml
 
 from tests.data.sources.servers.faults import Asked, Say
-from tests.data.sources.servers.wiki_world import OUTCOME, as_csv, service_of
+from tests.data.sources.servers.wiki_world import OUTCOME, Fact, as_csv, service_of
 from tests.end_to_end.asking_model import save_asking_model
 from tests.end_to_end.tiny_study import TinyStudy
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 _NOT_OF_THE_WORLD = ("address", "retrieved_at")
 Row = dict[str, Any]
+SWAYMETER = ("-m", "flows.cli")
+"""The command as people start it."""
 
 
 @dataclass(frozen=True)
@@ -156,3 +158,18 @@ def rows(study: TinyStudy, table: str) -> list[Row]:
     """All rows of a table of the study's database."""
     with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as database:
         return database.table(table).to_arrow_table().to_pylist()
+
+
+def triple(row: Row) -> Fact:
+    """The fact that a row is about, by its ids."""
+    return row["subject_id"], row["property_id"], row["object_id"]
+
+
+def of_facts(study: TinyStudy) -> dict[Fact, Row]:
+    """The static and temporal questions in the study's database."""
+    return {triple(row): row for row in rows(study, "questions") if row["partition"] != "disputable"}
+
+
+def of_disputes(study: TinyStudy) -> dict[str, Row]:
+    """The disputable ones, by their pages."""
+    return {row["page"]: row for row in rows(study, "questions") if row["partition"] == "disputable"}

@@ -9,7 +9,8 @@ from data import catalog
 from data.sources import sample
 from data.sources.fetch import fetch_questions, write_facts, write_names
 from data.tables import Table
-from flows.plan import Plan, Selection
+from flows.items import Selection
+from flows.plan import Plan
 from tasks.contexts.build import build_prompts, build_questions
 from tests.data.sql.small_study import row
 

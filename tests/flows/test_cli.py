@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from data.dataset import _EXPECTED as EXPECTED
 from data.workspace import Workspace
 from flows import cli, cli_stages
 from flows.cli_stages import COMMANDS
@@ -27,6 +28,12 @@ def test_every_command_s_help_has_an_example_of_it(name: str, swaymeter: Command
     ended = swaymeter(name, "--help")
     assert ended.code == 0
     assert re.search(rf"Example: swaymeter {name}\b", " ".join(ended.out.split()))
+
+
+def test_the_help_of_diff_says_of_which_datasets(swaymeter: Command) -> None:
+    words = " ".join(swaymeter("diff", "--help").out.replace("│", " ").split())
+    assert EXPECTED.removeprefix("name a ") in words
+    assert "Say which facts and questions were added, gone or changed" in words
 
 
 def test_the_help_lists_every_command_and_how_to_begin(swaymeter: Command) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from flows.dry_run import estimate
-from flows.plan import Plan, Selection
+from flows.items import Selection
+from flows.plan import Plan
 from tests.flows.small_plan import build, fetch, score, small_plan
 
 ENTITIES, KINDS, RELATIONS = 3, 2, 2

@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
-from data.errors import MissingFile
+from data import catalog
+from data.errors import MissingFile, UnknownName, UsageError
 from data.records import Dispute, Dropped, Question, RelationName, Seed, WikidataId, as_row
 from data.workspace import Stored
+from flows.export import export_questions
+from flows.items import Selection
 from flows.live_files import LiveFiles
-from flows.plan import Plan, Selection
+from flows.live_names import page_work
+from flows.live_works import LiveWorks
+from flows.model_checks import check_helpers
+from flows.plan import Plan
 from flows.status import cells
 from tests.flows.small_plan import small_plan
 
@@ -18,7 +24,9 @@ PAGES = ["Café/../War", "Tea"]
 TIME = "2026-01-02T03:04:05+00:00"
 
 
-def live_plan(folder: Path, only: Selection | None = None, **questions: Any) -> Plan:
+def live_plan(
+    folder: Path, only: Selection | None = None, facts: dict[str, Any] | None = None, **questions: Any
+) -> Plan:
     (folder / "list.csv").write_text("a list")
     (folder / "embedder").mkdir(exist_ok=True)
     (folder / "embedder" / "config.json").write_text("{}")
@@ -29,7 +37,8 @@ def live_plan(folder: Path, only: Selection | None = None, **questions: Any) -> 
         "disputes": {"pages": PAGES}, **questions,
     }  # fmt: skip
     measures: dict[str, Any] = {"accuracy": {}, "answers": {"samples": 2, "entailment": str(folder / "judge")}}
-    return small_plan(folder, only, questions=said, measures=measures)
+    known = {"facts": facts} if facts else {}
+    return small_plan(folder, only, **known, questions=said, measures=measures)
 
 
 def files_of(plan: Plan) -> LiveFiles:
@@ -63,6 +72,12 @@ def dispute(reversions: int) -> Dispute:
 
 def write(stored: Stored, *rows: Any) -> None:
     stored.write(stored.table.of([as_row(row) for row in rows]))
+
+
+def works_of(plan: Plan) -> LiveWorks:
+    works = plan.live_works
+    assert works is not None
+    return works
 
 
 def with_seeds(plan: Plan) -> LiveFiles:
@@ -198,22 +213,25 @@ def test_other_edits_and_views_leave_the_scores_as_they_are(tmp_path: Path) -> N
 
 def test_a_selected_relation_is_fetched_alone(tmp_path: Path) -> None:
     with_seeds(live_plan(tmp_path))
-    files = files_of(live_plan(tmp_path, Selection(("twinnedTown",))))
-    assert files.known_properties() == ["twinnedTown"]
-    assert list(files.known_titles()) == []
-    files = files_of(live_plan(tmp_path, Selection(("disputable",))))
-    assert list(files.known_titles()) == PAGES
+    works = works_of(live_plan(tmp_path, Selection(("twinnedTown",))))
+    assert works.properties() == ["twinnedTown"]
+    assert list(works.titles()) == []
+    works = works_of(live_plan(tmp_path, Selection(("disputable",))))
+    assert works.properties() == []
+    assert list(works.titles()) == PAGES
 
 
 def test_what_became_none_is_found_of_properties_and_pages(tmp_path: Path) -> None:
-    files = with_seeds(live_plan(tmp_path))
+    plan = live_plan(tmp_path)
+    files = with_seeds(plan)
     part = files.of_property("capital")
     gone = Dropped(None, RelationName("capital"), "P36", "Q1", "no_page", "a list", "CC0 1.0")
     write(part.dropped, gone)
     write(part.questions)
     write_page(files, question("d", "disputable", "disputable"))
-    assert sum(stored.read().num_rows for stored in files.dropped()) == 1
-    assert len(files.dropped()) == 3
+    dropped = works_of(plan).dropped()
+    assert sum(stored.read().num_rows for stored in dropped) == 1
+    assert len(dropped) == 3
 
 
 def test_properties_that_are_drawn_from_have_a_list_each_and_one_that_fails_stops_no_other(tmp_path: Path) -> None:
@@ -226,3 +244,86 @@ def test_properties_that_are_drawn_from_have_a_list_each_and_one_that_fails_stop
     said = {cell.relation: (cell.state, cell.reason) for cell in cells(plan)}
     assert said["P36 facts"] == ("failed", "the query service is silent")
     assert said["spouse questions"][0] == "missing"
+
+
+def two_properties(folder: Path, only: Selection | None = None, **questions: Any) -> Plan:
+    """Three static questions of one property, one of another."""
+    plan = live_plan(folder, only, partitions=["static", "temporal", "disputable"], **questions)
+    files = with_seeds(plan)
+    for relation, names in (("capital", "abc"), ("twinnedTown", "x")):
+        part = files.of_property(relation)
+        write(part.questions, *(question(name, relation, "static") for name in names))
+        write(part.dropped)
+    return live_plan(folder, only, partitions=["static", "temporal", "disputable"], **questions)
+
+
+def test_a_selection_asks_the_questions_that_the_whole_study_asks(tmp_path: Path) -> None:
+    whole = two_properties(tmp_path, per_partition=2)
+    for relation in ("capital", "twinnedTown"):
+        chosen = two_properties(tmp_path, Selection((relation,)), per_partition=2)
+        assert chosen.chosen_questions == whole.chosen_questions
+        assert chosen.question_relations() == [name for name in whole.question_relations() if name == relation]
+
+
+def test_a_selection_does_not_ask_for_partitions_that_it_has_nothing_of(tmp_path: Path) -> None:
+    assert two_properties(tmp_path, Selection(("disputable",))).partitions() == ["disputable"]
+    assert two_properties(tmp_path, Selection(("capital",))).partitions() == ["static", "temporal"]
+
+
+@pytest.mark.parametrize("name", ["capital", "disputable", "twinnedTown"])
+def test_a_relation_of_the_study_can_be_selected_before_anything_is_fetched(name: str, tmp_path: Path) -> None:
+    seeds = {"source": "wikidata", "properties": ["P36"], "each": 1}
+    if name == "twinnedTown":
+        with pytest.raises(UnknownName):
+            live_plan(tmp_path, Selection((name,)), seeds=seeds)
+    else:
+        live_plan(tmp_path, Selection((name,)), seeds=seeds)
+
+
+def test_a_partition_of_which_nothing_was_made_says_why(tmp_path: Path) -> None:
+    plan = two_properties(tmp_path)
+    gone = [Dropped(None, RelationName("capital"), "P36", f"Q{number}", "no_page", "a", "b") for number in range(3)]
+    write(files_of(plan).of_property("capital").dropped, *gone)
+    assert str(plan.refused_partitions["temporal"]).startswith(
+        "partition temporal: nothing became a question (3 no_page); leave the partition out"
+    )
+
+
+def test_without_its_embedder_a_study_says_what_stands(tmp_path: Path) -> None:
+    plan = live_plan(tmp_path, embedder="no-such-embedder", facts={"relations": ["capital"]})
+    with_seeds(plan)
+    states = {cell.relation: cell.state for cell in cells(plan)}
+    assert states["capital questions"] == "missing"
+    assert works_of(plan).dropped() == []
+    with pytest.raises(UnknownName):
+        check_helpers(plan)
+
+
+def test_another_catalog_makes_other_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = with_seeds(live_plan(tmp_path)).of_property("capital")
+    monkeypatch.setattr(catalog, "digest", lambda name: f"another {name}")
+    assert with_seeds(live_plan(tmp_path)).of_property("capital").questions.path != before.questions.path
+
+
+def test_titles_that_look_alike_are_two_pieces_of_work() -> None:
+    alike = ["Tea", "Tea\u200e", "Tea" * 40, "Tea" * 40 + "s", "Te a", "Te  a"]
+    assert len({page_work(title) for title in alike}) == len(alike)
+    assert page_work("Tea") == "fetch x page Tea"
+
+
+def test_a_question_under_two_titles_is_there_once(tmp_path: Path) -> None:
+    plan = live_plan(tmp_path, partitions=["static"])
+    files = with_seeds(plan)
+    for relation in ("capital", "twinnedTown"):
+        part = files.of_property(relation)
+        write(part.questions, question("a", "capital", "static"))
+        write(part.dropped)
+    assert [one.question_id for one in plan.question_files.candidates("static")] == ["a"]
+
+
+def test_questions_that_are_missing_are_named_before_they_are_exported(tmp_path: Path) -> None:
+    plan = two_properties(tmp_path)
+    files_of(plan).of_property("twinnedTown").questions.remove()
+    with pytest.raises(UsageError, match="questions are missing: fetch x twinnedTown questions"):
+        export_questions(plan, tmp_path / "out", force=False)
+    assert not (tmp_path / "out").exists()

@@ -6,7 +6,8 @@ import pytest
 
 from data.errors import DamagedFile, ModelError, UnknownName, UsageError
 from data.sources import dynamicqa
-from flows.plan import Plan, Selection
+from flows.items import Selection
+from flows.plan import Plan
 from tests.data.sources.small_dynamicqa import ROW, write
 from tests.flows.small_plan import build, fetch, small_plan, small_study, write_study
 

@@ -1,7 +1,8 @@
 from collections import Counter
 from pathlib import Path
 
-from flows.plan import Plan, Selection
+from flows.items import Selection
+from flows.plan import Plan
 from flows.status import Cell, cells
 from tests.flows.small_plan import build, fetch, score, small_plan
 

@@ -5,11 +5,12 @@ from types import MappingProxyType
 
 from data.sources.http.limits import Service
 
+_A_DAY = 24 * 60
+"""Minutes: a study's questions are made in hours, and what is asked first may be asked last."""
+
 
 def _wikimedia(name: str, address: str, *, age_days: float) -> Service:
-    return Service(
-        name, address, at_once=3, requests_a_minute=200, age_days=age_days, requests=200_000, minutes=24 * 60
-    )
+    return Service(name, address, at_once=3, requests_a_minute=200, age_days=age_days, requests=200_000, minutes=_A_DAY)
 
 
 SERVICES: Mapping[str, Service] = MappingProxyType(
@@ -18,7 +19,12 @@ SERVICES: Mapping[str, Service] = MappingProxyType(
             "YAGO", "https://yago-knowledge.org/sparql/query", at_once=1, requests_a_minute=60, age_days=30
         ),
         "wikidata": Service(
-            "Wikidata Query Service", "https://query.wikidata.org/sparql", at_once=1, requests_a_minute=30, age_days=7
+            "Wikidata Query Service",
+            "https://query.wikidata.org/sparql",
+            at_once=1,
+            requests_a_minute=30,
+            age_days=7,
+            minutes=_A_DAY,
         ),
         "wikidata_api": _wikimedia("Wikidata", "https://www.wikidata.org/w/api.php", age_days=7),
         "wikipedia": _wikimedia("Wikipedia", "https://en.wikipedia.org/w/api.php", age_days=30),
@@ -32,6 +38,7 @@ SERVICES: Mapping[str, Service] = MappingProxyType(
             requests_a_minute=60,
             age_days=180,
             requests=20_000,
+            minutes=_A_DAY,
         ),
         "dynamicqa": Service(
             "DynamicQA on GitHub",

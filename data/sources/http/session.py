@@ -98,20 +98,21 @@ class Session:
         allow: Collection[int] = (200,),
         content: Form = "json",
         lasting: Lasting = False,
+        anew: bool = False,
     ) -> Answer:
         """The answer to a form, kept or asked for: its fields go into the address (GET) or the body (POST).
 
         path: added to the service's address, its parts quoted by the caller. error_of: finds an error inside an answer.
         allow: the statuses of good answers. content: what a good answer is. lasting: what is asked for never changes
-        (or: whether what was answered never does), so that a kept answer is never too old. Raises ServiceError (cannot
-        be asked, answered nonsense or an error, or offline and not kept), ServiceTimeout (ask for less), ServiceBudget
-        (this run has asked enough).
+        (or: whether what was answered never does), so that a kept answer is never too old. anew: a kept answer is not
+        taken, unless offline, and a good one takes its place. Raises ServiceError (cannot be asked, answered nonsense
+        or an error, or offline and not kept), ServiceTimeout (ask for less), ServiceBudget (this run has asked enough).
         """
         request = self._request(form, method, path, accept or _ACCEPTED[content])
         wanted = Wanted(content, error_of, allow, lasting)
         key = key_of(request)
         with self._alone(key):
-            answer = self._kept(key, wanted)
+            answer = None if anew and not self.offline else self._kept(key, wanted)
             if answer is not None:
                 with self._lock:
                     self.from_cache += 1

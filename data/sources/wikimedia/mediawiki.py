@@ -56,12 +56,12 @@ class Wiki:
         self.session = session
 
     def query(
-        self, form: Mapping[str, str], *, lasting: Lasting = False, reads: Reads | None = None
+        self, form: Mapping[str, str], *, lasting: Lasting = False, reads: Reads | None = None, anew: bool = False
     ) -> Iterator[Answer]:
         """The answers to a form of action=query, part by part until the wiki has no more.
 
-        lasting: as `Session.ask` has it. reads: reads an answer and raises LookupError, TypeError, ValueError or
-        AttributeError where it is not what was asked for; such an answer is an error and is not kept.
+        lasting, anew: as `Session.ask` has them. reads: reads an answer and raises LookupError, TypeError, ValueError
+        or AttributeError where it is not what was asked for; such an answer is an error and is not kept.
         """
         form = {"action": "query", **form}
         asked: list[Mapping[str, str]] = []
@@ -70,33 +70,35 @@ class Wiki:
             if more in asked:
                 raise ServiceError(f"{self.session.service.name} ({self._address}) goes on in a circle: {more}"[:300])
             asked.append(more)
-            answer = self._ask({**form, **more}, lasting, lambda content: read_part(content, form, reads))
+            answer = self._ask({**form, **more}, lasting, lambda content: read_part(content, form, reads), anew)
             yield answer
             more = continued(answer.content)
 
     def ask(self, form: Mapping[str, str], *, reads: Reads | None = None) -> Answer:
         """The answer to a form of any other action, which has one part; reads: as for `query`."""
-        return self._ask(form, False, reads)
+        return self._ask(form, False, reads, False)
 
     def revisions(self, title: str, *, redirects: bool = False) -> History | None:
         """All versions of a page; None where there is none, or the title is none.
 
-        redirects: whether a page that only leads to another stands for that one.
+        redirects: whether a page that only leads to another stands for that one. Where the parts are of two pages,
+        since one took the other's name meanwhile, all of them are asked anew, once.
         """
         if not is_title(title):
             return None
         form = {"prop": "revisions", "titles": title, "rvprop": _METADATA, "rvlimit": "max", "rvdir": "newer"}
         form |= {"redirects": "1"} if redirects else {}
-        parts = [_part(answer) for answer in self.query(form, reads=read_revisions)]
-        found = [part for part in parts if part is not None]
-        if not found:
-            return None
-        if len(found) < len(parts) or len({part.page_id for part in found}) > 1:
-            raise ServiceError(
-                f"{self.session.service.name} ({self._address}): another page took the name {title!r} "
-                "while its history was read; run again with --force"
-            )
-        return replace(found[-1], revisions=tuple(revision for part in found for revision in part.revisions))
+        for anew in (False, True):
+            parts = [_part(answer) for answer in self.query(form, reads=read_revisions, anew=anew)]
+            found = [part for part in parts if part is not None]
+            if not found:
+                return None
+            if len(found) == len(parts) and len({part.page_id for part in found}) == 1:
+                return replace(found[-1], revisions=tuple(revision for part in found for revision in part.revisions))
+        raise ServiceError(
+            f"{self.session.service.name} ({self._address}): another page took the name {title!r} "
+            f"while its history was read; run again{' with a network' if self.session.offline else ''}"
+        )
 
     def contents(self, revision_ids: Sequence[int]) -> dict[int, str]:
         """What versions say, by their ids; those that are hidden, deleted or were never there are absent.
@@ -126,8 +128,8 @@ class Wiki:
     def _address(self) -> str:
         return self.session.service.address
 
-    def _ask(self, form: Mapping[str, str], lasting: Lasting, reads: Reads | None) -> Answer:
-        return self.session.ask({**_ASKED, **form}, error_of=error_or_misread(reads), lasting=lasting)
+    def _ask(self, form: Mapping[str, str], lasting: Lasting, reads: Reads | None, anew: bool) -> Answer:
+        return self.session.ask({**_ASKED, **form}, error_of=error_or_misread(reads), lasting=lasting, anew=anew)
 
 
 def _part(answer: Answer) -> History | None:

@@ -41,7 +41,8 @@ class Page:
 class Wikipedia:
     """A Wikipedia, for all threads of a run; every method raises ServiceError where it fails.
 
-    kept_pages: a page that was read once is not asked for again, however long ago that was; histories are.
+    kept_pages: a page with a text that was read once is not asked for again, however long ago that was; one that had
+    none or was not there is, and histories are.
     """
 
     def __init__(self, wiki: Wiki, *, kept_pages: bool = False) -> None:
@@ -56,7 +57,8 @@ class Wikipedia:
             "inprop": "url", "ppprop": "wikibase_item", "rvprop": "ids",
         }  # fmt: skip
         said: dict[str, Any] = {}
-        for answer in self.wiki.query(form, lasting=self._kept_pages, reads=partial(_read_page, before=said)):
+        lasting = self._kept_pages and partial(_is_whole, before=said)
+        for answer in self.wiki.query(form, lasting=lasting, reads=partial(_read_page, before=said)):
             said.update(page_of(answer.content) or {})
             retrieved_at = answer.retrieved_at
         return _page(said, self.wiki.session.service.address, retrieved_at) if said else None
@@ -98,6 +100,11 @@ def _read_page(content: Any, before: Mapping[str, Any]) -> None:
     if part is not None:
         still_to_come = {"revisions": [{"revid": 0}]} if "continue" in content else {}
         _page({**still_to_come, **before, **part}, "", datetime.min)
+
+
+def _is_whole(content: Any, before: Mapping[str, Any]) -> bool:
+    """Whether the answer has all of a page, and its text: parts of one would be of different days."""
+    return not before and "continue" not in content and bool((page_of(content) or {}).get("extract"))
 
 
 def _links(page: Mapping[str, Any]) -> list[str]:

@@ -1,9 +1,12 @@
 """A question with an annotator's texts in place of its own: both contexts, other forms of the answer, flags."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from data.records import SLOT, Question
 from data.sources.slots import (
+    ANSWER_LEFT_IN_CONTEXT,
+    BROKEN_SLOT,
     EMPTY_ANSWER,
     EMPTY_QUESTION,
     EMPTY_REPLACEMENT,
@@ -13,12 +16,17 @@ from data.sources.slots import (
     REPLACEMENT_IS_ANSWER,
     fill_slot,
     flags_of,
-    replace_object,
+    flags_of_snippet,
+    places_of,
+    snippet_of,
 )
+from tasks.contexts.wikidata.mentions import SHORT
 
 BY_ANNOTATORS = "annotators"
 _OF_TEXTS = {EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REPLACEMENT, QUESTION_CONTAINS_ANSWER, REPLACEMENT_IS_ANSWER}
-_OF_CONTEXTS = {NO_SLOT, OBJECT_NOT_IN_CONTEXT}
+_OF_CONTEXTS = {NO_SLOT, OBJECT_NOT_IN_CONTEXT, BROKEN_SLOT, ANSWER_LEFT_IN_CONTEXT}
+
+_Place = tuple[int, int]
 
 
 def change(
@@ -26,7 +34,8 @@ def change(
 ) -> Question:
     """The question with its new texts; None: that one stays. It keeps its id, its counts and where it comes from.
 
-    A new answer that the context does not state yet is put where the old one stands. Slots in a new context are filled.
+    A new answer that the context does not state yet, or states within the old one alone, is put where the old one
+    stands. Slots in a new context are filled.
     A new answer that was not one of the old one's forms is no item of Wikidata that we know, and has no other forms.
     """
     changed = question if text is None else replace(question, question=text)
@@ -54,45 +63,66 @@ def _with_answer(question: Question, answer: str) -> Question:
 
 
 def _with_contexts(changed: Question, before: Question, context: str | None) -> Question:
-    snippet = _snippet(before)
-    if context is not None:
-        snippet = context if SLOT in context else None
-        original = fill_slot(context, changed.object)
-    elif changed.object == before.object:
-        original = before.original_context
-    elif replace_object(before.original_context, changed.object, "") is not None:
-        snippet, original = None, before.original_context
-    elif snippet is not None:
-        original = fill_slot(snippet, changed.object)
+    old = _snippet(before)
+    if context is None:
+        original, snippet = _texts(changed.object, before, old)
+    elif SLOT in context:
+        original, snippet = fill_slot(context, changed.object), context
     else:
-        original = replace_object(before.original_context, before.object, changed.object) or before.original_context
-    counter_memory = (
-        replace_object(original, changed.object, changed.replacement)
-        if snippet is None
-        else fill_slot(snippet, changed.replacement)
+        longer = before.object if len(before.object) > len(changed.object) else ""
+        original, snippet = context, _with_slots(context, changed.object, places_of(context, longer))
+    flags: tuple[str, ...] = tuple(flag for flag in changed.flags if flag in _OF_CONTEXTS)
+    if snippet is None:
+        flags = (OBJECT_NOT_IN_CONTEXT,)
+    elif snippet != old or not set(changed.answers) <= {before.object, *before.answers}:
+        flags = flags_of_snippet(snippet, _meant(changed))
+    return replace(
+        changed,
+        original_context=original,
+        counter_memory_context=fill_slot(snippet, changed.replacement) if snippet else "",
+        flags=(*(flag for flag in changed.flags if flag not in _OF_CONTEXTS), *flags),
     )
-    flags = tuple(flag for flag in changed.flags if flag not in _OF_CONTEXTS)
-    if counter_memory is None:
-        flags += (OBJECT_NOT_IN_CONTEXT,)
-    return replace(changed, original_context=original, counter_memory_context=counter_memory or "", flags=flags)
+
+
+def _texts(answer: str, before: Question, old: str | None) -> tuple[str, str | None]:
+    """The context of a question with that answer, as it is where it states it, and its snippet."""
+    original = before.original_context
+    if answer == before.object:
+        return original, old
+    stated = _with_slots(original, answer, _slots(old, before.object))
+    if stated is not None or old is None:
+        return original, stated
+    return fill_slot(old, answer), old
 
 
 def _snippet(question: Question) -> str | None:
-    """The context with its slots, found where its two fillings differ; None where they are no fillings of one."""
-    first, second = question.original_context, question.counter_memory_context
-    answer, other = question.object, question.replacement
-    if not answer:
-        return None
-    pieces: list[str] = []
-    i = j = 0
-    while i < len(first):
-        if first.startswith(answer, i) and second.startswith(other, j):
-            pieces.append(SLOT)
-            i, j = i + len(answer), j + len(other)
-        elif first[i : i + 1] == second[j : j + 1]:
-            pieces.append(first[i])
-            i, j = i + 1, j + 1
-        else:
-            return None
-    snippet = "".join(pieces)
-    return snippet if j == len(second) and SLOT in snippet else None
+    """The context with its slots; where its two fillings come from no such text, the answer's mentions are slots."""
+    original, answer = question.original_context, question.object
+    snippet = snippet_of(original, question.counter_memory_context, answer, question.replacement)
+    return snippet if snippet and SLOT in snippet else _with_slots(original, answer, [])
+
+
+def _with_slots(context: str, answer: str, others: Iterable[_Place]) -> str | None:
+    """The context with a slot for every mention of the answer that lies in none of the other places; None without."""
+    others = list(others)
+    pieces, end = [], 0
+    for first, last in places_of(context, answer):
+        if not any(start <= first and last <= stop for start, stop in others):
+            pieces += [context[end:first], SLOT]
+            end = last
+    return "".join((*pieces, context[end:])) if pieces else None
+
+
+def _slots(snippet: str | None, answer: str) -> list[_Place]:
+    """Where the answer stands in the slots of a filled snippet."""
+    places, end = [], 0
+    for piece in snippet.split(SLOT)[:-1] if snippet else ():
+        start = end + len(piece)
+        end = start + len(answer)
+        places.append((start, end))
+    return places
+
+
+def _meant(question: Question) -> list[str]:
+    """The forms of the answer that a text may mean: not "in", which stands for India, too."""
+    return [form for form in question.answers if form == question.object or len(form) > SHORT]

@@ -1,8 +1,11 @@
-"""Where a text mentions a thing by one of its names: as whole words, in any case.
+"""Where a text mentions a thing by one of its names: as whole words, in the case of the name.
 
-Names come from Wikidata's labels and aliases, and some of these are no names that a text is likely to mean: country
+A name without capitals is found in any case ("Journalist" may begin a sentence), one with capitals as it is written or
+in capitals altogether: Reading is a town and reading is not. A phrase with no capital but its first ("Film actor") is
+one without. Names come from Wikidata's labels and aliases, and some of these are no names that a text is likely to mean: country
 codes ("in", "no", "can" of India, Norway, Canada), flags. So a form of up to three characters is looked for in its own
-case only, and only where it is the label, a word of a name ("pop" of "pop music") or its initials ("US", "R&B").
+case only, and only where it is the label, a word of a name ("pop" of "pop music") or its initials ("US", "R&B"); and
+one character is no name.
 """
 
 import re
@@ -17,6 +20,10 @@ _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}
 )
 _JOINERS = frozenset("_\u200c\u200d")
+# What is in a name with or without its capital: "The Hague", "the Hague".
+_PARTICLES = frozenset(
+    "a an and at by for from in of on or the to with da de del der des di du el la le les los van von".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +35,18 @@ class Mention:
     form: str
 
 
-def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = ()) -> list[Mention]:
+def mentions(
+    text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False
+) -> list[Mention]:
     """Every mention in its order, none within another; of those that begin together the longest.
 
-    text: in normal form C. names: the label first. inside: names of something else; what lies inside a mention of that
-    is none: "Oslo" is not mentioned by "Oslo Opera House" where that is one of them.
+    text: in normal form C. names: the label first. inside: names of something else, in any case; what lies inside a
+    mention of that is none: "Oslo" is not mentioned by "Oslo Opera House" where that is one of them. any_case: whether
+    capitals of names do not count, but for those of short forms.
     """
     plain = text.translate(_PLAIN)
-    found = [(place, False) for place in _places(plain, names)] + [(place, True) for place in _places(plain, inside)]
+    found = [(place, False) for place in _places(plain, names, any_case)]
+    found += [(place, True) for place in _places(plain, inside, any_case=True)]
     kept: list[Mention] = []
     free_from = 0
     for (start, end), other in sorted(found, key=lambda one: (one[0][0], -one[0][1], not one[1])):
@@ -46,19 +57,38 @@ def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = ()) -> 
     return kept
 
 
-def _places(plain: str, names: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _places(plain: str, names: Sequence[str], any_case: bool) -> Iterator[tuple[int, int]]:
     for form in _forms(names):
-        for found in _pattern(form).finditer(plain):
-            if _stands_alone(plain, *found.span()):
-                yield found.span()
+        if len(form) <= len(plain):
+            for found in _pattern(form, any_case).finditer(plain):
+                if _stands_alone(plain, *found.span()):
+                    yield found.span()
 
 
-def _pattern(form: str) -> re.Pattern[str]:
-    pattern = " +".join(map(re.escape, form.split()))
+def _pattern(form: str, any_case: bool) -> re.Pattern[str]:
+    words = form.split()
+    if len(form) > SHORT and (any_case or not _has_capitals(form)):
+        return re.compile(" +".join(map(re.escape, words)), re.IGNORECASE)
+    begins = words[0][0].upper() + words[0][1:] if words[0] == words[0].lower() else words[0]  # as a sentence does
+    ways = [_either(words[0], begins), *map(re.escape, words[1:])]
     if len(form) > SHORT:
-        return re.compile(pattern, re.IGNORECASE)
-    begins = form[0].upper() if form == form.lower() else form[0]  # as it may begin a sentence
-    return re.compile(pattern if begins == form[0] else f"[{form[0]}{begins}]{pattern[1:]}")
+        proper = any(_has_capitals(word) for word in words if word.lower() not in _PARTICLES)
+        ways = [
+            _either(word.lower(), word.capitalize()) if proper and word.lower() in _PARTICLES else way
+            for word, way in zip(words, ways, strict=True)
+        ]
+        ways = [f"(?:{' +'.join(ways)}|{' +'.join(re.escape(word.upper()) for word in words)})"]
+    return re.compile(" +".join(ways))
+
+
+def _either(one: str, other: str) -> str:
+    return f"(?:{re.escape(one)}|{re.escape(other)})"
+
+
+def _has_capitals(form: str) -> bool:
+    """Whether it has any that the beginning of a phrase does not explain."""
+    is_phrase = len(re.findall(r"\w+", form)) > 1 and form.split()[0].lower() not in _PARTICLES
+    return form[is_phrase:] != form[is_phrase:].lower()
 
 
 def _forms(names: Sequence[str]) -> list[str]:
@@ -66,7 +96,12 @@ def _forms(names: Sequence[str]) -> list[str]:
     plain = [" ".join(unicodedata.normalize("NFC", name).translate(_PLAIN).split()) for name in names]
     long = [form for form in plain if len(form) > SHORT or form == plain[0]]
     short = [form for form in plain if len(form) <= SHORT and any(_is_short_for(form, other) for other in long)]
-    return [form for form in dict.fromkeys((*long, *short)) if any(map(str.isalnum, form))]
+    small = {form.lower() for form in plain[:1]} - {*plain[:1]}  # "reading" beside the label "Reading"
+    return [
+        form
+        for form in dict.fromkeys((*long, *short))
+        if len(form) > 1 and form not in small and any(map(str.isalnum, form))
+    ]
 
 
 def _is_short_for(form: str, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Copies of the published files with a damaged cell: an error that says where, or its row flagged and no other."""
+"""Copies of sound files with a damaged cell: an error that says where, or its row flagged and no other."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +9,8 @@ from data.errors import InputError
 from data.records import PARTITIONS, Partition
 from data.sources import dynamicqa, slots
 from data.sources.dynamicqa.layout import FILES, Row, Rows, content_of, read_rows
-from tests.data.sources.small_dynamicqa import PUBLISHED, with_published
 
-pytestmark = with_published
-
-ROW = 100
+ROW = 5
 """The row that is damaged."""
 
 
@@ -55,9 +52,11 @@ OF_PROPERTY: dict[str, tuple[Callable[[Rows], Rows], str]] = {
     [(partition, kind) for partition in PARTITIONS for kind in CELLS]
     + [(partition, kind) for partition in ("static", "temporal") for kind in OF_PROPERTY],
 )
-def test_damaged_cells_are_refused_with_their_line_and_column(partition: Partition, kind: str, tmp_path: Path) -> None:
+def test_damaged_cells_are_refused_with_their_line_and_column(
+    partition: Partition, kind: str, sound_files: Path, tmp_path: Path
+) -> None:
     damage, said = (CELLS | OF_PROPERTY)[kind]
-    rows = read_rows(PUBLISHED / FILES[partition], partition)
+    rows = read_rows(sound_files / FILES[partition], partition)
     file = tmp_path / FILES[partition]
     file.write_bytes(content_of(damage(rows)))
     with pytest.raises(InputError) as raised:
@@ -79,12 +78,12 @@ FLAGGED: dict[str, tuple[Callable[[Rows], Rows], str]] = {
 @pytest.mark.parametrize("partition", PARTITIONS)
 @pytest.mark.parametrize("kind", FLAGGED)
 def test_a_cell_that_says_nothing_sure_gives_its_row_a_flag_and_no_other(
-    kind: str, partition: Partition, tmp_path: Path
+    kind: str, partition: Partition, sound_files: Path
 ) -> None:
     damage, flag = FLAGGED[kind]
     if partition == "disputable" and flag == slots.NO_SLOT:
         flag = slots.OBJECT_NOT_IN_CONTEXT
-    rows = read_rows(PUBLISHED / FILES[partition], partition)
+    rows = read_rows(sound_files / FILES[partition], partition)
     sound = dynamicqa.questions_of(rows, partition, "sound")
     damaged = dynamicqa.questions_of(damage(rows), partition, "damaged")
     assert flag in damaged[ROW].flags

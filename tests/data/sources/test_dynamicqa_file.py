@@ -6,7 +6,7 @@ from data.errors import InputError, WorkspaceError
 from data.records import PARTITIONS, Partition
 from data.sources import dynamicqa
 from data.sources.dynamicqa.layout import COLUMNS, FILES, OPTIONAL, content_of, keeps, read_rows, rows_of, write_rows
-from tests.data.sources.small_dynamicqa import DISPUTED, PERU, PUBLISHED, ROW, with_published, write
+from tests.data.sources.small_dynamicqa import DISPUTED, PERU, ROW, write
 
 HEADER = ",".join(COLUMNS["disputable"])
 SOUND = "0,7,Gulf,What?,It is Iran.,Iran,Peru,12,./result/Gulf-1/2,5"
@@ -19,10 +19,11 @@ def refused(text: str | bytes, partition: Partition = "disputable") -> str:
     return str(raised.value)
 
 
-@with_published
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_the_published_files_are_read_and_written_back_to_the_byte(partition: Partition, tmp_path: Path) -> None:
-    file = PUBLISHED / FILES[partition]
+def test_whole_files_are_read_and_written_back_to_the_byte(
+    partition: Partition, sound_files: Path, tmp_path: Path
+) -> None:
+    file = sound_files / FILES[partition]
     rows = read_rows(file, partition)
     assert rows.columns == COLUMNS[partition]
     write_rows(tmp_path / "again.csv", rows)

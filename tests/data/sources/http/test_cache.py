@@ -113,6 +113,17 @@ def test_an_asking_anew_that_fails_keeps_what_was_there(opened: Open) -> None:
         assert opened(server).ask({}).content == [1]
 
 
+def test_a_question_may_be_asked_anew_however_young_its_answer_is(opened: Open) -> None:
+    with serving(says([1]), says([2]), says([3])) as server:
+        session = opened(server)
+        assert session.ask({}, lasting=True).content == [1]
+        fresh = session.ask({}, lasting=True, anew=True)
+        assert (fresh.content, fresh.from_cache, session.sent, session.from_cache) == ([2], False, 2, 0)
+        assert session.ask({}).content == [2]
+        assert opened(server, offline=True).ask({}, anew=True).content == [2]
+    assert len(server.asked) == 2
+
+
 def test_offline_only_what_is_kept_and_young_is_answered(opened: Open) -> None:
     with serving(says([1])) as server:
         opened(server).ask({"q": "1"})

@@ -27,6 +27,11 @@ def test_wikimedia_is_asked_as_it_wants_to_be(name: str) -> None:
     assert service.contact_needed
 
 
+def test_what_questions_are_made_of_may_be_asked_for_a_day() -> None:
+    hours = {name: service.minutes / 60 for name, service in SERVICES.items()}
+    assert hours == dict.fromkeys(SERVICES, 24) | {"yago": 6, "dynamicqa": 6}
+
+
 def test_only_files_are_brought_by_nobody_to_reach() -> None:
     assert [name for name, service in SERVICES.items() if not service.contact_needed] == ["dynamicqa"]
 

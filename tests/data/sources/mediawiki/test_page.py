@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from data.errors import InputError, ServiceError
+from data.sources.wikimedia.wikipedia import Wikipedia
 from tests.data.sources.mediawiki.conftest import Asking
 from tests.data.sources.mediawiki.small_wiki import page
-from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says, serving
+from tests.data.sources.servers.faults import ANSWERS, Asked, FaultServer, Say, recorded, says, serving
 
 TEXT = (
     "Ada Example (born 1 January 1970) is a British chemist and politician. She was born in Leeds.\n\n\n"
@@ -134,6 +135,52 @@ def test_what_is_no_page_is_an_error_and_not_kept(say: Say, asking: Asking) -> N
         with pytest.raises(ServiceError, match="not what a wiki was asked for"):
             asking(server).page("Ada Example")
         assert asking(server).page("Ada Example") is not None
+
+
+# Pages that are kept for good
+
+MISSING = recorded("wikipedia/missing_title.json")
+WITH_TEXT = page(extract=TEXT, **ONE)
+
+
+def for_good(asking: Asking, server: FaultServer) -> Wikipedia:
+    """A Wikipedia whose pages are kept for good, and whose other answers are old at once."""
+    return Wikipedia(asking(server, age_days=0).wiki, kept_pages=True)
+
+
+def test_a_page_with_a_text_may_be_kept_for_good(asking: Asking) -> None:
+    with serving(WITH_TEXT, page(extract="another", **ONE)) as server:
+        first = for_good(asking, server).page("Ada Example")
+        assert for_good(asking, server).page("Ada Example") == first
+        assert len(server.asked) == 1
+        changed = asking(server, age_days=0).page("Ada Example")
+    assert changed is not None
+    assert changed.text == "another"
+
+
+@pytest.mark.parametrize("say", [MISSING, page(**ONE), page(extract="", **ONE)])
+def test_a_page_without_a_text_is_asked_for_again_until_it_has_one(say: Say, asking: Asking) -> None:
+    with serving(say, WITH_TEXT) as server:
+        before = for_good(asking, server).page("Ada Example")
+        assert before is None or before.text == ""
+        for _ in range(2):
+            found = for_good(asking, server).page("Ada Example")
+            assert found is not None
+            assert found.text == TEXT
+    assert len(server.asked) == 2
+
+
+def test_parts_of_a_page_are_never_of_different_days(asking: Asking) -> None:
+    def parts(asked: Asked) -> Say:
+        day = (len(server.asked) + 1) // 2
+        if "excontinue" in asked.form:
+            return page(extract=f"day {day}")
+        more = {"continue": {"excontinue": "1", "continue": "||info"}}
+        return says({**json.loads(page(revisions=[{"revid": day}]).body), **more})
+
+    with serving(play=parts) as server:
+        pages = [for_good(asking, server).page("Ada Example") for _ in range(2)]
+    assert [(one.revision, one.text) for one in pages if one is not None] == [(1, "day 1"), (2, "day 2")]
 
 
 # What a page links to

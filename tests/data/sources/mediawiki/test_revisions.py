@@ -1,7 +1,6 @@
 """The history of a page, from recorded answers; a person can check each by reading revisions_all.json."""
 
 import hashlib
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -168,31 +167,6 @@ def test_a_page_outside_what_was_asked_for_has_no_revisions(asking: Asking) -> N
         history = asking(server).wiki.revisions("Ada Example")
     assert history is not None
     assert history.revisions == ()
-
-
-def renamed(asked: Any, **said: Any) -> Say:
-    """The second part says something else of the page than the first."""
-    say = in_parts(asked)
-    if asked.form.get("rvcontinue", "").endswith("|10"):
-        content = json.loads(say.body)
-        content["query"]["pages"][0] |= said
-        return says(content)
-    return say
-
-
-def test_a_page_that_is_renamed_meanwhile_has_its_last_name(asking: Asking) -> None:
-    with serving(play=lambda asked: renamed(asked, title="Ada B. Example")) as server:
-        history = asking(server).wiki.revisions("Ada Example")
-    assert history is not None
-    assert history.title == "Ada Example"
-    assert len(history.revisions) == 11
-
-
-@pytest.mark.parametrize("said", [{"pageid": 4}, {"missing": True}])
-def test_another_page_under_the_name_meanwhile_is_an_error(said: Any, asking: Asking) -> None:
-    taken = pytest.raises(ServiceError, match=r"another page took the name 'Ada Example'.*--force")
-    with serving(play=lambda asked: renamed(asked, **said)) as server, taken:
-        asking(server).wiki.revisions("Ada Example")
 
 
 BAD = [

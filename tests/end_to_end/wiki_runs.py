@@ -1,0 +1,130 @@
+"""Runs of studies of an invented world: with parts that fail at first, killed, and refreshed after changes."""
+
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.data.sources.servers import wiki_world
+from tests.data.sources.servers.faults import Asked, Say
+from tests.data.sources.servers.wiki_world import Served, Views, World, serving_world
+from tests.data.sources.servers.wiki_world.trouble import ENDING
+from tests.end_to_end.tiny_study import Run, TinyStudy
+from tests.end_to_end.waiting import until
+from tests.end_to_end.wiki_studies import Holding, WikiStudies, kind_of, of_disputes, rows
+
+SKIRMISH, LEVY, VELM = "Skirmish of Ostrel", "Tidewater levy", 'Who owns "Velm"? / Question & answer'
+BROKEN: Mapping[str, tuple[str, Say, str]] = {
+    "director questions": ("Q401", Say("It is broken.", status=500), "answered 500 Internal Server Error"),
+    f"page {LEVY}": (LEVY, ENDING["HTML"], "answered with something that is not JSON"),
+    f"page {VELM}": (VELM, ENDING["half a JSON"], "answered with JSON cut short"),
+}
+"""Parts that fail at first: the page whose history cannot be had, what is answered in its place, and the reason."""
+KILLED_AT = ((4, "items"), (3, "history", "page"), (4, "views"))
+"""Which answers are held back at each kill: the so-maniest of a kind since the kill before, and those after it."""
+AT_A_TIME = 3
+
+
+@dataclass(frozen=True)
+class AtFirst:
+    """What was said and done while some parts failed."""
+
+    run: Run
+    status: Run
+    failed: tuple[Asked, ...]
+    scored: frozenset[str]
+    pages: frozenset[str]
+    written: Mapping[Path, int]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A study that was run to its end, after some parts failed at first; its workspace is not to be changed.
+
+    asked: what was answered until then.
+    """
+
+    study: TinyStudy
+    at_first: AtFirst
+    run: Run
+    asked: tuple[Asked, ...]
+    world: World
+    served: Served
+    holding: Holding
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A study that was killed while answers were held back, and then run to its end; asked: what was answered."""
+
+    study: TinyStudy
+    run: Run
+    asked: tuple[Asked, ...]
+    held: tuple[Asked, ...]
+
+
+@contextmanager
+def failing_at_first(studies: WikiStudies) -> Iterator[Done]:
+    """A study that is run while parts fail, and once more when that is mended."""
+    world, holding = wiki_world.world(), Holding()
+    broken = {title: say for title, say, _ in BROKEN.values()}
+    failed: list[Asked] = []
+
+    def before(asked: Asked) -> Say | None:
+        say = broken.get(asked.form.get("titles", "")) if kind_of(asked) == "history" else None
+        if say:
+            failed.append(asked)
+        return say
+
+    with serving_world(world, before=before, after=holding) as served:
+        study = studies.study(served.addresses)
+        run, status = study.run("run"), study.run("status")
+        scored = frozenset(row["relation"] for row in rows(study, "answers"))
+        at_first = AtFirst(run, status, tuple(failed), scored, frozenset(of_disputes(study)), study.written())
+        broken.clear()
+        run = study.run("run")
+        asked = tuple(one for one in served.asked if one not in failed)
+        yield Done(study, at_first, run, asked, world, served, holding)
+
+
+def killed_fetch(studies: WikiStudies) -> Killed:
+    """A study whose fetch is killed three times."""
+    holding = Holding()
+    with serving_world(wiki_world.world(), after=holding) as served:
+        study = studies.study(served.addresses)
+        for held in KILLED_AT:
+            _kill_while_held(study, holding, held, "fetch")
+        run = study.run("fetch")
+        return Killed(study, run, holding.answered(served.asked), tuple(holding.held))
+
+
+def killed_refresh(done: Done, studies: WikiStudies) -> Killed:
+    """A copy of a study, whose refresh is killed, after the world has changed.
+
+    A film had another director for a while, a war went on for two more turns, and people read other pages.
+    """
+    film, turns = done.world.items["Q401"], done.world.wikipedia.pages[SKIRMISH].revisions[-2:]
+    film.changes("P57", "Q301", "Q302")
+    film.changes("P57", "Q302", "Q301")
+    for turn in turns:
+        done.world.wikipedia.save(SKIRMISH, turn.content, user=turn.user)
+    done.world.views |= {"Adela Fenwick": Views(250), SKIRMISH: Views(900)}
+    study, before, held = studies.copy(done.study), len(done.served.asked), len(done.holding.held)
+    _kill_while_held(study, done.holding, KILLED_AT[-1], "run", "--refresh")
+    run = study.run("run")
+    answered = done.holding.answered(done.served.asked[before:])
+    return Killed(study, run, answered, tuple(done.holding.held[held:]))
+
+
+def _kill_while_held(study: TinyStudy, holding: Holding, held: tuple[int, *tuple[str, ...]], *command: str) -> None:
+    """Starts a command, and kills it when every task waits for an answer: all that was answered is kept by then."""
+    before = len(holding.held)
+    holding.from_the(*held)
+    with study.start(*command) as process:
+        until(lambda: len(holding.held) == before + AT_A_TIME, process)
+        os.kill(process.pid, signal.SIGKILL)
+    for other in study.processes():
+        other.kill()
+    holding.go_on()
