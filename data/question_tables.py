@@ -8,7 +8,7 @@ QUESTIONS = Table(
     (
         Column("question_id", "VARCHAR", "the question's id"),
         Column("relation", "VARCHAR", "the property's name, or disputable"),
-        Column("partition", "VARCHAR", "static, temporal or disputable"),
+        Column("partition", "VARCHAR", "static, temporal or disputable", counts=False),
         Column("subject", "VARCHAR", "who or what it is about"),
         Column("subject_id", "VARCHAR", "Wikidata id of the subject", nullable=True),
         Column("property_id", "VARCHAR", "Wikidata id of the property", nullable=True),

@@ -45,6 +45,8 @@ def choose(files: QuestionFiles, partitions: Sequence[Partition]) -> QuestionCho
             for question in chosen.questions:
                 choice.by_relation.setdefault(question.relation, []).append(question)
         choice.left_out[partition] = left_out
+    for questions in choice.by_relation.values():
+        questions.sort(key=lambda question: question.question_id)  # a fact that became temporal keeps its place
     return choice
 
 

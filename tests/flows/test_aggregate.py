@@ -22,7 +22,7 @@ def test_a_damaged_sheet_of_annotations_is_named_and_kept_and_the_rest_is_loaded
     damaged = plan.workspace.root / "annotations" / "ada-0.parquet"
     damaged.parent.mkdir()
     damaged.write_bytes(b"PAR1")
-    with pytest.raises(DamagedFile, match="ada-0.parquet holds annotations.*import the sheet again") as raised:
+    with pytest.raises(DamagedFile, match=r"ada-0\.parquet holds annotations.*import the sheet again") as raised:
         _aggregate(plan, force=False)
     assert "remove it" not in str(raised.value)
     assert damaged.exists()

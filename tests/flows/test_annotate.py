@@ -55,7 +55,7 @@ def test_three_annotators_have_the_library_s_alpha_and_only_accepted_and_changed
     assert before.outcome["annotators_disagree"] == 2
 
     exported = annotate.export(plan, tmp_path / "cem.xlsx", "cem", conflicts=True)
-    assert exported == 2
+    assert exported == annotate.Exported(2)
     sheet = load_workbook(tmp_path / "cem.xlsx")["questions"]
     said = next(cell.column for cell in sheet[1] if cell.value == "two others said")
     assert {sheet.cell(row, said).value for row in (2, 3)} == {"accept\ndiscard", "incomplete\nmisinformation"}
@@ -143,7 +143,7 @@ def test_a_sheet_of_somebody_else_is_not_taken(plan: Plan, tmp_path: Path) -> No
 def test_a_sheet_may_be_handed_in_half_done_and_the_next_has_the_rest(plan: Plan, tmp_path: Path) -> None:
     everything = len(questions_of(plan))
     judge(plan, tmp_path / "one.xlsx", "ada", choosing(plan, "accept"))
-    assert annotate.export(plan, tmp_path / "two.xlsx", "ada") == everything - 1
+    assert annotate.export(plan, tmp_path / "two.xlsx", "ada").questions == everything - 1
 
 
 def test_where_nothing_is_left_to_judge_it_is_said(plan: Plan, tmp_path: Path) -> None:
@@ -159,8 +159,8 @@ def test_where_nothing_is_left_to_judge_it_is_said(plan: Plan, tmp_path: Path) -
 def test_a_study_may_have_one_partition_annotated(tmp_path: Path) -> None:
     plan = fetch(small_plan(tmp_path, questions={"partitions": ["static", "disputable"], "per_partition": 2}))
     static = len(plan.question_files.candidates("static"))
-    assert annotate.export(plan, tmp_path / "s.xlsx", "ada", partitions=["static"]) == static
-    assert annotate.export(plan, tmp_path / "all.xlsx", "ada") > static
+    assert annotate.export(plan, tmp_path / "s.xlsx", "ada", partitions=["static"]).questions == static
+    assert annotate.export(plan, tmp_path / "all.xlsx", "ada").questions > static
     with pytest.raises(UnknownName, match=r"no partition is named 'temporal'; (did you mean|known)"):
         annotate.export(plan, tmp_path / "t.xlsx", "ada", partitions=["temporal"])
 
@@ -188,7 +188,7 @@ def test_annotations_of_texts_that_are_no_more_are_kept_and_not_counted(
     standing = annotate.standing(plan)
     assert standing.outdated == 1
     assert standing.agreement.counts == {"ada": {"discard": 1}}
-    assert annotate.export(plan, tmp_path / "new.xlsx", "ada") == len(anew) - 1
+    assert annotate.export(plan, tmp_path / "new.xlsx", "ada").questions == len(anew) - 1
 
 
 def annotate_anew(question: Question) -> Question:

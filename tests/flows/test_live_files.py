@@ -195,10 +195,11 @@ def test_other_numbers_of_a_dispute_do_not_let_its_question_be_written_again(tmp
 
 
 def test_other_edits_and_views_leave_the_scores_as_they_are(tmp_path: Path) -> None:
-    def scored(**numbers: Any) -> tuple[Path, Path]:
-        plan = live_plan(tmp_path, partitions=["static"])
+    def scored(partition: str = "static", **numbers: Any) -> tuple[Path, Path]:
+        plan = live_plan(tmp_path, partitions=["static", "temporal"])
         part = with_seeds(plan).of_property("capital")
-        write(part.questions, question("a", "capital", "static", **numbers))
+        others = [question("0", "capital", "temporal"), question("b", "capital", "static")]
+        write(part.questions, question("a", "capital", partition, **numbers), *others)
         write(part.dropped)
         (questions,) = [plan.questions(name) for name in plan.question_relations()]
         write(questions, *plan.chosen_questions["capital"])
@@ -208,6 +209,7 @@ def test_other_edits_and_views_leave_the_scores_as_they_are(tmp_path: Path) -> N
     before, after = scored(edits=1), scored(edits=1, subject_popularity=9.0, retrieved_at=TIME, page_revision=3)
     assert before[0] != after[0]
     assert before[1] == after[1]
+    assert scored("temporal", edits=2)[1] == before[1]
     assert scored(question="What is tea made of?")[1] != before[1]
 
 
