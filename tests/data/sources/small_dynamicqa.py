@@ -81,8 +81,8 @@ def made_up_rows(partition: Partition) -> list[dict[str, str]]:
         else:
             answers = json.dumps([seat, f"{seat} City"], ensure_ascii=False)
             ids = {"id": str(place), "subj_id": country_id, "obj_id": seat_id, "possible_answers": answers}
-            edits = {"num_edits": "1.0" if partition == "static" else f"{place + 2}.0"}
-            rows.append({**ROW, **same, **ids, **edits, "context": text.format(country, "[ENTITY]")})
+            numbers = {"num_edits": "1.0" if partition == "static" else f"{place + 2}.0", "s_pop": f"{1500 + place}"}
+            rows.append({**ROW, **same, **ids, **numbers, "context": text.format(country, "[ENTITY]")})
     return rows
 
 

@@ -13,6 +13,7 @@ from data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, content_of,
 from data.sources.fetch import fetch_questions
 from data.tables import QUESTIONS
 from data.workspace import Workspace
+from tests.data.sources.small_dynamicqa import made_up
 
 Damage = Callable[[bytes], bytes]
 
@@ -191,6 +192,17 @@ def test_a_copy_whose_line_ends_were_changed_as_a_whole_says_the_same(
     file.write_bytes((sound_files / FILES[partition]).read_bytes().replace(b"\r\n", b"\n"))
     assert dynamicqa.questions(tmp_path, partition) == dynamicqa.questions(sound_files, partition)
     assert content_of(read_rows(file, partition)) == file.read_bytes()
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_what_is_damaged_was_sound(partition: Partition, tmp_path: Path) -> None:
+    questions = dynamicqa.questions(made_up(tmp_path), partition)
+    assert len(questions) >= 2 * ROW
+    assert not any(question.flags for question in questions)
+    content = (tmp_path / FILES[partition]).read_bytes()
+    assert content.startswith(",".join(COLUMNS[partition]).encode() + b"\r\n")
+    assert all(sign in content for sign in (b'""', "国".encode()))
+    assert re.search(rb"[^\r]\n", content)
 
 
 def test_there_are_twenty_kinds_of_damage() -> None:
