@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from data.errors import SwaymeterError, UnknownName, UsageError, WorkspaceError
+from data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
 from data.records import Annotation, Partition, Question, as_row
+from data.sources.http.manners import printable
 from data.tables import ANNOTATIONS
 from data.workspace import Workspace
 from flows.plan import Plan
@@ -27,14 +28,31 @@ from tasks.contexts.annotation.judging import (
     shown,
 )
 from tasks.contexts.annotation.sheet import COLUMNS, COLUMNS_OF_CONFLICTS, GUIDE, read_back, rows_for
-from tasks.contexts.annotation.spreadsheet import read_sheet, write_sheet
+from tasks.contexts.annotation.spreadsheet import read_sheet, too_long, write_sheet
+
+TOLD = 20
+"""Of a long list, so many are named."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """How many questions a sheet has, and what it has not.
+
+    too_long: questions with a text that no cell holds. not_there: partitions that cannot be read, with the reason, and
+    pieces of work on live questions that are not done.
+    """
+
+    questions: int
+    too_long: tuple[str, ...] = ()
+    not_there: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Imported:
     """What an import took and what it did not: new annotations, revised ones, rows that said the same before, and rows.
 
-    unfinished, outdated and others: as `tasks.contexts.annotation.sheet.ReadBack` has them.
+    unfinished, outdated and others: as `tasks.contexts.annotation.sheet.ReadBack` has them; not_there: as `Exported`
+    has it.
     """
 
     new: int
@@ -43,6 +61,7 @@ class Imported:
     unfinished: tuple[int, ...]
     outdated: tuple[int, ...]
     others: tuple[str, ...]
+    not_there: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,7 +69,7 @@ class Standing:
     """How the annotation stands: of how many questions, who chose what, how far two agree, and what comes of it.
 
     agreement is that of the questions as they are now. outcome: questions by what decides them, accepted or a reason.
-    outdated: annotations of texts that no question has any more.
+    outdated: annotations of texts that no question has any more. not_there: as `Exported` has it.
     """
 
     questions: int
@@ -58,13 +77,16 @@ class Standing:
     outcome: Mapping[str, int]
     open_conflicts: int
     outdated: int
+    not_there: tuple[str, ...] = ()
 
 
-def export(plan: Plan, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()) -> int:
-    """Writes the sheet of what the annotator has still to judge, and returns how many questions it has.
+def export(
+    plan: Plan, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()
+) -> Exported:
+    """Writes the sheet of what the annotator has still to judge, of the questions that are there.
 
     UsageError where the file is there already or nothing is left to judge; UnknownName for a partition that the study
-    has not; SwaymeterError where the questions are not fetched.
+    has not; SwaymeterError where no question is fetched; InputError where no question fits into a sheet.
     """
     annotations = read_annotations(plan.workspace)
     name = annotator_name(annotator, annotations)
@@ -72,14 +94,23 @@ def export(plan: Plan, file: Path, annotator: str, *, conflicts: bool = False, p
         if partition not in _partitions(plan):
             raise UnknownName("partition", partition, _partitions(plan))
     wanted = [one for one in _partitions(plan) if not partitions or one in partitions]
-    questions = [question for one in wanted for question in plan.question_files.candidates(one)]
+    questions, not_there = _questions(plan, wanted)
     chosen = for_annotator(questions, annotations, name, conflicts_only=conflicts)
     if not chosen:
         left = "no conflict that two others left" if conflicts else "nothing that two others have not judged"
-        raise UsageError(f"there is {left} for {name} to judge; `swaymeter annotate status` says how it stands")
+        fetched = " of what is fetched" if not_there else ""
+        raise UsageError(
+            f"there is {left}{fetched} for {name} to judge; `swaymeter annotate status` says how it stands"
+        )
     columns = COLUMNS_OF_CONFLICTS if conflicts else COLUMNS
-    write_sheet(file, columns, rows_for(chosen, name, judgements(annotations) if conflicts else None), GUIDE)
-    return len(chosen)
+    rows = rows_for(chosen, name, judgements(annotations) if conflicts else None)
+    long = [too_long(row, columns) for row in rows]
+    fitting = [row for row, names in zip(rows, long, strict=True) if not names]
+    named = [_too_long(question, names) for question, names in zip(chosen, long, strict=True) if names]
+    if not fitting:
+        raise InputError(f"no question that is left for {name} fits into a sheet: {'; '.join(named[:TOLD])}")
+    write_sheet(file, columns, fitting, GUIDE)
+    return Exported(len(fitting), tuple(named), not_there)
 
 
 def import_(plan: Plan, file: Path, annotator: str, *, revise: bool = False) -> Imported:
@@ -88,7 +119,7 @@ def import_(plan: Plan, file: Path, annotator: str, *, revise: bool = False) -> 
     UsageError where it says something else than before and `revise` is not given: with it the newer counts, and the
     earlier stays where it is. Other errors are those of `read_sheet` and `read_back`.
     """
-    questions = _questions(plan)
+    questions, not_there = _questions(plan, _partitions(plan))
     sheet = read_sheet(file, COLUMNS)
     with plan.workspace.conducted():
         earlier = read_annotations(plan.workspace)
@@ -108,12 +139,13 @@ def import_(plan: Plan, file: Path, annotator: str, *, revise: bool = False) -> 
             raise UsageError(_says_otherwise(file, revised, before))
         if new or revised:
             _keep(plan.workspace, name, [*new, *revised])
-    return Imported(len(new), len(revised), known, read.unfinished, read.outdated, read.others)
+    return Imported(len(new), len(revised), known, read.unfinished, read.outdated, read.others, not_there)
 
 
 def standing(plan: Plan) -> Standing:
     """How the annotation of a study's questions stands."""
-    questions, annotations = _questions(plan), read_annotations(plan.workspace)
+    annotations = read_annotations(plan.workspace)
+    questions, not_there = _questions(plan, _partitions(plan))
     now = {shown(question) for question in questions}
     current = [one for one in annotations if (one.question_id, one.texts) in now]
     decided = decide(questions, current)
@@ -125,6 +157,7 @@ def standing(plan: Plan) -> Standing:
         outcome={"accepted": len(decided.accepted), **dict(sorted(outcome.items()))},
         open_conflicts=sum(one.is_conflict and one.third is None for one in found),
         outdated=sum(len(said) for about, said in newest(annotations).items() if about not in now),
+        not_there=not_there,
     )
 
 
@@ -135,18 +168,23 @@ def _partitions(plan: Plan) -> list[Partition]:
     return partitions
 
 
-def _questions(plan: Plan) -> list[Question]:
-    """The questions of every partition that is there; what a sheet says of the others is kept, too."""
+def _questions(plan: Plan, partitions: Sequence[Partition]) -> tuple[list[Question], tuple[str, ...]]:
+    """The questions that are there, and what is not; what a sheet says of that is kept, too."""
     questions: list[Question] = []
-    problems: list[SwaymeterError] = []
-    for partition in _partitions(plan):
+    problems: dict[Partition, SwaymeterError] = {}
+    for partition in partitions:
         try:
             questions += plan.question_files.candidates(partition)
         except SwaymeterError as error:
-            problems.append(error)
+            problems[partition] = error
     if problems and not questions:
-        raise problems[0]
-    return questions
+        raise next(iter(problems.values()))
+    refused = (f"partition {partition}: {error}" for partition, error in problems.items())
+    return questions, (*refused, *plan.question_files.not_there())
+
+
+def _too_long(question: Question, columns: Sequence[str]) -> str:
+    return f"{question.question_id} ({printable(question.subject, 60)}): {', '.join(columns)}"
 
 
 def _now(earlier: Sequence[Annotation]) -> str:
@@ -163,11 +201,11 @@ def _content(annotation: Annotation) -> tuple[str | None, ...]:
 
 def _says_otherwise(file: Path, revised: Sequence[Annotation], before: Mapping[tuple[str, str], Annotation]) -> str:
     changes = []
-    for one in revised[:20]:
+    for one in revised[:TOLD]:
         said = before[one.question_id, one.texts]
         other = "with other words" if said.choice == one.choice else f"now {one.choice}"
         changes.append(f"{one.question_id} (was {said.choice} in {said.file}, {other})")
-    more = f" and {len(revised) - 20} more" if len(revised) > 20 else ""
+    more = f" and {len(revised) - TOLD} more" if len(revised) > TOLD else ""
     return (
         f"{file} says something else than before of {len(revised)} questions: {', '.join(changes)}{more}; nothing was "
         "taken; with --revise the newer counts, and the earlier is kept"

@@ -1,5 +1,6 @@
 """The command `swaymeter annotate`: export, import and status."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ annotate = typer.Typer(
 Sheet = Annotated[Path, typer.Argument(metavar="FILE", help="The annotator's sheet: .xlsx or .csv.")]
 Annotator = Annotated[str, typer.Option("--annotator", help="Who judges: the same name every time.")]
 Partitions = Annotated[list[str] | None, typer.Option("--partition", help="Only this partition; may be repeated.")]
+_NAMED = 20
 
 
 @annotate.command("export")
@@ -40,8 +42,11 @@ def export(
     from flows import annotate as work
 
     plan = Plan.of(study, workspace)
-    count = work.export(plan, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
-    _say(f"{file}: {count} questions for {annotator}; what each choice means is told in docs/annotation.md")
+    done = work.export(plan, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
+    _warn_of(done.not_there)
+    if done.too_long:
+        _warn(f"questions with a text that no cell holds, not in the sheet: {_listed(done.too_long)}")
+    _say(f"{file}: {done.questions} questions for {annotator}; what each choice means is told in docs/annotation.md")
 
 
 @annotate.command("import")
@@ -62,11 +67,12 @@ def import_(
     from flows import annotate as work
 
     taken = work.import_(Plan.of(study, workspace), file, annotator, revise=revise)
+    _warn_of(taken.not_there)
     if taken.unfinished:
-        _warn(f"rows with a note and no choice yet, not taken: {_numbers(taken.unfinished)}")
+        _warn(f"rows with a note and no choice yet, not taken: {_listed(taken.unfinished)}")
     if taken.outdated:
         said = "rows whose question was built anew with other texts, or is gone, kept and not counted"
-        _warn(f"{said}: {_numbers(taken.outdated)}; export a new sheet for them")
+        _warn(f"{said}: {_listed(taken.outdated)}; export a new sheet for them")
     if taken.others:
         _warn(f"columns that no sheet has, not read: {', '.join(map(printable, taken.others))}")
     _say(f"{file}: {taken.new} new, {taken.revised} revised, {taken.known} known already")
@@ -81,6 +87,7 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
     from flows import annotate as work
 
     standing = work.standing(Plan.of(study, workspace))
+    _warn_of(standing.not_there)
     table = Table()
     table.add_column("annotator", overflow="fold")
     for choice in (*ANNOTATION_CHOICES, "of"):
@@ -98,8 +105,13 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
         _say(f"of texts that no question has any more: {standing.outdated} annotations, kept and not counted")
 
 
-def _numbers(rows: tuple[int, ...]) -> str:
-    return ", ".join(map(str, rows[:20])) + (f" and {len(rows) - 20} more" if len(rows) > 20 else "")
+def _listed(found: Sequence[object]) -> str:
+    return ", ".join(map(str, found[:_NAMED])) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
+
+
+def _warn_of(not_there: Sequence[str]) -> None:
+    if not_there:
+        _warn(f"not all questions are there: {_listed(not_there)}")
 
 
 def _say(line: str) -> None:

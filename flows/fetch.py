@@ -42,7 +42,8 @@ def fetch(
         anew, refreshed = since(plan, force=force), since(plan, force=refresh, name="refresh")
         with opened(plan, not_before=anew.began, refreshed=refreshed.began, offline=offline) as sources:
             states = _fetch(plan, sources, anew.began)
-        _list_dropped(plan)
+        if plan.relations():
+            _list_dropped(plan)
         state = outcome("fetch", states)
         if state.is_completed():
             anew.done()

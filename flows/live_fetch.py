@@ -114,13 +114,20 @@ def _read_both(*files: Stored) -> None:
 
 def _list_parts(works: LiveWorks) -> None:
     """An artifact of the flow run: of each property and page, how many questions there are, and what became none."""
-    listed = []
-    for part in works.parts():
-        row: dict[str, Any] = {"part": part.name}
-        for what, stored in (("questions", part.questions), ("dropped", part.dropped)):
-            try:
-                row[what] = read_metadata(stored.path)["rows"]
-            except SwaymeterError:  # said of the part itself already
-                row[what] = None
-        listed.append(row)
+    of_disputes = {title: _rows(works.files.disputes(title)[1]) for title in works.disputed()}
+    listed = [
+        {
+            "part": part.name,
+            "questions": _rows(part.questions),
+            "dropped": _rows(part.dropped) + of_disputes.get(part.name, 0),
+        }
+        for part in works.parts()
+    ]
     create_table_artifact(key="fetched-questions", table=listed, description="Questions of each property and page")
+
+
+def _rows(stored: Stored) -> int:
+    try:
+        return int(read_metadata(stored.path)["rows"])
+    except SwaymeterError:  # said of the part itself already
+        return 0
