@@ -10,6 +10,7 @@ from data.dataset_files import newest_files
 from data.errors import InputError
 from data.records import PARTITIONS, Dispute, Question, of_row
 from data.sources import dynamicqa
+from data.table import Table
 from data.tables import DISPUTES, QUESTIONS
 from data.workspace import Stored
 
@@ -32,13 +33,14 @@ def questions_of_workspace(root: Path) -> ReadQuestions:
     warnings = list(found.warnings)
     questions: list[Question] = []
     for stored in found.files:
-        if _is_of_old(stored):
+        if _is_of_old(stored, QUESTIONS):
             warnings.append(f"{root}: left out, since an earlier version wrote it: {stored.path.name}; fetch it again")
         else:
             questions += [of_row(Question, row) for row in stored.read_as_written().to_pylist()]
     disputes = [
         of_row(Dispute, row)
         for stored in newest_files(root, DISPUTES, _part).files
+        if not _is_of_old(stored, DISPUTES)
         for row in stored.read_as_written().to_pylist()
     ]
     return ReadQuestions(tuple(counted_anew(questions, disputes)), tuple(warnings))
@@ -60,10 +62,11 @@ def published_questions(folder: Path) -> ReadQuestions:
 
 def counted_anew(questions: Iterable[Question], disputes: Iterable[Dispute]) -> list[Question]:
     """The questions with the numbers of their disputes, which may have been counted again since they were written."""
-    counted = {(one.page, one.object, one.replacement, one.context): one for one in disputes}
+    counted = {(one.page, one.object, one.replacement, one.context, one.countered()): one for one in disputes}
     made = []
     for question in questions:
-        found = counted.get((question.page or "", question.object, question.replacement, question.original_context))
+        said = (question.object, question.replacement, question.original_context, question.counter_memory_context)
+        found = counted.get((question.page or "", *said))
         made.append(question if found is None else _counted(question, found))
     return made
 
@@ -88,5 +91,5 @@ def _part(stored: Stored) -> Sequence[str]:
     return name, str(made_from.get("step"))
 
 
-def _is_of_old(stored: Stored) -> bool:
-    return not set(QUESTIONS.schema.names) <= set(pq.read_schema(stored.path).names)
+def _is_of_old(stored: Stored, table: Table) -> bool:
+    return not set(table.schema.names) <= set(pq.read_schema(stored.path).names)

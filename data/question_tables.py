@@ -100,6 +100,7 @@ DISPUTES = Table(
         Column("page", "VARCHAR", "the page's title"),
         Column("page_revision", "BIGINT", "the revision that the sentence is from", counts=False),
         Column("context", "VARCHAR", "the disputed sentence"),
+        Column("place", "BIGINT", "where the object begins in the sentence, in characters from 0"),
         Column("object", "VARCHAR", "the span that stood there and was put back"),
         Column("replacement", "VARCHAR", "the span that took its place and was undone"),
         Column("reversions", "BIGINT", "how often one of the two undid the other", counts=False),

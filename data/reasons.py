@@ -33,6 +33,7 @@ ONLY_MARKUP = "only_markup"
 NOT_IN_RUNNING_TEXT = "not_in_running_text"
 NO_SENTENCE = "no_sentence"
 TOO_SIMILAR = "too_similar"
+PROMPT_TOO_LONG = "prompt_too_long"
 NO_QUESTION_WRITTEN = "no_question_written"
 
 # What annotators say of a question
@@ -67,8 +68,9 @@ REASONS: Mapping[str, str] = MappingProxyType(
         SPAN_TOO_LONG: "One of the spans has more words than an answer may have.",
         ONLY_MARKUP: "The spans differ in markup, spaces or punctuation alone.",
         NOT_IN_RUNNING_TEXT: "The span is not in running text: a template, reference, link, heading, table or comment.",
-        NO_SENTENCE: "No sentence of the page's text holds the span.",
+        NO_SENTENCE: "No whole sentence of the page's text holds the span: none without a gap where a template stood.",
         TOO_SIMILAR: "The spans say nearly the same.",
+        PROMPT_TOO_LONG: "The sentence is too long for the language model that writes the questions.",
         NO_QUESTION_WRITTEN: "The language model wrote no question that asks for the answer without naming it.",
         ANNOTATORS_DISCARD: "Annotators discarded the question.",
         ANNOTATORS_MISINFORMATION: "Annotators found the context to be misinformation.",

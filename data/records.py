@@ -187,13 +187,14 @@ class Seed:
 class Dispute:
     """Two spans of text that editors of a page put in each other's place, and the sentence that they dispute.
 
-    object: the span that stood there and was put back; reversions: how often one of the two undid the other, in
-    `edit_revisions`, of which each pair is an edit and its reversion.
+    object: the span that stood there and was put back, at `place` of the context (in characters); reversions: how often
+    one of the two undid the other, in `edit_revisions`, of which each pair is an edit and its reversion.
     """
 
     page: str
     page_revision: int
     context: str
+    place: int
     object: str
     replacement: str
     reversions: int
@@ -205,6 +206,12 @@ class Dispute:
     licence: str
     address: str
     retrieved_at: str
+
+    def countered(self) -> str | None:
+        """The context with the replacement where the object stands, and nowhere else; None where it does not."""
+        if not self.object or not self.context.startswith(self.object, self.place):
+            return None
+        return self.context[: self.place] + self.replacement + self.context[self.place + len(self.object) :]
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,15 +175,15 @@ class TestARefresh:
     def test_tells_new_edits_and_views_though_it_was_killed(self, done: Done, refreshed: Killed) -> None:
         assert refreshed.run.code == 0, refreshed.run.said
         before, now = of_facts(done.study), of_facts(refreshed.study)
-        film, person = ("Q401", "P57", "Q301"), ("Q501", "P106", "Q101")
-        assert (before[film]["partition"], now[film]["partition"]) == ("static", "temporal")
-        assert tuple(now[film]["edit_revisions"]) == done.world.wikidata.numbers("Q401", (2, 3, 4))
-        assert (before[person]["subject_popularity"], now[person]["subject_popularity"]) == (100, 250)
+        changed, read = ("Q505", "P106", "Q101"), ("Q501", "P106", "Q101")
+        assert (before[changed]["partition"], now[changed]["partition"]) == ("static", "temporal")
+        assert tuple(now[changed]["edit_revisions"]) == done.world.wikidata.numbers("Q505", (1, 4, 5))
+        assert (before[read]["subject_popularity"], now[read]["subject_popularity"]) == (100, 250)
         war = of_disputes(refreshed.study)[SKIRMISH]
         assert (war["object"], war["edits"], war["subject_popularity"]) == ("narrow victory", 5, 900)
         assert {row["reversions"] for row in rows(refreshed.study, "disputes") if row["page"] == SKIRMISH} == {5}
 
-    def test_scores_only_the_property_that_has_changed(self, done: Done, refreshed: Killed) -> None:
+    def test_scores_only_the_property_whose_texts_have_changed(self, done: Done, refreshed: Killed) -> None:
         assert refreshed.run.prompts == 3 * of_director(done.study)
         new = refreshed.study.scores().keys() - done.study.scores().keys()
         assert {name.split("/")[1] for name in new} == {"director"}
@@ -191,7 +191,7 @@ class TestARefresh:
     def test_asks_for_no_article_that_was_read_and_for_nothing_twice(self, refreshed: Killed) -> None:
         assert {kind_of(one) for one in refreshed.asked} == {"items", "history", "page", "views"}
         pages = {one.form["titles"] for one in refreshed.asked if kind_of(one) == "page"}
-        assert pages == {"Vito Red", "Wilma Blank"}  # which was not there, and had no text
+        assert pages == {"Vito Red", "../../etc/passwd", "Wilma Blank"}  # two were not there, and one had no text
         assert sent(refreshed.asked).most_common(1)[0][1] == 1
         assert refreshed.held
         assert not list(refreshed.study.workspace.glob("downloads/refresh-*"))
@@ -199,7 +199,8 @@ class TestARefresh:
     def test_is_told_by_diff(self, done: Done, refreshed: Killed) -> None:
         run = diff(done.study, refreshed.study)
         assert run.code == 1
-        assert "The Paper Lighthouse: partition static → temporal; edits 1 → 3" in run.said
+        assert "Edda Moss: partition static → temporal; edits 1 → 3" in run.said
+        assert "Two Doors Down: name Two Doors Down → Two Doors Up" in run.said
         assert f"{SKIRMISH} (narrow victory): edits 3 → 5; page views 700.0 → 900.0" in run.said
         assert "Adela Fenwick: page views 100.0 → 250.0" in run.said
 

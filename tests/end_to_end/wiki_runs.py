@@ -103,11 +103,13 @@ def killed_fetch(studies: WikiStudies) -> Killed:
 def killed_refresh(done: Done, studies: WikiStudies) -> Killed:
     """A copy of a study, whose refresh is killed, after the world has changed.
 
-    A film had another director for a while, a war went on for two more turns, and people read other pages.
+    A lanternist was a bell tuner for a while, a film got another name, a war went on for two more turns, and people
+    read other pages.
     """
-    film, turns = done.world.items["Q401"], done.world.wikipedia.pages[SKIRMISH].revisions[-2:]
-    film.changes("P57", "Q301", "Q302")
-    film.changes("P57", "Q302", "Q301")
+    person, turns = done.world.items["Q505"], done.world.wikipedia.pages[SKIRMISH].revisions[-2:]
+    person.changes("P106", "Q101", "Q103")
+    person.changes("P106", "Q103", "Q101")
+    done.world.items["Q405"].calls("en", "Two Doors Up")
     for turn in turns:
         done.world.wikipedia.save(SKIRMISH, turn.content, user=turn.user)
     done.world.views |= {"Adela Fenwick": Views(250), SKIRMISH: Views(900)}

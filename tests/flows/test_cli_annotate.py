@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from flows.plan import Plan
+from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.sheet import MEANINGS
 from tests.flows.annotating import choosing, fill, questions_of
 from tests.flows.conftest import Command
@@ -39,6 +40,24 @@ def test_the_commands_say_what_they_did(swaymeter: Command, study: str, plan: Pl
     assert f"outcome: 0 accepted, {count} not_annotated" in ended.out
 
 
+def test_what_is_not_there_or_does_not_fit_is_a_warning_of_every_command(
+    swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = fetch(small_plan(tmp_path, questions={"partitions": ["static", "disputable"], "per_partition": 2}))
+    plan.question_files.published("disputable").path.unlink()
+    study, sheet = str(tmp_path / "study.yaml"), str(tmp_path / "ada.csv")
+    with monkeypatch.context() as smaller:
+        longest = max(len(one.original_context) for one in questions_of(plan))
+        smaller.setattr(spreadsheet, "LARGEST_CELL", longest - 1)
+        ended = swaymeter("annotate", "export", study, sheet, "--annotator", "ada")
+    assert ended.code == 0
+    assert "warning  not all questions are there: partition disputable: " in ended.err
+    assert "warning  questions with a text that no cell holds, not in the sheet: " in ended.err
+    for command in (("import", study, sheet, "--annotator", "ada"), ("status", study)):
+        ended = swaymeter("annotate", *command)
+        assert (ended.code, "partition disputable: " in ended.err) == (0, True)
+
+
 def test_the_commands_refuse_with_usage(swaymeter: Command, study: str, tmp_path: Path) -> None:
     (tmp_path / "ada.csv").write_text("a day's work")
     ended = swaymeter("annotate", "export", study, str(tmp_path / "ada.csv"), "--annotator", "ada")
@@ -62,3 +81,6 @@ def test_the_guide_tells_each_choice_as_the_sheet_does() -> None:
         assert f"| `{choice}` | {meaning} |" in guide
     for name in ("export", "import", "status"):
         assert f"swaymeter annotate {name}" in guide
+    for told in ("annotated: true", "swaymeter run STUDY.yaml"):
+        assert told in guide
+    assert "annotated: false" in (DOCS / "questions.md").read_text(encoding="utf-8")

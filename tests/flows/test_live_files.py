@@ -64,7 +64,7 @@ def question(name: str, relation: str, partition: Any, **other: Any) -> Question
 
 def dispute(reversions: int) -> Dispute:
     return Dispute(
-        page="Tea", page_revision=reversions, context="Tea is a leaf.", object="leaf", replacement="root",
+        page="Tea", page_revision=reversions, context="Tea is a leaf.", place=9, object="leaf", replacement="root",
         reversions=reversions, edit_revisions=(1, 2), similarity=0.5, subject_popularity=2.0 * reversions,
         hidden_edits=0, source="a wiki", licence="CC BY-SA 4.0", address="http://a.example", retrieved_at=TIME,
     )  # fmt: skip

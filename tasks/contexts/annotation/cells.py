@@ -17,7 +17,9 @@ _NO_CELL_HOLDS = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff\ud800-\udfff]|_(?=x
 _CODE = re.compile("_x([0-9A-Fa-f]{4})_")
 _SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
-_FORMULA_IN_ANOTHER_CELL = re.compile(rf"(?<=[;\t\n\r])([\s\"']*)([{_FORMULA_SIGNS}])")
+# Every run of blanks is read once, from its beginning: a long one of blank lines would be read from each of them.
+_SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
+_ENDS_A_CELL = frozenset(";\t\n\r")
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _WORDS_OF_NUMBERS = re.compile(
     rf"(?:[\W\d_]|(?<![^\W\d_])(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a|p|am|pm|e|t|z)(?![^\W\d_]))*",
@@ -42,7 +44,7 @@ def looks_like_formula(text: str) -> bool:
 
 def guarded(text: str) -> str:
     """The text as a cell of a .csv file that every program shows as it is; `unguarded` gives the text again."""
-    cell = _FORMULA_IN_ANOTHER_CELL.sub(lambda found: found[1] + _code_of(found[2]), coded(text))
+    cell = _SIGN_AFTER_BLANKS.sub(_harmless_in_another_cell, coded(text))
     return f"'{cell}" if _needs_guard(cell) else cell
 
 
@@ -61,6 +63,11 @@ def plain(text: str) -> str:
 def size(cell: str) -> int:
     """How much of a cell's room a text takes."""
     return len(cell.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _harmless_in_another_cell(found: re.Match[str]) -> str:
+    blanks, sign = found.groups()
+    return blanks + (sign if _ENDS_A_CELL.isdisjoint(blanks) else _code_of(sign))
 
 
 def _needs_guard(cell: str) -> bool:

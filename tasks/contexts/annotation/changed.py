@@ -20,7 +20,7 @@ from data.sources.slots import (
     places_of,
     snippet_of,
 )
-from tasks.contexts.wikidata.mentions import SHORT
+from tasks.contexts.wikidata.mentions import SHORT, is_written
 
 BY_ANNOTATORS = "annotators"
 _OF_TEXTS = {EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REPLACEMENT, QUESTION_CONTAINS_ANSWER, REPLACEMENT_IS_ANSWER}
@@ -75,13 +75,22 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
     elif snippet != old or not set(changed.answers) <= {before.object, *before.answers}:
-        flags = flags_of_snippet(snippet, _meant(changed))
+        flags = flags_of_snippet(snippet, _meant(changed, snippet))
+        if changed.partition == "disputable" and context is not None:
+            flags = _of_disputed(flags, context, snippet, old)
     return replace(
         changed,
         original_context=original,
         counter_memory_context=fill_slot(snippet, changed.replacement) if snippet else "",
         flags=(*(flag for flag in changed.flags if flag not in _OF_CONTEXTS), *flags),
     )
+
+
+def _of_disputed(flags: tuple[str, ...], context: str, snippet: str, old: str | None) -> tuple[str, ...]:
+    """Editors dispute one place of a sentence: of several mentions in a new one, its slot has to say which is meant."""
+    others = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
+    unclear = SLOT not in context and snippet.count(SLOT) > max(1, (old or "").count(SLOT))
+    return (*others, ANSWER_LEFT_IN_CONTEXT) if unclear else others
 
 
 def _texts(answer: str, before: Question, old: str | None) -> tuple[str, str | None]:
@@ -123,6 +132,8 @@ def _slots(snippet: str | None, answer: str) -> list[_Place]:
     return places
 
 
-def _meant(question: Question) -> list[str]:
-    """The forms of the answer that a text may mean: not "in", which stands for India, too."""
-    return [form for form in question.answers if form == question.object or len(form) > SHORT]
+def _meant(question: Question, snippet: str) -> list[str]:
+    """The forms of the answer that the text may mean: not "in", which stands for India, too, nor "reading" the town."""
+    text = snippet.replace(SLOT, " ")
+    forms = (question.object, *(form for form in question.answers if len(form) > SHORT))
+    return [form for form in forms if is_written(text, form)]

@@ -103,12 +103,17 @@ def read_annotations(workspace: Workspace) -> list[Annotation]:
     return sorted((of_row(Annotation, row) for row in rows), key=lambda one: one.imported_at)
 
 
+def in_order(annotations: Iterable[Annotation]) -> dict[Shown, list[Annotation]]:
+    """What was said of each question, the earliest first, with what somebody said otherwise later."""
+    found: dict[Shown, list[Annotation]] = {}
+    for one in sorted(annotations, key=lambda one: (one.imported_at, one.annotator)):
+        found.setdefault((one.question_id, one.texts), []).append(one)
+    return found
+
+
 def newest(annotations: Iterable[Annotation]) -> dict[Shown, dict[str, Annotation]]:
     """What each annotator said last of each question, in the order in which they first said something of it."""
-    found: dict[Shown, dict[str, Annotation]] = {}
-    for one in sorted(annotations, key=lambda one: (one.imported_at, one.annotator)):
-        found.setdefault((one.question_id, one.texts), {})[one.annotator] = one
-    return found
+    return {about: {one.annotator: one for one in said} for about, said in in_order(annotations).items()}
 
 
 def judgements(annotations: Iterable[Annotation]) -> dict[Shown, Judgement]:

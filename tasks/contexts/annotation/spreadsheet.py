@@ -10,7 +10,7 @@ import io
 import os
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -56,7 +56,7 @@ class Sheet:
 
 
 def write_sheet(
-    path: Path, columns: Sequence[SheetColumn], rows: Iterable[Mapping[str, str]], guide: Mapping[str, str]
+    path: Path, columns: Sequence[SheetColumn], rows: Sequence[Mapping[str, str]], guide: Mapping[str, str]
 ) -> None:
     """Writes the rows, each with a text or "" for every column, whole or not at all; guide: headings and what they say.
 
@@ -66,13 +66,11 @@ def write_sheet(
     suffix = _format(path)
     if os.path.lexists(path):
         raise _there_already(path)
+    for row in rows:
+        for name in too_long(row, columns):
+            text = row[name]
+            raise InputError(f"{path}: a text of {len(text)} signs fits into no cell, in column {name}: {text[:60]!r}")
     listed = [[row[column.name] for column in columns] for row in rows]
-    for row in listed:
-        for column, text in zip(columns, row, strict=True):
-            if max(size(coded(text)), size(guarded(text))) > LARGEST_CELL:
-                raise InputError(
-                    f"{path}: a text of {len(text)} signs fits into no cell, in column {column.name}: {text[:60]!r}"
-                )
     if suffix == ".csv":
         content = _csv(columns, listed)
     else:
@@ -80,6 +78,11 @@ def write_sheet(
 
         content = workbook(TITLE, columns, listed, guide)
     _write_new(path, content)
+
+
+def too_long(row: Mapping[str, str], columns: Sequence[SheetColumn]) -> list[str]:
+    """The columns whose text fits into no cell, be it of .xlsx or .csv."""
+    return [column.name for column in columns if not _fits(row[column.name])]
 
 
 def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
@@ -111,6 +114,10 @@ def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
         if any(text.strip() for text in cells.values()):
             rows.append(SheetRow(number, cells))
     return Sheet(path, tuple(rows), tuple(sorted(others)))
+
+
+def _fits(text: str) -> bool:
+    return size(text) <= LARGEST_CELL and max(size(coded(text)), size(guarded(text))) <= LARGEST_CELL
 
 
 def _format(path: Path) -> str:

@@ -19,7 +19,8 @@ from data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, History, Wiki
 from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from tasks.contexts.disputes.reverted_pairs import RevertedPair, reverted_pairs, why_not_counted
-from tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, NoReplacement, Replacement, Span, replacement, same_place
+from tasks.contexts.disputes.running_text import Sentence
+from tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, NoReplacement, Replacement, Span, likeness, replacement
 from tasks.contexts.listed_names import folded
 
 RELATION = RelationName("disputable")
@@ -165,18 +166,18 @@ def _by_dispute(reversions: Iterator[_Reversion]) -> list[list[_Reversion]]:
     for reversion in reversions:
         spans = frozenset({folded(reversion.restored.text), folded(reversion.undone.text)})
         places = disputes.setdefault(spans, [])
-        here = next((one for one in places if same_place(one[-1].replacement, reversion.replacement)), None)
-        if here is None:
-            places.append([reversion])
+        alike = [likeness(place[-1].replacement, reversion.replacement) for place in places]
+        if any(alike):
+            places[alike.index(max(alike))].append(reversion)
         else:
-            here.append(reversion)
+            places.append([reversion])
     every = (place for places in disputes.values() for place in places)
     return sorted(every, key=lambda place: place[0].pair.edits)
 
 
 def _judged(
     disputes: Sequence[list[_Reversion]], embed: Embed, similarity: float
-) -> tuple[list[tuple[list[_Reversion], str, float]], list[_Rejected]]:
+) -> tuple[list[tuple[list[_Reversion], Sentence, float]], list[_Rejected]]:
     """The disputes that are kept, with their sentence and the similarity of their spans; and the others."""
     kept, rejected = [], []
     spans = [(one[-1].restored.text, one[-1].undone.text) for one in disputes]
@@ -196,13 +197,14 @@ def _judged(
 
 
 def _dispute(
-    history: History, dispute: Sequence[_Reversion], sentence: str, alike: float, popularity: float | None
+    history: History, dispute: Sequence[_Reversion], sentence: Sentence, alike: float, popularity: float | None
 ) -> Dispute:
     last = dispute[-1]
     return Dispute(
         page=history.title,
         page_revision=last.pair.restored.revision_id,
-        context=sentence,
+        context=sentence.text,
+        place=sentence.place,
         object=last.restored.text,
         replacement=last.undone.text,
         reversions=len(dispute),

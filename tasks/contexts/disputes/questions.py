@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from data import reasons
 from data.catalog.prompt_file import dispute_prompt
 from data.records import Dispute, Dropped, Question, identity
-from data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of, replace_object
+from data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of
 from tasks.contexts.disputes.of_page import RELATION
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import prompt_form, turn_prompt
@@ -46,25 +46,37 @@ class Written:
 def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> Written:
     """A question for each dispute that the model can write one for; of equal disputes, for the first.
 
-    Raises ModelError for a chat template that fails, ScoreError where prompt and answer do not fit the model's window.
+    A dispute whose prompt and answer do not fit the model's window is dropped. Raises ModelError for a chat template
+    that fails, ScoreError where the model gives a NaN or memory runs out.
     """
     different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     written = Written([], [])
-    for start in range(0, len(different), AT_ONCE):
-        some = different[start : start + AT_ONCE]
-        for dispute, said in zip(some, _answered(model, some, seed), strict=True):
+    asked = []
+    for dispute in different:
+        prompt = _prompt(model, dispute)
+        if model.context_window is not None and len(prompt) + MOST_TOKENS > model.context_window:
+            why = f"{len(prompt)} tokens, and {MOST_TOKENS} to come; {model.name} reads {model.context_window}"
+            written.dropped.append(_dropped(dispute, reasons.PROMPT_TOO_LONG, why))
+        else:
+            asked.append((dispute, prompt))
+    for start in range(0, len(asked), AT_ONCE):
+        some = asked[start : start + AT_ONCE]
+        for (dispute, _), said in zip(some, _answered(model, some, seed), strict=True):
             tries = [text for text in _questions(said) if _is_about(text, dispute)]
             text = next((text for text in tries if not _names_an_answer(text, dispute)), None)
-            if text is None:
-                written.dropped.append(_dropped(dispute, tries))
-            else:
+            if text is not None:
                 written.questions.append(_question(dispute, text))
+            elif tries:
+                written.dropped.append(_dropped(dispute, QUESTION_CONTAINS_ANSWER, tries[0]))
+            else:
+                written.dropped.append(_dropped(dispute, reasons.NO_QUESTION_WRITTEN, None))
     return written
 
 
 def dispute_id(dispute: Dispute) -> str:
     """The id of the question about a dispute, the same whoever writes it."""
-    return identity("disputable", dispute.page, dispute.object, dispute.replacement, dispute.context)
+    said = (dispute.object, dispute.replacement, dispute.context, str(dispute.place))
+    return identity("disputable", dispute.page, *said)
 
 
 def question_in(answer: str) -> str | None:
@@ -77,11 +89,11 @@ def question_in(answer: str) -> str | None:
     return None
 
 
-def _answered(model: LanguageModel, disputes: Sequence[Dispute], seed: int) -> list[SampledAnswers]:
+def _answered(model: LanguageModel, asked: Sequence[tuple[Dispute, Sequence[int]]], seed: int) -> list[SampledAnswers]:
     return sample_answers(
         model,
-        [_prompt(model, dispute) for dispute in disputes],
-        [("question of a dispute", dispute_id(dispute)) for dispute in disputes],
+        [prompt for _, prompt in asked],
+        [("question of a dispute", dispute_id(dispute)) for dispute, _ in asked],
         samples=TRIES, max_new_tokens=MOST_TOKENS, temperature=TEMPERATURE, top_p=TOP_P, seed=seed,
     )  # fmt: skip
 
@@ -118,7 +130,7 @@ def _names_an_answer(question: str, dispute: Dispute) -> bool:
 
 
 def _question(dispute: Dispute, text: str) -> Question:
-    countered = replace_object(dispute.context, dispute.object, dispute.replacement)
+    countered = dispute.countered()
     flags = flags_of(text, (dispute.object,), dispute.object, dispute.replacement)
     return Question(
         question_id=dispute_id(dispute),
@@ -152,16 +164,16 @@ def _question(dispute: Dispute, text: str) -> Question:
     )
 
 
-def _dropped(dispute: Dispute, tries: Sequence[str]) -> Dropped:
+def _dropped(dispute: Dispute, reason: str, detail: str | None) -> Dropped:
     return Dropped(
         partition="disputable",
         relation=RELATION,
         part=dispute.page,
         subject=dispute.page,
-        reason=QUESTION_CONTAINS_ANSWER if tries else reasons.NO_QUESTION_WRITTEN,
+        reason=reason,
         source=dispute.source,
         licence=dispute.licence,
-        detail=tries[0] if tries else None,
+        detail=detail,
         object=dispute.object,
         replacement=dispute.replacement,
         revisions=dispute.edit_revisions,

@@ -2,31 +2,44 @@
 
 Left out: templates, references, comments, tables, headings, galleries, formulas, pictures with their captions, links to
 categories and to other wikis, whatever a tag holds that is not known to hold text. Of a link, what it shows.
-What it is not: the page as the wiki renders it. No template is expanded; a sentence that stands on one has a gap.
+What it is not: the page as the wiki renders it. No template is expanded: where one would have shown something, or a
+formula stood, there is a gap, and what has one is no sentence.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import mwparserfromhell
-from mwparserfromhell.nodes import ExternalLink, HTMLEntity, Node, Tag, Template, Text, Wikilink
+from mwparserfromhell.nodes import Argument, ExternalLink, HTMLEntity, Node, Tag, Template, Text, Wikilink
+from mwparserfromhell.parser import ParserError
 from mwparserfromhell.wikicode import Wikicode
 
+from tasks.contexts.disputes.open_markup import open_markup
 from tasks.contexts.sentence_ends import sentences_of
+
+GAP = "\ufffc"  # Unicode's own sign for what is not there as text
 
 _READ = frozenset(
     {"b", "i", "u", "em", "strong", "small", "big", "sub", "sup", "span", "div", "p", "q", "cite", "abbr", "bdi", "bdo"}
     | {"center", "blockquote", "dfn", "font", "ins", "mark", "nowiki", "noinclude", "time", "tt", "var", "wbr"}
 )
+_SHOWS_NOTHING = frozenset(
+    {"ref", "references", "gallery", "table", "li", "dd", "dt", "hr", "includeonly", "section", "templatestyles"}
+)
+_FOOTNOTES = frozenset(
+    {"sfn", "sfnp", "sfnm", "efn", "efn-ua", "efn-la", "refn", "r", "rp", "ref", "notetag", "cn", "fact"}
+    | {"citation needed", "cite needed", "better source needed", "page needed", "failed verification"}
+    | {"unreliable source?", "verify source", "primary source inline", "clarify", "dubious", "disputed inline", "vague"}
+    | {"who", "when", "where", "which", "why", "by whom", "according to whom", "pov statement", "anchor", "nbsp"}
+)
+"""Templates that leave no words in their sentence: notes at the foot of the page, and remarks of editors."""
 _OF_A_TABLE = re.compile(r"\s*(?:[|!]|\{\|)")
 _MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|</?[a-z]|<!--|-->", re.IGNORECASE)
 _MAGIC = re.compile(r"__[A-Z]+__")
 _NO_TEXT = re.compile(r"\s*(?:file|image|media|category)\s*:", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")
 _REDIRECT = re.compile(r"\s*#redirect\b", re.IGNORECASE)
-_OPENS_OR_CLOSES = re.compile(
-    r"(\[|\{\{|<!--|<(?!(?:br|hr|wbr|li|p|td|tr|th|dd|dt)\b)[a-z][^<>]*(?<!/)>)|\]|\}\}|-->|</", re.IGNORECASE
-)
 _SPACE = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r" +(?=[,.;:!?)\]](?:[\s\")\]]|$))")
 _BEHIND_BRACKET = re.compile(r"\((?:[ ,;]+|(?=\)))")
@@ -44,18 +57,25 @@ _SHOWN = {ord(hidden): chr(sign) for sign, hidden in _HIDDEN.items()}
 
 FEWEST_WORDS = 5
 MOST_WORDS = 100
-DEEPEST = 500
+MOST_LETTERS = 2_000
+DEEPEST = 100
+MOST_COMMENTS = 20  # in a heading, where each is looked at as often as there are signs of one
+MOST_READ_AGAIN = 5_000_000  # letters; some seconds' work
 
 
 def running_text(wikitext: str) -> list[str]:
-    """The lines of the running text, with single spaces, without those in which broken markup is left; none of a text
-    whose markup is nested 500 deep."""
-    if _REDIRECT.match(wikitext) or _is_too_deep(wikitext):
+    """The lines of the running text, with single spaces and `GAP` for what is not text, without those in which broken
+    markup is left; none of a text so broken that the parser fails, or would read it again and again for what is open.
+    """
+    if _REDIRECT.match(wikitext) or not _is_readable(wikitext):
         return []
     sound = wikitext.encode("utf-8", "replace").decode("utf-8")
-    shown = "".join(_shown(mwparserfromhell.parse(sound).nodes))
+    try:
+        shown = "".join(_shown(mwparserfromhell.parse(sound).nodes))
+    except (ParserError, RecursionError):
+        return []
     lines = (line for line in shown.split("\n") if not _OF_A_TABLE.match(line) and not _MARKUP.search(line))
-    return [line for line in (_tidied(line.translate(_SHOWN)) for line in lines) if line]
+    return [line for line in (_tidied(line.translate(_SHOWN)) for line in lines) if line.strip(f"{GAP} ")]
 
 
 def words_of(text: str) -> list[re.Match[str]]:
@@ -63,29 +83,43 @@ def words_of(text: str) -> list[re.Match[str]]:
     return list(_WORD.finditer(text))
 
 
-def sentence_at(paragraph: str, start: int, end: int) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, and where in it the span begins that it was looked up for."""
+
+    text: str
+    place: int
+
+
+def sentence_at(paragraph: str, start: int, end: int) -> Sentence | None:
     """The sentence that holds a span of a paragraph; None where the span is not within one.
 
-    A sentence has 5 to 100 words and its mark at the end: entries of lists, captions and fragments are none.
+    A sentence has 5 to 100 words, no gap, and its mark at the end: entries of lists, captions and fragments are none.
     """
     begin = 0
     for sentence in sentences_of(paragraph):
         if begin <= start and end <= begin + len(sentence):
-            found = sentence.strip()
-            whole = FEWEST_WORDS <= len(words_of(found)) <= MOST_WORDS and _ENDS.search(found)
-            return found if whole else None
+            text = sentence.lstrip()
+            place = start - begin - (len(sentence) - len(text))
+            found = Sentence(text.rstrip(f"{GAP} "), place)
+            return found if _is_whole(found.text) else None
         begin += len(sentence)
     return None
 
 
-def _is_too_deep(wikitext: str) -> bool:
-    """Whether so much is opened and not closed that a parser's time would grow with the square of it."""
-    depth = 0
-    for mark in _OPENS_OR_CLOSES.finditer(wikitext):
-        depth = depth + 1 if mark[1] else max(0, depth - 1)
-        if depth > DEEPEST:
-            return True
-    return False
+def _is_whole(sentence: str) -> bool:
+    if GAP in sentence or len(sentence) > MOST_LETTERS or not _ENDS.search(sentence):
+        return False
+    return FEWEST_WORDS <= len(words_of(sentence)) <= MOST_WORDS
+
+
+def _is_readable(wikitext: str) -> bool:
+    """Whether a parser's time does not grow with the square of what is opened here and not closed."""
+    headings = (line for line in wikitext.split("\n") if line.startswith("="))
+    if any(heading.count("<!--") > MOST_COMMENTS for heading in headings):
+        return False
+    found = open_markup(wikitext)
+    return found.depth <= DEEPEST and sum(len(wikitext) - place for place in found.places) <= MOST_READ_AGAIN
 
 
 def _shown(nodes: Iterable[Node]) -> Iterator[str]:
@@ -97,9 +131,11 @@ def _shown(nodes: Iterable[Node]) -> Iterator[str]:
         elif isinstance(node, Wikilink):
             yield from _of_link(node)
         elif isinstance(node, ExternalLink):
-            yield from _within(node.title)
+            yield GAP if node.title is None and not node.brackets else "".join(_within(node.title))
         elif isinstance(node, Template):
-            yield " "
+            yield " " if _name(node) in _FOOTNOTES else GAP
+        elif isinstance(node, Argument):
+            yield GAP
         elif isinstance(node, Tag):
             yield from _of_tag(node)
 
@@ -116,6 +152,12 @@ def _of_tag(tag: Tag) -> Iterator[str]:
         yield " "
     elif name in _READ:
         yield from _within(tag.contents)
+    elif name not in _SHOWS_NOTHING:
+        yield GAP
+
+
+def _name(template: Template) -> str:
+    return " ".join(str(template.name).replace("_", " ").split()).casefold()
 
 
 def _within(code: Wikicode | None) -> Iterator[str]:

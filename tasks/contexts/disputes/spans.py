@@ -6,22 +6,22 @@ reader sees them, in that span alone: `[[Derry]]` and `[[Derry|Londonderry]]` di
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from data import reasons
-from tasks.contexts.disputes.running_text import running_text, sentence_at, words_of
+from tasks.contexts.disputes.open_markup import open_markup
+from tasks.contexts.disputes.running_text import Sentence, running_text, sentence_at, words_of
 from tasks.contexts.listed_names import folded
 
 MOST_BYTES_A_WORD = 200
 _NEIGHBOURS = 5
+_ALIKE = 0.5
 _WORDS_OF_MARKUP = 2  # a link has a word of its target for one that it shows
-_HEADING = re.compile(r"\s*=.*=\s*(?:<!--.*-->\s*)?$")
 _PIECE = re.compile(r"\w+|\s+|.", re.DOTALL)
 _FOREIGN = re.compile(r"\{\{|\}\}|[<>]")
 _LINK = re.compile(r"[\[\]|]")
-_PAIRED = (("<!--", "-->"), ("{{", "}}"), ("{|", "|}"), ("[[", "]]"), ("<", ">"))
-_TAG = re.compile(r"<(/?)(nowiki|pre|ref|gallery|math|\w*include\w*|blockquote|div)\b[^>]*?(/?)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,22 @@ class Span:
         """The span's words, and what stands between them."""
         return self.paragraph[self.start : self.end]
 
-    def sentence(self) -> str | None:
+    def sentence(self) -> Sentence | None:
         """The sentence that holds the span; None where there is none."""
         return sentence_at(self.paragraph, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What the first of two texts says where the second says something else; around: the words beside it, folded."""
+    """What the first of two texts says where the second says something else.
+
+    before, behind: the five words on either side, folded; those of other lines where the line has fewer.
+    """
 
     first: Span
     second: Span
-    around: tuple[str, ...]
+    before: tuple[str, ...]
+    behind: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +77,25 @@ def replacement(first: str, second: str, *, most_words: int) -> Replacement | No
     lines = [lines[before : len(lines) - behind] for lines in shown]
     if len(lines[0]) != 1 or len(lines[1]) != 1:
         return NoReplacement(reasons.NOT_ONE_SPAN)
-    return _of_lines(lines[0][0], lines[1][0], most_words)
+    return _of_lines(*shown, before, most_words)
 
 
-def same_place(one: Replacement, other: Replacement) -> bool:
-    """Whether two replacements stand among the same words, half of them at least."""
-    mine, theirs = set(one.around), set(other.around)
-    return 2 * len(mine & theirs) >= len(mine | theirs)
+def likeness(one: Replacement, other: Replacement) -> float:
+    """How much of the words beside two replacements is the same, from 0 to 1; 0 for those in different places.
+
+    In the same place, half of the words on either side are the same, in the same order; where one of the two stands at
+    the text's edge, the other side alone tells.
+    """
+    sides = [(mine, theirs) for mine, theirs in ((one.before, other.before), (one.behind, other.behind))]
+    shares = [_share(mine, theirs) for mine, theirs in sides if mine and theirs]
+    if not shares:
+        return float(sides[0][0] == sides[0][1] and sides[1][0] == sides[1][1])
+    return sum(shares) / len(shares) if min(shares) >= _ALIKE else 0.0
+
+
+def _share(mine: Sequence[str], theirs: Sequence[str]) -> float:
+    blocks = SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) / max(len(mine), len(theirs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +111,11 @@ class _Changed:
 
     def sections(self) -> tuple[str, str]:
         """Both texts, or what their headings set apart around the line where nothing reaches over a heading."""
-        headings = [number for number, line in enumerate(self.first) if line.startswith("=") and _HEADING.match(line)]
+        headings = [number for number, line in enumerate(self.first) if _is_heading(line)]
         start = max((number for number in headings if number < self.number), default=0)
         end = min((number for number in headings if number > self.number), default=len(self.first))
-        if not _is_closed(self.first[:start]):
-            return "\n".join(self.first), "\n".join(self.second)
         sections = "\n".join(self.first[start:end]), "\n".join(self.second[start:end])
-        closed = all(_is_closed([section]) for section in sections)
+        closed = not any(open_markup(text).places for text in ("\n".join(self.first[:start]), *sections))
         return sections if closed else ("\n".join(self.first), "\n".join(self.second))
 
 
@@ -110,8 +124,15 @@ def _changed_line(first: Sequence[str], second: Sequence[str]) -> _Changed | NoR
     if not (len(first) == len(second) == before + behind + 1):
         return NoReplacement(reasons.NOT_ONE_SPAN)
     changed = _Changed(first, second, before)
-    outside = any(_HEADING.match(line) and line.startswith("=") for line in changed.lines())
+    outside = any(_is_heading(line) for line in changed.lines())
     return NoReplacement(reasons.NOT_IN_RUNNING_TEXT) if outside else changed
+
+
+def _is_heading(line: str) -> bool:
+    text = line.rstrip()
+    if text.startswith("=") and text.endswith("-->"):
+        text = text[: max(0, text.rfind("<!--"))].rstrip()
+    return len(text) > 1 and text.startswith("=") and text.endswith("=")
 
 
 def _why_not_worth_reading(changed: _Changed, most_words: int) -> str | None:
@@ -131,7 +152,9 @@ def _why_not_worth_reading(changed: _Changed, most_words: int) -> str | None:
     return None
 
 
-def _of_lines(first: str, second: str, most_words: int) -> Replacement | NoReplacement:
+def _of_lines(one: Sequence[str], other: Sequence[str], number: int, most_words: int) -> Replacement | NoReplacement:
+    """Of two texts' lines, the span that differs in the line of that number, the only one that does."""
+    first, second = one[number], other[number]
     words = words_of(first), words_of(second)
     said = [[word[0] for word in row] for row in words]
     before, behind = _alike(*said)
@@ -148,8 +171,21 @@ def _of_lines(first: str, second: str, most_words: int) -> Replacement | NoRepla
     )
     if (first[: said_first.start], first[said_first.end :]) != (second[: said_second.start], second[said_second.end :]):
         return NoReplacement(reasons.NOT_ONE_SPAN)
-    around = [*said[0][max(0, before - _NEIGHBOURS) : before], *said[0][before + counts[0] :][:_NEIGHBOURS]]
-    return Replacement(said_first, said_second, tuple(folded(word) for word in around))
+    earlier = _words(said[0][:before], (_said(line) for line in reversed(one[:number])), nearest_last=True)
+    later = _words(said[0][before + counts[0] :], (_said(line) for line in one[number + 1 :]), nearest_last=False)
+    return Replacement(said_first, said_second, earlier, later)
+
+
+def _said(line: str) -> list[str]:
+    return [word[0] for word in words_of(line)]
+
+
+def _words(here: Sequence[str], lines: Iterator[list[str]], *, nearest_last: bool) -> tuple[str, ...]:
+    """The words nearest to a span: those of its line, and of the lines beyond until there are enough."""
+    found = list(here)
+    while len(found) < _NEIGHBOURS and (line := next(lines, None)) is not None:
+        found = [*line, *found] if nearest_last else [*found, *line]
+    return tuple(folded(word) for word in (found[-_NEIGHBOURS:] if nearest_last else found[:_NEIGHBOURS]))
 
 
 def _middles(first: str, second: str) -> tuple[str, str]:
@@ -168,14 +204,3 @@ def _alike(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
 
 def _first_difference(most: int, differ: Callable[[int], bool]) -> int:
     return next((place for place in range(most) if differ(place)), most)
-
-
-def _is_closed(lines: Sequence[str]) -> bool:
-    """Whether all that is opened here is closed here, as far as counting tells."""
-    text = "\n".join(lines)
-    if any(text.count(opening) != text.count(closing) for opening, closing in _PAIRED):
-        return False
-    depth = dict[str, int]()
-    for closing, name, alone in _TAG.findall(text):
-        depth[name.casefold()] = depth.get(name.casefold(), 0) + (0 if alone else -1 if closing else 1)
-    return not any(depth.values())

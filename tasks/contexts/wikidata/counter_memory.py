@@ -4,6 +4,7 @@ Similar as Wembedder has it, else by the embeddings of labels and descriptions a
 questions [Marjanovic et al. 2024]. That it be of the same kind, and never a right answer, are rules of ours.
 """
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from data.records import WikidataId
 from data.sources.wikimedia.wembedder import Similar
 from tasks.contexts.listed_names import folded
-from tasks.contexts.wikidata.items import Items, KnownItem
+from tasks.contexts.wikidata.items import Items, KnownItem, without_qualifier
 from tasks.contexts.wikidata.mentions import mentions
 
 WEMBEDDER = "wembedder"
@@ -37,26 +38,32 @@ class Replacement:
 class Truth:
     """A fact, and all that is right beside it.
 
-    ids: of every value of the subject, of any rank. names: every form of a right answer, folded. implied: what a right
-    answer is a kind of, a part of, lies in or may be the same as, and what is therefore right, too.
+    ids: of every value of the subject, of any rank. called: the names of each, its label first; those of the object,
+    the first of them, with the further answers of a list. implied: what a right answer is a kind of, a part of, lies in
+    or may be the same as, and what is therefore right, too.
     """
 
     subject: KnownItem
     object: KnownItem
     ids: frozenset[WikidataId]
-    names: frozenset[str]
+    called: tuple[tuple[str, ...], ...]
     implied: frozenset[WikidataId]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every form of a right answer, folded."""
+        return frozenset(folded(name) for names in self.called for name in names)
 
 
 def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> Truth:
     """What is right of a subject, whose values `items` has learnt. answers: further right ones, of a list."""
-    stated = [items.get(value) for value in subject.stated]
-    right = [answer, *(value for value in stated if value is not None)]
+    stated = {value.item_id: value for one in subject.stated if (value := items.get(one))}
+    right = [answer, *(value for value in stated.values() if value.item_id != answer.item_id)]
     return Truth(
         subject=subject,
         object=answer,
         ids=frozenset((*subject.stated, *(value.item_id for value in right))),
-        names=frozenset(map(folded, (*answers, *(name for value in right for name in value.names)))),
+        called=((*answer.names, *answers), *(value.names for value in right[1:])),
         implied=frozenset(wider for value in right for wider in value.wider),
     )
 
@@ -64,17 +71,25 @@ def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable
 def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
     """Whether it is of the object's kind, has a name, and is no right answer, by id or by name.
 
-    Nor may it be the subject, be implied by a right answer ("artist" by "painter") or imply the object, or have a name
-    that contains the object's or is contained by it ("film actor", "actor").
+    Nor may it be the subject, be implied by a right answer ("artist" by "painter") or imply one, or have a name that
+    contains that of a right answer or is contained by it ("film actor", "actor").
     """
-    name, answer = candidate.label, fact.object
-    if name is None or not candidate.kinds & answer.kinds:
+    name = candidate.label
+    if name is None or len(name) == 1 or not candidate.kinds & fact.object.kinds:
         return False
-    if candidate.item_id in fact.ids | fact.implied | {fact.subject.item_id} or answer.item_id in candidate.wider:
+    if candidate.item_id in fact.ids | fact.implied | {fact.subject.item_id} or candidate.wider & fact.ids:
         return False
-    if fact.names & set(map(folded, candidate.names)) or folded(name) in map(folded, fact.subject.names):
+    if fact.names & set(map(folded, candidate.names)) or _bare(name) in map(_bare, fact.subject.names):
         return False
-    return not mentions(name, answer.names) and not mentions(answer.name, [name])
+    return not any(_holds(name, names) or any(_holds(right, [name]) for right in names) for names in fact.called)
+
+
+def _holds(text: str, names: Sequence[str]) -> bool:
+    return bool(mentions(unicodedata.normalize("NFC", text), names, any_case=True))
+
+
+def _bare(name: str) -> str:
+    return folded(without_qualifier(name))
 
 
 def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> Replacement | None:

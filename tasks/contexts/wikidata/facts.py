@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from data import reasons
+from data import catalog, reasons
 from data.records import SLOT, Dropped, Partition, Seed, identity
+from data.sources.slots import QUESTION_CONTAINS_ANSWER, flags_of
 from data.sources.wikimedia import wikidata, wikipedia
 from data.sources.wikimedia.edit_history import EditHistory, edit_history
 from tasks.contexts.listed_names import folded
-from tasks.contexts.wikidata.items import Items, KnownItem
+from tasks.contexts.wikidata.items import Items, KnownItem, without_qualifier
+from tasks.contexts.wikidata.mentions import SHORT
 from tasks.contexts.wikidata.snippets import Snippet, find_snippet
 
 ID_SOURCE = "wikidata"
@@ -26,6 +28,31 @@ class StatedFact:
     @property
     def question_id(self) -> str:
         return identity(ID_SOURCE, self.subject.item_id, self.seed.property_id, self.object.item_id)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Every form that counts as right."""
+        return tuple(dict.fromkeys((*self.object.names, *(form for form in self.seed.answers if form.strip()))))
+
+    @property
+    def meant(self) -> tuple[str, ...]:
+        """The forms that a text is likely to mean: not "in", which stands for India, too."""
+        return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
+
+    def property_name(self, items: Items) -> str:
+        """The list's name of the property, else its label, which `items` has learnt then, else its id."""
+        known = None if self.seed.property else items.get(self.seed.property_id)
+        return self.seed.property or (known and known.label) or self.seed.property_id
+
+    def question(self, items: Items) -> str:
+        """The list's question, else the catalog's for the property, else one that every property has."""
+        if self.seed.question and self.seed.question.strip():
+            return self.seed.question.strip()
+        for known in catalog.relations().values():
+            if known.wikidata == self.seed.property_id and not known.reverse:
+                asked = catalog.fill(known.open[0], entity=self.subject.name)
+                return asked.removeprefix("Q: ").removesuffix("\nA:")
+        return f"What is the {self.property_name(items)} of {self.subject.name}?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +103,11 @@ def _stated(seed: Seed, items: Items) -> StatedFact | Dropped:
     if answer.item_id not in map(items.true_id, subject.values):
         now = ", ".join(subject.values) or "none"
         return drop(fact, reasons.NOT_A_VALUE, detail=f"values: {now}"[:200])
-    if folded(subject.label) == folded(answer.label):
+    if folded(without_qualifier(subject.label)) == folded(without_qualifier(answer.label)):
         return drop(fact, reasons.OBJECT_IS_SUBJECT)
+    asked = fact.question(items)
+    if any(QUESTION_CONTAINS_ANSWER in flags_of(asked, (), form, "") for form in fact.meant):
+        return drop(fact, QUESTION_CONTAINS_ANSWER, detail=asked[:200])
     return fact
 
 

@@ -1,6 +1,7 @@
 """What questions need to know of Wikidata's items, each asked for once in the making of a property's questions."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -91,5 +92,13 @@ def _stated(item: Item, properties: Iterable[str]) -> frozenset[WikidataId]:
     return frozenset(value for property_id in properties for value in item.values(property_id))
 
 
+def without_qualifier(name: str) -> str:
+    """A name without what distinguishes it, in brackets at its end, from others of that name."""
+    before, opened, after = name.rpartition("(")
+    return before.strip() if opened and after.endswith(")") and before.strip() else name
+
+
 def _one_line(name: str | None) -> str | None:
-    return " ".join(_CONTROL.sub(" ", name or "").split()) or None
+    """None, too, for a name of which nothing can be seen."""
+    line = " ".join(_CONTROL.sub(" ", name or "").split())
+    return line if any(unicodedata.category(character)[0] not in "CZ" for character in line) else None

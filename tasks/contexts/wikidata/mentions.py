@@ -2,7 +2,9 @@
 
 A name without capitals is found in any case ("Journalist" may begin a sentence), one with capitals as it is written or
 in capitals altogether: Reading is a town and reading is not. A phrase with no capital but its first ("Film actor") is
-one without. Names come from Wikidata's labels and aliases, and some of these are no names that a text is likely to mean: country
+one without.
+
+Names come from Wikidata's labels and aliases, and some of these are no names that a text is likely to mean: country
 codes ("in", "no", "can" of India, Norway, Canada), flags. So a form of up to three characters is looked for in its own
 case only, and only where it is the label, a word of a name ("pop" of "pop music") or its initials ("US", "R&B"); and
 one character is no name.
@@ -22,8 +24,11 @@ _PLAIN = str.maketrans(
 _JOINERS = frozenset("_\u200c\u200d")
 # What is in a name with or without its capital: "The Hague", "the Hague".
 _PARTICLES = frozenset(
-    "a an and at by for from in of on or the to with da de del der des di du el la le les los van von".split()
-)
+    {
+        "a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with",
+        "da", "de", "del", "der", "des", "di", "du", "el", "la", "le", "les", "los", "van", "von",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +40,7 @@ class Mention:
     form: str
 
 
-def mentions(
-    text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False
-) -> list[Mention]:
+def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[Mention]:
     """Every mention in its order, none within another; of those that begin together the longest.
 
     text: in normal form C. names: the label first. inside: names of something else, in any case; what lies inside a
@@ -57,6 +60,12 @@ def mentions(
     return kept
 
 
+def is_written(text: str, name: str) -> bool:
+    """Whether a text has a name's letters, as they are looked for, be it within a word."""
+    form = _plain(name)
+    return bool(form and _pattern(form, any_case=False).search(text.translate(_PLAIN)))
+
+
 def _places(plain: str, names: Sequence[str], any_case: bool) -> Iterator[tuple[int, int]]:
     for form in _forms(names):
         if len(form) <= len(plain):
@@ -69,7 +78,7 @@ def _pattern(form: str, any_case: bool) -> re.Pattern[str]:
     words = form.split()
     if len(form) > SHORT and (any_case or not _has_capitals(form)):
         return re.compile(" +".join(map(re.escape, words)), re.IGNORECASE)
-    begins = words[0][0].upper() + words[0][1:] if words[0] == words[0].lower() else words[0]  # as a sentence does
+    begins = words[0][0].upper() + words[0][1:]  # as a sentence does
     ways = [_either(words[0], begins), *map(re.escape, words[1:])]
     if len(form) > SHORT:
         proper = any(_has_capitals(word) for word in words if word.lower() not in _PARTICLES)
@@ -87,13 +96,13 @@ def _either(one: str, other: str) -> str:
 
 def _has_capitals(form: str) -> bool:
     """Whether it has any that the beginning of a phrase does not explain."""
-    is_phrase = len(re.findall(r"\w+", form)) > 1 and form.split()[0].lower() not in _PARTICLES
+    is_phrase = len(re.findall(r"[^\W\d_]{2,}", form)) > 1 and form.split()[0].lower() not in _PARTICLES
     return form[is_phrase:] != form[is_phrase:].lower()
 
 
 def _forms(names: Sequence[str]) -> list[str]:
     """The different names as they are looked for, without those that are none."""
-    plain = [" ".join(unicodedata.normalize("NFC", name).translate(_PLAIN).split()) for name in names]
+    plain = [_plain(name) for name in names]
     long = [form for form in plain if len(form) > SHORT or form == plain[0]]
     short = [form for form in plain if len(form) <= SHORT and any(_is_short_for(form, other) for other in long)]
     small = {form.lower() for form in plain[:1]} - {*plain[:1]}  # "reading" beside the label "Reading"
@@ -102,6 +111,10 @@ def _forms(names: Sequence[str]) -> list[str]:
         for form in dict.fromkeys((*long, *short))
         if len(form) > 1 and form not in small and any(map(str.isalnum, form))
     ]
+
+
+def _plain(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).translate(_PLAIN).split())
 
 
 def _is_short_for(form: str, name: str) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from data import catalog, reasons
-from data.errors import InputError
-from data.records import Dropped, Question, Seed, WikidataId
+from data import reasons
+from data.errors import InputError, ServiceError
+from data.records import SLOT, Dropped, Question, Seed, WikidataId
 from data.sources.slots import fill_slot, flags_of, flags_of_snippet
 from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wembedder import Similar, Wembedder
@@ -29,7 +29,7 @@ from tasks.contexts.wikidata.facts import (
     stated_facts,
 )
 from tasks.contexts.wikidata.items import Items, KnownItem
-from tasks.contexts.wikidata.mentions import SHORT
+from tasks.contexts.wikidata.mentions import is_written
 from tasks.contexts.wikidata.snippets import WORDS
 
 
@@ -84,7 +84,8 @@ def questions_of_property(
     for one, listed in zip(read, similar, strict=True):
         replacement = _replacement(one.stated, listed, objects, items, embed)
         if replacement is None:
-            among = f"{len(listed)} by Wembedder, {len({known.item_id for known in objects})} answers of the property"
+            by_service = f"{len(listed)} by Wembedder, " if clients.wembedder else ""
+            among = f"{by_service}{len({known.item_id for known in objects})} answers of the property"
             dropped.append(drop(one.stated, reasons.NO_REPLACEMENT, one.history, f"none fits of {among}"))
         else:
             questions.append(_question(one, replacement, clients.pageviews, items, months))
@@ -113,7 +114,10 @@ def _without(dropped: list[Dropped], found: Iterable[Kept | Dropped]) -> list[Ke
 
 
 def _similar(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ...]:
-    return (wembedder and wembedder.most_similar(fact.object.item_id)) or ()
+    try:
+        return (wembedder and wembedder.most_similar(fact.object.item_id)) or ()
+    except ServiceError as error:
+        raise type(error)(f"{error}; or set `counter_memory: embeddings` under `questions`") from error
 
 
 def _replacement(
@@ -127,9 +131,7 @@ def _question(
     fact: ReadFact, replacement: Replacement, pageviews: PageViews, items: Items, months: tuple[str, str]
 ) -> Question:
     seed, subject, answer = fact.stated.seed, fact.stated.subject, fact.stated.object
-    property_name = _property_name(seed, items)
-    asked = _asked(seed, subject.name, property_name)
-    answers = tuple(dict.fromkeys((*answer.names, *(form for form in seed.answers if form.strip()))))
+    asked, answers = fact.stated.question(items), fact.stated.answers
     first, last = months
     of_object = pageviews.monthly_mean(answer.wikipedia, first=first, last=last).mean if answer.wikipedia else None
     return Question(
@@ -153,7 +155,7 @@ def _question(
         source=sources(seed),
         licence=licence(seed),
         flags=(*flags_of(asked, answers, answer.name, replacement.name), *_flags_of_snippet(fact)),
-        property=property_name,
+        property=fact.stated.property_name(items),
         replacement_id=replacement.item_id,
         replacement_by=replacement.by,
         replacement_quality=replacement.quality,
@@ -169,22 +171,6 @@ def _question(
 
 
 def _flags_of_snippet(fact: ReadFact) -> tuple[str, ...]:
-    """Of the forms that a text may mean: not of "in", which stands for India, too."""
-    answer = fact.stated.object
-    meant = [form for form in answer.names if form == answer.label or len(form) > SHORT]
-    return flags_of_snippet(fact.snippet.text, meant)
-
-
-def _property_name(seed: Seed, items: Items) -> str:
-    known = None if seed.property else items.get(seed.property_id)
-    return seed.property or (known and known.label) or seed.property_id
-
-
-def _asked(seed: Seed, subject: str, property_name: str) -> str:
-    """The list's question, else the catalog's for the property, else one that every property has."""
-    if seed.question and seed.question.strip():
-        return seed.question.strip()
-    for known in catalog.relations().values():
-        if known.wikidata == seed.property_id and not known.reverse:
-            return catalog.fill(known.open[0], entity=subject).removeprefix("Q: ").removesuffix("\nA:")
-    return f"What is the {property_name} of {subject}?"
+    """Of the forms that the text has as they are written: "reading" leaves no town in it."""
+    text = fact.snippet.text
+    return flags_of_snippet(text, [form for form in fact.stated.meant if is_written(text.replace(SLOT, " "), form)])

@@ -15,8 +15,8 @@ from tasks.contexts.wikidata.mentions import Mention, mentions
 
 WORDS = 80
 _FEWEST_WORDS = 3
+_DEEPEST_HEADING = 6
 
-_HEADING = re.compile(r"(={1,6})\s*(.*?)\s*\1")
 _END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _ABOUT_THE_TEXT = frozenset(
@@ -92,12 +92,18 @@ def _paragraphs(text: str) -> Iterator[str]:
     passed_over: int | None = None
     for line in text.splitlines():
         line = _CONTROL.sub(" ", line).strip()
-        heading = _HEADING.fullmatch(line)
-        if heading is None:
+        level = _level_of_heading(line)
+        if level == 0:
             if line and passed_over is None:
                 yield line
-        elif passed_over is None or len(heading[1]) <= passed_over:
-            passed_over = len(heading[1]) if heading[2].casefold() in _ABOUT_THE_TEXT else None
+        elif passed_over is None or level <= passed_over:
+            passed_over = level if line[level:-level].strip().casefold() in _ABOUT_THE_TEXT else None
+
+
+def _level_of_heading(line: str) -> int:
+    """How many signs of equality are on both sides of a heading; 0 for other lines."""
+    before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))
+    return min(before, after, len(line) // 2, _DEEPEST_HEADING)
 
 
 def _sentences(paragraph: str, found: Sequence[Mention]) -> list[_Sentence]:

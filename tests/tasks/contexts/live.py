@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wembedder import Wembedder
 from data.sources.wikimedia.wikidata import Wikidata
 from data.sources.wikimedia.wikipedia import Wikipedia
-from tasks.contexts.wikidata.questions import Clients
+from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
+from tests.data.sources.servers.wiki_world import World, serving_world
 
 MONTHS = ("2025-01", "2025-12")
 
@@ -69,3 +71,29 @@ def seed(subject: str, property_id: str, answer: str, **other: object) -> Seed:
         WikidataId(answer),
         **named,  # type: ignore[arg-type]
     )
+
+
+def small_world() -> World:
+    """Ada, whose trade is painter, one page, and a trade that is like hers."""
+    made = World()
+    made.property("P106", "occupation")
+    made.property("P4000", "has a liking for")
+    for trade, name in (("Q10", "painter"), ("Q11", "chemist")):
+        made.item(trade, name, description="trade", claims=[("P31", "Q6")])
+    made.item("Q1", "Ada Example", article="Ada Example", claims=[("P106", "Q10"), ("P4000", "Q10")])
+    made.article("Ada Example", "Ada Example was a painter. She was old.", item_id="Q1", views=7)
+    made.most_similar["Q10"] = ("Q11",)
+    return made
+
+
+Building = Callable[..., Built]
+
+
+def building(folder: Path) -> Building:
+    """Makes the questions of some seeds in a world; folder: where answers are kept."""
+
+    def build(made: World, *seeds: Seed, wembedder: bool = True, **other: Any) -> Built:
+        with serving_world(made) as (addresses, _), clients(addresses, folder, wembedder=wembedder) as services:
+            return questions_of_property(seeds, services, **{"months": MONTHS, "embed": never, **other})
+
+    return build

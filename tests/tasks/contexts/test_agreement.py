@@ -76,7 +76,28 @@ def test_without_two_judgements_of_one_question_there_is_no_alpha() -> None:
     assert found.counts == {"ada": {"accept": 1}, "ben": {"discard": 1}}
 
 
-def test_of_a_revised_judgement_the_newer_is_counted_once() -> None:
-    said = [says(QUESTIONS[0], "ada", "discard"), says(QUESTIONS[0], "ben", "accept")]
+def test_what_is_revised_once_the_other_has_judged_too_is_no_matter_of_alpha() -> None:
+    """Two questions, d a / d d. D_o = 2 / 4, D_e = 2 * 1 * 3 / (4 * 3), alpha = 0, as before anybody revised."""
+    said = [says(QUESTIONS[0], "ada", "discard"), says(QUESTIONS[0], "ben", "accept", at=1)]
     said += [says(QUESTIONS[1], name, "discard") for name in ("ada", "ben")]
-    assert agreement([*said, says(QUESTIONS[0], "ada", "accept", at=9)]).alpha == 1.0
+    assert agreement(said).alpha == 0.0
+    for name, choice in (("ada", "accept"), ("ben", "discard")):
+        found = agreement([says(QUESTIONS[0], name, choice, at=9), *said])  # type: ignore[arg-type]
+        assert (found.alpha, found.units) == (0.0, 2)
+    assert agreement([*said, says(QUESTIONS[0], "ada", "accept", at=9)]).counts["ada"] == {"accept": 1, "discard": 1}
+
+
+def test_of_what_one_revised_before_the_other_judged_the_last_is_counted_once() -> None:
+    said = [says(QUESTIONS[0], "ada", "discard"), says(QUESTIONS[0], "ada", "accept", at=1)]
+    said += [says(QUESTIONS[0], "ben", "accept", at=2)]
+    said += [says(QUESTIONS[1], name, "discard") for name in ("ada", "ben")]
+    found = agreement(said)
+    assert (found.alpha, found.units) == (1.0, 2)
+
+
+def test_who_comes_third_is_not_counted_also_where_one_of_the_two_revises_late() -> None:
+    said = [says(QUESTIONS[0], "ada", "accept"), says(QUESTIONS[0], "ben", "accept", at=1)]
+    said += [says(QUESTIONS[0], "cem", "discard", at=2), says(QUESTIONS[0], "ada", "discard", at=3)]
+    said += [says(QUESTIONS[1], name, "discard") for name in ("ada", "ben")]
+    found = agreement(said)
+    assert (found.alpha, found.units, found.annotators) == (1.0, 2, ("ada", "ben"))

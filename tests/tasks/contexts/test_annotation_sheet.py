@@ -103,6 +103,7 @@ def broken(flag: str) -> str:
         ({"choice": "change"}, "row 2, column choice: is change, and no new text differs from the old one"),
         ({"choice": "change", "new answer": " Vienna "}, "no new text differs"),
         ({"choice": "change", "new context": "Born."}, broken(slots.OBJECT_NOT_IN_CONTEXT)),
+        ({"choice": "change", "new context": "[ENTITY], Wien."}, broken(slots.ANSWER_LEFT_IN_CONTEXT)),
         ({"choice": "change", "new other answer": "Wien"}, broken(slots.REPLACEMENT_IS_ANSWER)),
         ({"choice": "change", "new question": "Is it Vienna?"}, broken(slots.QUESTION_CONTAINS_ANSWER)),
         ({"context": "Mended."}, "row 2, column context: was written over; bring 'Ludwig .*' back, and write what "

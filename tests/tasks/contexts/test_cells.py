@@ -1,3 +1,5 @@
+from time import perf_counter
+
 import pytest
 
 from tasks.contexts.annotation.cells import (
@@ -60,6 +62,26 @@ def test_what_a_person_types_into_a_csv_is_taken_as_it_is() -> None:
 def test_where_lines_are_divided_by_semicolons_no_formula_begins_behind_one() -> None:
     assert guarded('a;=HYPERLINK("x")') == 'a;_x003D_HYPERLINK("x")'
     assert guarded("a\n @x") == "a\n _x0040_x"
+
+
+@pytest.mark.parametrize("blanks", ["\n", "\n ", ";", "; ", '\t"', "'\n"])
+def test_a_cell_full_of_blanks_takes_no_time(blanks: str) -> None:
+    text = blanks * (LARGEST_CELL // len(blanks))
+    begun = perf_counter()
+    assert unguarded(guarded(f"a{text}b=1")) == f"a{text}b=1"
+    assert perf_counter() - begun < 0.5
+
+
+@pytest.mark.parametrize("between", ["; ", ";", "\n", " \n ", "\n\n\t", ";;\"' ", ' \t"', " ; "])
+@pytest.mark.parametrize("sign", "=+-@\uff1d")
+def test_no_sign_of_formulas_follows_the_end_of_a_cell_or_line(between: str, sign: str) -> None:
+    cell = guarded(f"a{between}{sign}{sign}1")
+    assert cell == f"a{between}_x{ord(sign):04X}_{sign}1"
+    assert unguarded(cell) == f"a{between}{sign}{sign}1"
+
+
+def test_within_a_line_a_sign_stays_what_it_is() -> None:
+    assert guarded('a "=b" - c = d') == 'a "=b" - c = d'
 
 
 def test_control_signs_are_written_as_office_open_xml_has_them() -> None:

@@ -1,6 +1,15 @@
 from dataclasses import replace
 
-from data.sources.slots import NO_SLOT, OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, REPLACEMENT_IS_ANSWER
+import pytest
+
+from data.sources.slots import (
+    ANSWER_LEFT_IN_CONTEXT,
+    BROKEN_SLOT,
+    NO_SLOT,
+    OBJECT_NOT_IN_CONTEXT,
+    QUESTION_CONTAINS_ANSWER,
+    REPLACEMENT_IS_ANSWER,
+)
 from tasks.contexts.annotation.changed import change
 from tests.tasks.contexts.judged import a_question
 
@@ -43,6 +52,73 @@ def test_a_new_answer_that_the_context_states_already_leaves_the_context_as_it_i
     changed = change(question, None, "honorary certificates", None, None)
     assert changed.original_context == "He had honorary certificates."
     assert changed.counter_memory_context == "He had doctorates."
+
+
+LIVES = a_question(snippet="He lives in [ENTITY].", object="New York City", replacement="Boston")
+
+
+@pytest.mark.parametrize("answers", [("New York City",), ("New York City", "New York")])
+def test_a_shorter_form_of_the_answer_takes_its_place(answers: tuple[str, ...]) -> None:
+    changed = change(replace(LIVES, answers=answers), None, "New York", None, None)
+    assert changed.original_context == "He lives in New York."
+    assert changed.counter_memory_context == "He lives in Boston."
+    assert changed.flags == ()
+
+
+def test_a_new_answer_that_stands_beside_the_old_one_has_the_slot_there() -> None:
+    question = replace(LIVES, original_context="He lives in New York City, in Queens.",
+                       counter_memory_context="He lives in Boston, in Queens.")  # fmt: skip
+    changed = change(question, None, "Queens", None, None)
+    assert changed.original_context == "He lives in New York City, in Queens."
+    assert changed.counter_memory_context == "He lives in New York City, in Boston."
+    assert changed.flags == ()
+
+
+def test_a_new_answer_within_the_old_one_and_beside_it_is_flagged() -> None:
+    question = replace(LIVES, original_context="New York City is in New York.",
+                       counter_memory_context="Boston is in New York.")  # fmt: skip
+    assert change(question, None, "New York", None, None).flags == (ANSWER_LEFT_IN_CONTEXT,)
+    context = "The mayor of New York City rules in New York."
+    assert change(LIVES, None, "New York", None, context).flags == (ANSWER_LEFT_IN_CONTEXT,)
+    assert change(LIVES, None, "New York", None, "In New York City.").flags == (OBJECT_NOT_IN_CONTEXT,)
+    slots = "The mayor of [ENTITY] City rules in [ENTITY]."
+    assert change(LIVES, None, "New York", None, slots).flags == ()
+
+
+def test_a_form_of_the_answer_beside_the_slot_of_a_new_context_is_flagged() -> None:
+    for context in ("Born in [ENTITY], that is Wien.", "Born in Vienna (WIEN).", "[ENTITY], Vienna."):
+        assert change(PLAIN, None, None, None, context).flags == (ANSWER_LEFT_IN_CONTEXT,)
+    assert change(PLAIN, None, None, None, "The [ENTITY]ese man.").flags == (BROKEN_SLOT,)
+    reading = replace(PLAIN, object="Reading", answers=("Reading",), original_context="Born in Reading.")
+    assert change(reading, None, None, None, "Born in [ENTITY], he liked reading.").flags == ()
+    short = replace(PLAIN, answers=("Vienna", "in"))
+    assert change(short, None, None, None, "Born in [ENTITY].").flags == ()
+
+
+def test_of_a_disputed_sentence_s_mentions_the_slot_says_which_is_meant() -> None:
+    question = a_question(
+        partition="disputable", snippet="The king was [ENTITY], and his horse was old.", object="old", answers=("old",),
+        replacement="young",
+    )  # fmt: skip
+    mended = "The King was {}, and his horse was old."
+    changed = change(question, None, None, None, mended.format("[ENTITY]"))
+    assert (changed.counter_memory_context, changed.flags) == (mended.format("young"), ())
+    assert change(question, None, None, None, mended.format("old")).flags == (ANSWER_LEFT_IN_CONTEXT,)
+    assert change(question, None, None, None, "The King was old.").flags == ()
+    other = change(question, None, None, "aged", None)
+    assert other.counter_memory_context == "The king was aged, and his horse was old."
+
+
+def test_what_is_broken_in_a_context_goes_when_it_is_mended_and_stays_when_another_text_changes() -> None:
+    flags = (ANSWER_LEFT_IN_CONTEXT, BROKEN_SLOT, "edits_of_another_kind")
+    broken = replace(PLAIN, flags=flags)
+    assert change(broken, None, None, None, "Born in [ENTITY].").flags == ("edits_of_another_kind",)
+    assert set(change(broken, None, None, "Salzburg", None).flags) == set(flags)
+
+
+def test_a_new_other_answer_brings_no_flag_of_a_context_that_was_not_flagged() -> None:
+    question = a_question(snippet="Born in [ENTITY], that is Wien.")
+    assert change(question, None, None, "Salzburg", None).flags == ()
 
 
 def test_a_new_context_is_taken_and_its_answers_replaced() -> None:

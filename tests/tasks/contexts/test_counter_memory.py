@@ -47,7 +47,7 @@ def of(answer: KnownItem, *, ids: Iterable[str] = (), names: Iterable[str] = (),
         ADA,
         answer,
         frozenset(map(WikidataId, (answer.item_id, *ids))),
-        frozenset((*answer.names, *names)),
+        (answer.names, *((name,) for name in names)),
         frozenset(map(WikidataId, implied)),
     )
 
@@ -62,16 +62,21 @@ def of(answer: KnownItem, *, ids: Iterable[str] = (), names: Iterable[str] = (),
         (known("Q20", None), False),
         (A_PAINTER, False),
         (known("Q21", "druggist"), False),  # her other trade, by its id
-        (known("Q20", "Chemist of old"), True),
+        (known("Q20", "Chemist of old"), False),  # a chemist, too
+        (known("Q20", "chemists' guild"), True),
         (known("Q20", "CHEMIST"), False),  # by its name
         (known("Q20", "alchemist", "chemist"), False),  # by an alias
         (known("Q20", "Portraitist"), False),
         (known("Q20", "portrait painter"), False),  # one who paints, too
         (known("Q20", "painters' guild"), True),
         (known("Q20", "sculptor", wider=frozenset([PAINTER])), False),  # every one of them is a painter
+        (known("Q20", "sculptor", wider=frozenset(["Q21"])), False),  # or has her other trade
+        (known("Q20", "S"), False),
+        (known("Q20", "painter (trade)"), False),
         (known(ARTIST, "artist"), False),  # every painter is one
         (known("Q1", "Ada the Younger"), False),
         (known("Q20", "ada  example"), False),
+        (known("Q20", "Ada Example (sculptor)"), False),
     ],
 )
 def test_what_may_stand_in_the_answers_place(candidate: KnownItem, fits: bool) -> None:
@@ -83,6 +88,34 @@ def test_a_name_that_is_a_word_of_the_answers_is_too_near() -> None:
     film_actor = known("Q30", "film actor")
     assert not is_wrong_but_alike(known("Q31", "actor"), of(film_actor))
     assert is_wrong_but_alike(known("Q32", "act"), of(film_actor))
+
+
+PRAGUE, BURMA, MYANMAR = (
+    known("Q50", "Prague", kinds=[TOWN]), known("Q51", "Burma", "BUR", "Mm", kinds=[TOWN]), WikidataId("Q52"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("candidate", "fits"),
+    [
+        (known(MYANMAR, "Myanmar", kinds=[TOWN]), True),  # as long as nothing says that they are the same
+        (known(MYANMAR, "Myanmar", kinds=[TOWN], wider=frozenset([BURMA.item_id])), False),
+        (known(MYANMAR, "Union of Burma", kinds=[TOWN]), False),
+        (known(MYANMAR, "union of burma", kinds=[TOWN]), False),
+        (known(MYANMAR, "Burmah", kinds=[TOWN]), True),
+        (known("Q53", "Mm Island", kinds=[TOWN]), True),  # a code is no name that another could hold
+        (known("Q53", "Greater Prague", kinds=[TOWN]), False),
+    ],
+)
+def test_what_is_right_beside_the_object_is_right_in_every_way(candidate: KnownItem, fits: bool) -> None:
+    subject = known("Q1", "Ada Example", stated=(PRAGUE.item_id, BURMA.item_id))
+    fact = Truth(subject, PRAGUE, frozenset(subject.stated), (PRAGUE.names, BURMA.names), frozenset())
+    assert is_wrong_but_alike(candidate, fact) is fits
+
+
+def test_a_name_that_another_right_answer_holds_is_too_near() -> None:
+    fact = of(A_PAINTER, names=["chemist of old"])
+    assert not is_wrong_but_alike(known("Q20", "Chemist"), fact)
 
 
 @contextmanager
@@ -123,6 +156,7 @@ def test_everything_that_the_item_states_is_right(tmp_path: Path) -> None:
         items.learn(ada.stated)
         fact = truth(ada, painter, items, answers=["Dauber"])
     assert fact.ids == {PAINTER, "Q12", "Q13", "Q14"}  # the deprecated, and the merged one by both its ids
+    assert fact.called == (("painter", "Dauber"), ("Chemist", "Analyst"), ("baker",))
     assert fact.names == {"painter", "chemist", "analyst", "baker", "dauber"}
     assert fact.implied == {TRADE, ARTIST}
 
@@ -151,20 +185,20 @@ def test_the_order_of_the_answer_does_not_matter_and_equals_are_chosen_by_number
 
 
 def test_embeddings_choose_by_label_and_description() -> None:
-    tall = known("Q41", "a", description="tall tower by the sea", kinds=[TOWN])
-    near = known("Q42", "b", description="tall tower by the lake", kinds=[TOWN])
-    far = known("Q43", "c", description="small hut", kinds=[TOWN])
-    nearest_of_other_kind = known("Q44", "d", description="tall tower by the sea", kinds=[TRADE])
+    tall = known("Q41", "aa", description="tall tower by the sea", kinds=[TOWN])
+    near = known("Q42", "bb", description="tall tower by the lake", kinds=[TOWN])
+    far = known("Q43", "cc", description="small hut", kinds=[TOWN])
+    nearest_of_other_kind = known("Q44", "dd", description="tall tower by the sea", kinds=[TRADE])
     found = of_embeddings([far, nearest_of_other_kind, tall, near, near], of(tall), by_words())
     assert found is not None
-    assert (found.item_id, found.name, found.by) == ("Q42", "b", EMBEDDINGS)
-    assert found.quality == pytest.approx(4 / 6)  # of six words, "a:" and "b:" as well as sea and lake differ
+    assert (found.item_id, found.name, found.by) == ("Q42", "bb", EMBEDDINGS)
+    assert found.quality == pytest.approx(4 / 6)  # of six words, "aa:" and "bb:" as well as sea and lake differ
 
 
 def test_without_a_description_the_label_is_embedded() -> None:
     asked: list[str] = []
-    of_embeddings([known("Q42", "b")], of(known("Q41", "a", description="x")), by_words(asked=asked))
-    assert asked == ["a: x", "b"]
+    of_embeddings([known("Q42", "bb")], of(known("Q41", "aa", description="x")), by_words(asked=asked))
+    assert asked == ["aa: x", "bb"]
 
 
 def test_where_no_candidate_fits_there_is_none_and_where_there_is_none_nothing_is_embedded() -> None:
@@ -204,8 +238,10 @@ def test_names_are_on_one_line_each(tmp_path: Path) -> None:
     def hostile(made: World) -> None:
         made.item("Q1", " Two\nlines \u2028and\tmore\x00 ", aliases=["\n", "an\r\nalias"], description="a\nb")
         made.item("Q2", " \n ")
+        made.item("Q3", "\u200b \u2060", aliases=["\u200e"])
 
     with looking_up(tmp_path, hostile) as items:
-        first, second = learnt(items, "Q1", "Q2")
+        first, second, unseen = learnt(items, "Q1", "Q2", "Q3")
     assert (first.label, first.aliases, first.description) == ("Two lines and more", ("an alias",), "a b")
     assert (second.label, second.name, second.names) == (None, "Q2", ())
+    assert (unseen.label, unseen.name, unseen.names) == (None, "Q3", ())

@@ -7,8 +7,10 @@ import pytest
 
 from data import reasons
 from data.catalog.prompt_file import dispute_prompt
+from data.dataset_questions import counted_anew
 from data.records import Dispute, Dropped, Question, as_row, of_row
 from data.sources import slots
+from data.sources.dynamicqa.export import from_questions
 from data.tables import DROPPED, QUESTIONS
 from tasks.contexts.disputes import questions as disputed_questions
 from tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
@@ -22,6 +24,7 @@ DISPUTE = Dispute(
     page="Harbour of Velm",
     page_revision=7,
     context="Its commander, Ada Kelm, is remembered as a liberator by most people.",
+    place=44,
     object="liberator",
     replacement="tyrant",
     reversions=3,
@@ -182,9 +185,75 @@ def test_slots_braces_and_control_tokens_of_a_page_stay_text(say: Say, chat: Lan
 
 def test_an_object_that_its_sentence_does_not_hold_is_flagged(say: Say, plain: LanguageModel) -> None:
     say([ASKED])
-    [question] = write_questions(plain, [replace(DISPUTE, context="She was a hero to most people.")], seed=0).questions
+    elsewhere = replace(DISPUTE, context="She was a hero to most people of the liberator's own harbour.")
+    [question] = write_questions(plain, [elsewhere], seed=0).questions
     assert question.flags == (slots.OBJECT_NOT_IN_CONTEXT,)
     assert question.counter_memory_context == question.original_context
+
+
+@pytest.mark.parametrize(
+    ("context", "place", "spans", "countered"),
+    [
+        ("The attack killed 5 of 5,000 in 3.5 hours.", 18, ("5", "7"), "The attack killed 7 of 5,000 in 3.5 hours."),
+        ("The US told us that the US was there.", 24, ("US", "UK"), "The US told us that the UK was there."),
+        ("A part of a town is called a part.", 27, ("a", "the"), "A part of a town is called the part."),
+        ("The Irish and non-Irish people left.", 4, ("Irish", "Scots"), "The Scots and non-Irish people left."),
+        ("It is a part of a town.", 6, ("a", r"\1{0}%s"), r"It is \1{0}%s part of a town."),
+    ],
+)
+def test_words_are_replaced_where_they_are_disputed_alone(
+    context: str, place: int, spans: tuple[str, str], countered: str, say: Say, plain: LanguageModel
+) -> None:
+    say(["Which part of the town, or people, was there?"])
+    dispute = replace(
+        DISPUTE, page="Part of a town", context=context, place=place, object=spans[0], replacement=spans[1]
+    )
+    written = write_questions(plain, [replace(dispute, page="Which part of the town")], seed=0)
+    [question] = written.questions
+    assert (question.original_context, question.counter_memory_context) == (context, countered)
+    assert question.flags == ()
+
+
+def test_two_disputes_of_one_sentence_are_two_questions_and_counted_apart(say: Say, plain: LanguageModel) -> None:
+    asked = "Who was remembered by people there?"
+    say([asked], [asked])
+    text = "To most people she is the liberator, to some the liberator of thieves."
+    first, second = (replace(DISPUTE, context=text, place=place) for place in (26, 49))
+    questions = write_questions(plain, [first, second], seed=0).questions
+    assert [question.counter_memory_context for question in questions] == [
+        "To most people she is the tyrant, to some the liberator of thieves.",
+        "To most people she is the liberator, to some the tyrant of thieves.",
+    ]
+    assert len({question.question_id for question in questions}) == 2
+    counted = counted_anew(questions, [replace(second, reversions=9), replace(first, reversions=5)])
+    assert [question.edits for question in counted] == [5, 9]
+
+
+def test_the_published_layout_has_a_place_for_what_its_rule_gives_alone(say: Say, plain: LanguageModel) -> None:
+    say([ASKED], [ASKED])
+    twice = replace(DISPUTE, context="Most people say liberator, and she is remembered as a liberator.", place=16)
+    questions = write_questions(plain, [DISPUTE, twice], seed=0).questions
+    laid = from_questions(questions, "disputable")
+    assert [row.cells["context"] for row in laid.rows.rows] == [DISPUTE.context]
+    [left] = laid.left_out
+    assert left.question == questions[1]
+    assert left.why == "its two contexts do not come from one snippet"
+
+
+def test_a_prompt_that_does_not_fit_the_window_is_dropped_and_the_others_are_asked(say: Say) -> None:
+    small = tiny_language_model(window=256)
+    asked = say([ASKED])
+    long = replace(DISPUTE, context=f"{DISPUTE.context} {'x ' * 300}")
+    written = write_questions(small, [long, DISPUTE], seed=0)
+    assert [question.original_context for question in written.questions] == [DISPUTE.context]
+    [dropped] = written.dropped
+    assert dropped.reason == reasons.PROMPT_TOO_LONG
+    assert dropped.detail is not None
+    assert dropped.detail.endswith(f"and 64 to come; {small.name} reads 256")
+    assert dropped.reason in reasons.REASONS
+    [prompts] = [one["prompts"] for one in asked]
+    assert len(prompts) == 1
+    assert len(prompts[0]) + 64 <= 256
 
 
 def test_the_same_dispute_of_two_lists_is_asked_about_once(say: Say, plain: LanguageModel) -> None:

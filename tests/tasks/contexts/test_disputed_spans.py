@@ -1,7 +1,10 @@
+import time
+
 import pytest
 
 from data import reasons
-from tasks.contexts.disputes.spans import NoReplacement, Replacement, replacement, same_place
+from tasks.contexts.disputes.running_text import Sentence
+from tasks.contexts.disputes.spans import NoReplacement, Replacement, likeness, replacement
 
 TEXT = """{{Infobox|owner=Crown}}
 '''Velm''' is an old [[town]].<ref>x</ref> It was founded by Ada Kelm, a weaver, in 1621.
@@ -93,18 +96,74 @@ def test_the_same_line_twice_is_told_apart_by_its_place() -> None:
     found = replacement(text, text[::-1].replace("revaew", "neeuq", 1)[::-1], most_words=5)
     assert isinstance(found, Replacement)
     assert (found.first.text, found.second.text) == ("weaver", "queen")
-    assert found.first.sentence() == "Ada was a weaver in Velm."
+    assert found.first.sentence() == Sentence("Ada was a weaver in Velm.", 10)
+
+
+def _turned(text: str) -> Replacement:
+    """What was said at @, once `old` and once `new`."""
+    found = replacement(text.replace("@", "old"), text.replace("@", "new"), most_words=5)
+    assert isinstance(found, Replacement)
+    return found
+
+
+FRAME = "One two three four five @ six seven eight nine ten."
 
 
 def test_a_place_is_known_by_the_words_beside_it() -> None:
-    frame = "One two three four five {} six seven eight nine ten."
-    here, changed, elsewhere = (
-        replacement(text.replace("{}", "old"), text.replace("{}", "new"), most_words=5)
-        for text in (frame, frame.replace("One two", "Eleven"), "Something else is {} and stands in other words.")
-    )
-    assert isinstance(here, Replacement)
-    assert isinstance(changed, Replacement)
-    assert isinstance(elsewhere, Replacement)
-    assert here.around == ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    assert same_place(here, changed)
-    assert not same_place(here, elsewhere)
+    here = _turned(FRAME)
+    assert here.before == ("one", "two", "three", "four", "five")
+    assert here.behind == ("six", "seven", "eight", "nine", "ten")
+    assert likeness(here, here) == 1
+    assert likeness(here, _turned(FRAME.replace("One two", "Eleven"))) == pytest.approx(0.8)
+    assert likeness(here, _turned("Something else is @ and stands in other words.")) == 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "One two three four five @ eleven twelve thirteen fourteen fifteen.",  # the words before it alone
+        "Eleven twelve thirteen fourteen fifteen @ six seven eight nine ten.",
+        "Five four three two one @ ten nine eight seven six.",
+        "Six seven eight nine ten @ one two three four five.",
+    ],
+)
+def test_both_sides_must_be_alike_and_in_their_order(other: str) -> None:
+    assert likeness(_turned(FRAME), _turned(other)) == 0
+
+
+def test_two_clauses_of_one_frame_are_two_places() -> None:
+    text = "In 1990 the city was @. In 1991 the city was # again."
+    first, second = _turned(text.replace("#", "Polish")), _turned(text.replace("@", "Polish").replace("#", "@"))
+    assert likeness(first, second) == 0
+
+
+def test_a_span_without_words_beside_it_is_known_by_the_lines_around() -> None:
+    text = "* A mole\n* @\n* A quay\n* #\n* A pier of stone"
+    first, second = _turned(text.replace("#", "x")), _turned(text.replace("@", "x").replace("#", "@"))
+    assert first.before == ("a", "mole")
+    assert first.behind == ("a", "quay", "x", "a", "pier")
+    assert second.before == ("a", "mole", "x", "a", "quay")
+    assert likeness(first, first) == 1
+    assert likeness(first, second) == 0
+    assert likeness(_turned("@"), _turned("@")) == 1
+    assert likeness(_turned("@"), _turned(FRAME)) == 0
+
+
+@pytest.mark.parametrize("line", ["=<!--", "= ", "<ref ", "<ref >", "<b x=1 ", "[http://x }}", "== a ==<!--"])
+def test_lines_of_marks_do_not_take_for_ever(line: str) -> None:
+    text = f"{20_000 * line}\nAda was a @ in Velm.\n== Two ==\nText.\n"
+    began = time.process_time()
+    replacement(text.replace("@", "weaver"), text.replace("@", "queen"), most_words=5)
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("heading", ["= One =", "== One == ", "==One== <!-- a --> ", "=== One ===<!-- a = b -->"])
+def test_a_heading_may_have_a_comment_behind_it(heading: str) -> None:
+    text = f"Text.\n{heading}\nMore."
+    assert _replaced("One", "Two", text=text) == NoReplacement(reasons.NOT_IN_RUNNING_TEXT)
+
+
+def test_broken_markup_of_another_section_hides_nothing() -> None:
+    text = f"Ada was a weaver in Velm, p < 0.05.\n== Two ==\n{20_000 * '<b x=1 '}"
+    found = _replaced("weaver", "queen", text=text)
+    assert isinstance(found, Replacement)

@@ -1,5 +1,6 @@
 """Disputes of pages: those of the small world, counted by hand beside its edits; and of short histories."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -247,6 +248,69 @@ def test_a_place_is_followed_while_its_sentence_changes(tmp_path: Path) -> None:
     [dispute] = _found(_turns(*texts), PAGE, tmp_path).disputes
     assert dispute.reversions == 3
     assert dispute.context.startswith("The grey mole of Velm")
+
+
+def test_one_frame_said_twice_is_two_disputes(tmp_path: Path) -> None:
+    first, second = (
+        [
+            "In 1990 the city was @. In 1991 the city was # again.".replace("@", one).replace("#", other)
+            for one, other in both
+        ]
+        for both in ([("Polish", "Polish"), ("German", "Polish")], [("Polish", "Polish"), ("Polish", "German")])
+    )
+    texts = [*first, first[0], *second[1:], second[0], *second[1:], second[0]]
+    one, two = _found(_turns(*texts), PAGE, tmp_path).disputes
+    assert (one.context, one.reversions) == ("In 1990 the city was Polish.", 1)
+    assert (two.context, two.reversions) == ("In 1991 the city was Polish again.", 3)
+
+
+def test_of_two_places_that_are_alike_the_nearer_one_is_fought_over(tmp_path: Path) -> None:
+    frame = "By one two three four old was @ then, said she. By one two three five old was # then, said he."
+    texts = [frame.replace("#", "red").replace("@", word) for word in ("red", "green", "red")]
+    texts += [frame.replace("@", "red").replace("#", word) for word in ("green", "red", "green", "red")]
+    found = _found(_turns(*texts), PAGE, tmp_path).disputes
+    assert sum(one.reversions for one in found) == 4
+
+
+def test_a_frequent_word_is_replaced_where_it_is_disputed_alone(tmp_path: Path) -> None:
+    text = "The attack killed 5 of 5,000 soldiers in 3.5 hours, and 5 of 5 mules died with @ more."
+    [dispute] = _found(_turns(*(text.replace("@", one) for one in "575")), PAGE, tmp_path).disputes
+    assert dispute.countered() == text.replace("@", "7")
+
+
+def test_two_places_of_one_sentence_are_two_disputes(tmp_path: Path) -> None:
+    text = "She was @ friend of most of them and in the end, as all say, # friend of none but the king."
+    turns = [("a", "a"), ("the", "a"), ("a", "a"), ("a", "the"), ("a", "a")]
+    texts = [text.replace("@", one).replace("#", other) for one, other in turns]
+    found = _found(_turns(*texts), PAGE, tmp_path).disputes
+    assert [(one.object, one.replacement, one.reversions) for one in found] == [("a", "the", 1)] * 2
+    assert [one.countered() for one in found] == [
+        text.replace("@", "the").replace("#", "a"),
+        text.replace("@", "a").replace("#", "the"),
+    ]
+
+
+@pytest.mark.parametrize("hole", ["{{lang|xx|Vélm}}", "<math>x^2</math>", "{{convert|5|mi}}", "{{{1}}}"])
+def test_a_sentence_with_a_hole_is_no_context(hole: str, tmp_path: Path) -> None:
+    texts = [f"He was a {who} and lived in {hole} there and here." for who in ("friend", "foe", "friend")]
+    found = _found(_turns(*texts), PAGE, tmp_path)
+    assert found.disputes == []
+    assert _counts(found.dropped) == {reasons.NO_SENTENCE: 1}
+
+
+def test_notes_of_a_sentence_leave_no_hole(tmp_path: Path) -> None:
+    texts = [
+        f"He was a {who}{{{{cn}}}} and lived there.{{{{Sfn|Kelm}}}}<ref>x</ref>" for who in ("friend", "foe", "friend")
+    ]
+    [dispute] = _found(_turns(*texts), PAGE, tmp_path).disputes
+    assert dispute.context == "He was a friend and lived there."
+
+
+def test_a_vandal_s_page_takes_no_longer_than_another(tmp_path: Path) -> None:
+    began = time.process_time()
+    found = _found(_turns(A, A + 4000 * "<b x=1 ", A, B + 4000 * "<b x=1 ", A + 4000 * "<b x=1 "), PAGE, tmp_path)
+    assert time.process_time() - began < 5
+    assert found.disputes == []
 
 
 def test_embeddings_are_asked_for_once_a_page(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from tasks.contexts.wikidata.mentions import mentions
+from tasks.contexts.wikidata.mentions import is_written, mentions
 
 
 def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:
@@ -11,13 +11,53 @@ def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:
     return [mention.form for mention in found]
 
 
-def test_names_are_found_in_any_case_in_the_order_of_the_text() -> None:
-    assert forms("OSLO was Christiania; oslo is Oslo.", "Oslo", "Christiania") == [
-        "OSLO",
-        "Christiania",
-        "oslo",
-        "Oslo",
-    ]
+def test_names_are_found_in_the_order_of_the_text() -> None:
+    assert forms("OSLO was Christiania; it is Oslo.", "Oslo", "Christiania") == ["OSLO", "Christiania", "Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("Reading", "As a boy he enjoyed reading books. He was born in Reading, England.", ["Reading"]),
+        ("Nice", "It was nice in Nice.", ["Nice"]),
+        ("Polish", "You may polish it as the Polish do.", ["Polish"]),
+        ("Bath", "He took a bath in Bath.", ["Bath"]),
+        ("Cork", "A cork came from CORK.", ["CORK"]),
+        ("Split", "They split up in Split.", ["Split"]),
+        ("Orange", "An orange grows in Orange.", ["Orange"]),
+        ("Nice Guys", "The nice guys were the Nice Guys.", ["Nice Guys"]),
+        ("eBay", "They sold it on eBay; EBay grew; EBAY; ebay.", ["eBay", "EBay", "EBAY"]),
+        ("The The", "Is the the band of The The?", ["The The"]),
+    ],
+)
+def test_a_name_with_capitals_is_no_word_without_them(name: str, text: str, found: list[str]) -> None:
+    assert forms(text, name) == found
+    assert forms(text, name, name.lower()) == found  # nor does an alias in small letters make it one
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("journalist", "Journalist by trade, a journalist, JOURNALIST", ["Journalist", "journalist", "JOURNALIST"]),
+        ("Film actor", "A film actor. Film Actor!", ["film actor", "Film Actor"]),
+        ("The Hague", "He came to the Hague, that is The Hague.", ["the Hague", "The Hague"]),
+        ("van der Berg", "Van der Berg, Van Der Berg, van der Berg", ["Van der Berg", "Van Der Berg", "van der Berg"]),
+        ("Bank Of Oslo", "Bank of Oslo", ["Bank of Oslo"]),
+    ],
+)
+def test_capitals_that_tell_nothing_do_not_matter(name: str, text: str, found: list[str]) -> None:
+    assert forms(text, name) == found
+
+
+def test_where_any_case_will_do_short_forms_have_theirs_still() -> None:
+    found = mentions("Nice is nice, and us is not the US.", ["Nice", "Nice US", "US"], any_case=True)
+    assert [mention.form for mention in found] == ["Nice", "nice", "US"]
+
+
+def test_whether_a_name_is_written_anywhere() -> None:
+    assert is_written("in pre-New\u00a0Yorkers", "New  York")
+    assert not is_written("new york", "New York")
+    assert not is_written("anything", " ")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +135,7 @@ def test_codes_of_countries_are_no_names(names: tuple[str, ...], text: str) -> N
         (("United Kingdom", "Great Britain", "UK", "GB"), "UK or GB, uk or gb", ["UK", "GB"]),
         (("pop music", "pop", "Pop"), "Pop or pop, not POP", ["Pop", "pop"]),
         (("rhythm and blues", "R&B"), "an R&B song", ["R&B"]),
-        (("C",), "C is like B, not c.", ["C"]),
+        (("C#", "C"), "C# is like C, not c#.", ["C#"]),
         (("Brian Eno", "Eno"), "Eno met ENO", ["Eno"]),
     ],
 )
@@ -106,6 +146,7 @@ def test_short_forms_of_a_name_are_names_in_their_own_case(names: tuple[str, ...
 def test_signs_without_letters_are_no_names() -> None:
     assert forms("🇮🇷 !! – 42", "42", "🇮🇷", "!!", "–", "", " ") == ["42"]
     assert forms("anything", "", "a") == []
+    assert forms("A man of B, I think.", "A") == forms("A man of B, I think.", "Bo", "B") == []
     assert forms("anything") == []
 
 

@@ -1,4 +1,5 @@
 import re
+import time
 
 import pytest
 
@@ -91,6 +92,26 @@ def test_the_text_goes_on_after_a_section_that_tells_of_sources() -> None:
     assert snippet(PAGE, "Hamar") == "A street of [ENTITY] bears her name."
     below = "== Notes ==\n=== Of Oslo ===\nOslo was a town then.\n== Life ==\nShe lived in Oslo.\n"
     assert snippet(below, "Oslo") == "She lived in [ENTITY]."
+
+
+def test_the_signs_on_both_sides_of_a_heading_say_how_deep_it_is() -> None:
+    for deeper in ("=== Of Oslo ===", "=== Of Oslo ====", "======= Of Oslo ======="):
+        assert snippet(f"==Notes  ==\n{deeper}\nOslo was a town then.", "Oslo") is None
+    for beside in ("== Life ==", "== Life ===", "=Life=", "=="):
+        assert snippet(f"== Notes ==\n{beside}\nShe lived in Oslo.", "Oslo") == "She lived in [ENTITY]."
+    assert snippet("= Notes\nShe lived in Oslo.\n=\nNo.", "Oslo") == "She lived in [ENTITY]."
+
+
+@pytest.mark.parametrize("text", ["=" + " " * 100_000 + "x", "= " + " " * 100_000 + "=x", "=" * 100_000, "= " * 50_000])
+def test_a_line_of_blanks_that_is_no_heading_takes_no_time(text: str) -> None:
+    began = time.process_time()
+    assert snippet(f"{text}\nShe lived in Oslo.", "Oslo") == "She lived in [ENTITY]."
+    assert time.process_time() - began < 1
+
+
+def test_a_common_word_is_no_name_and_stays() -> None:
+    text = "As a boy he enjoyed reading books. He was born in Reading, England."
+    assert snippet(text, "Reading") == "As a boy he enjoyed reading books. He was born in [ENTITY], England."
 
 
 def test_a_list_that_follows_is_left_out() -> None:

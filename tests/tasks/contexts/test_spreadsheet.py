@@ -8,8 +8,9 @@ import pytest
 from openpyxl import load_workbook
 
 from data.errors import InputError, UsageError, WorkspaceError
+from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.cells import LARGEST_CELL
-from tasks.contexts.annotation.spreadsheet import read_sheet
+from tasks.contexts.annotation.spreadsheet import read_sheet, too_long
 from tests.tasks.contexts.sheets import BOTH, COLUMNS, GUIDE, HEADER, as_csv, as_xlsx, write
 
 HOSTILE = [
@@ -121,6 +122,29 @@ def test_a_text_that_a_program_would_cut_is_refused_and_one_that_just_fits_is_no
     assert (
         read_sheet(write(tmp_path / name, ["a" * LARGEST_CELL]), COLUMNS).rows[0].cells["context"] == "a" * LARGEST_CELL
     )
+
+
+@BOTH
+def test_a_text_far_too_long_is_refused_before_anything_is_made_of_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reads(text: str) -> str:
+        assert len(text) <= LARGEST_CELL
+        return text
+
+    monkeypatch.setattr(spreadsheet, "guarded", reads)
+    monkeypatch.setattr(spreadsheet, "coded", reads)
+    with pytest.raises(InputError, match="fits into no cell, in column context"):
+        write(tmp_path / name, ["\n" * (LARGEST_CELL + 1)])
+
+
+def test_the_columns_whose_text_is_too_long_are_named() -> None:
+    row = {
+        "context": "👩" * (LARGEST_CELL // 2 + 1),
+        "choice": "a" * LARGEST_CELL,
+        "key": "\x07" * (LARGEST_CELL // 7 + 1),
+    }
+    assert too_long(row, COLUMNS) == ["context", "key"]
 
 
 @pytest.mark.parametrize("name", ["s.ods", "s.xls", "s", "s.csv.gz"])

@@ -1,13 +1,11 @@
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from data import reasons
-from data.errors import InputError, ServiceError
+from data.errors import InputError, ServiceError, ServiceTimeout
 from data.records import Dropped, Question, as_row
-from data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER
 from data.tables import DROPPED, QUESTIONS
 from tasks.contexts.wikidata.questions import Built, questions_of_property
 from tests.data.sources.servers.faults import Asked, Say
@@ -21,7 +19,7 @@ from tests.data.sources.servers.wiki_world import (
     serving_world,
     world,
 )
-from tests.tasks.contexts.live import MONTHS, by_words, clients, never, seed
+from tests.tasks.contexts.live import MONTHS, Building, building, by_words, clients, never, seed, small_world
 
 Facts = tuple[str, str, str]
 
@@ -118,87 +116,33 @@ def test_everything_says_where_it_comes_from(built: tuple[World, dict[str, Built
         assert row.partition == ("static" if row.revisions else None)
 
 
-def small() -> World:
-    """Ada, whose trade is painter, one page, and a trade that is like hers."""
-    made = World()
-    made.property("P106", "occupation")
-    made.property("P4000", "has a liking for")
-    for trade, name in (("Q10", "painter"), ("Q11", "chemist")):
-        made.item(trade, name, description="trade", claims=[("P31", "Q6")])
-    made.item("Q1", "Ada Example", article="Ada Example", claims=[("P106", "Q10"), ("P4000", "Q10")])
-    made.article("Ada Example", "Ada Example was a painter. She was old.", item_id="Q1", views=7)
-    made.most_similar["Q10"] = ("Q11",)
-    return made
-
-
-Building = Callable[..., Built]
-
-
 @pytest.fixture
 def build(tmp_path: Path) -> Building:
-    def building(made: World, *seeds: object, wembedder: bool = True, **other: object) -> Built:
-        with serving_world(made) as (addresses, _), clients(addresses, tmp_path, wembedder=wembedder) as services:
-            options = {"months": MONTHS, "embed": never, **other}
-            return questions_of_property(seeds, services, **options)  # type: ignore[arg-type]
-
-    return building
+    return building(tmp_path)
 
 
 def test_the_lists_question_and_answers_are_kept(build: Building) -> None:
     listed = seed(
         "Q1", "P106", "Q10", question=" What did Ada do? ", answers=("painter", "dauber", " "), property="job"
     )
-    (question,) = build(small(), listed).questions
+    (question,) = build(small_world(), listed).questions
     assert (question.question, question.property) == ("What did Ada do?", "job")
     assert question.answers == ("painter", "dauber")
 
 
 def test_a_property_that_the_catalog_does_not_know_is_asked_about_by_its_label(build: Building) -> None:
-    (question,) = build(small(), seed("Q1", "P4000", "Q10")).questions
+    (question,) = build(small_world(), seed("Q1", "P4000", "Q10")).questions
     assert question.question == "What is the has a liking for of Ada Example?"
     assert question.property == "has a liking for"
 
 
-def test_a_question_that_names_the_answer_is_flagged(build: Building) -> None:
-    (question,) = build(small(), seed("Q1", "P106", "Q10", question="Is she a painter?")).questions
-    assert question.flags == (QUESTION_CONTAINS_ANSWER,)
-
-
-def test_a_code_that_a_country_has_is_no_answer_left_in_the_context(build: Building) -> None:
-    made = small()
-    made.item("Q20", "India", aliases=["in", "Bharat"], claims=[("P31", "Q7")])
-    made.item("Q21", "Nepal", claims=[("P31", "Q7")])
-    made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q20")])
-    made.article("Bo Example", "Bo lives in India, that is in Bharat.", item_id="Q2")
-    made.most_similar["Q20"] = ("Q21",)
-    (question,) = build(made, seed("Q2", "P106", "Q20")).questions
-    assert question.counter_memory_context == "Bo lives in Nepal, that is in Nepal."
-    assert question.flags == ()
-
-
-def test_a_subject_of_the_objects_name_is_dropped(build: Building) -> None:
-    made = small()
-    made.item("Q2", "PAINTER", article="PAINTER", claims=[("P106", "Q10")])
-    (row,) = build(made, seed("Q2", "P106", "Q10")).dropped
-    assert row.reason == reasons.OBJECT_IS_SUBJECT
-
-
-def test_an_answer_that_stays_in_the_subjects_own_name_is_flagged(build: Building) -> None:
-    made = small()
-    made.item("Q2", "Painter of Ships", article="Painter of Ships", claims=[("P106", "Q10")])
-    made.article("Painter of Ships", "Painter of Ships was a painter.", item_id="Q2")
-    (question,) = build(made, seed("Q2", "P106", "Q10")).questions
-    assert question.counter_memory_context == "Painter of Ships was a chemist."
-    assert ANSWER_LEFT_IN_CONTEXT in question.flags
-
-
 def test_answers_that_the_list_counts_as_right_are_no_replacement(build: Building) -> None:
-    found = build(small(), seed("Q1", "P106", "Q10", answers=("Chemist",)), embed=by_words())
+    found = build(small_world(), seed("Q1", "P106", "Q10", answers=("Chemist",)), embed=by_words())
     assert [row.reason for row in found.dropped] == [reasons.NO_REPLACEMENT]
 
 
 def test_without_wembedder_the_other_answers_of_the_property_are_asked(build: Building) -> None:
-    made = small()
+    made = small_world()
     made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q11")])
     found = build(made, seed("Q1", "P106", "Q10"), seed("Q2", "P106", "Q11"), wembedder=False, embed=by_words())
     (question,) = found.questions
@@ -208,7 +152,7 @@ def test_without_wembedder_the_other_answers_of_the_property_are_asked(build: Bu
 
 
 def test_what_is_dropped_for_want_of_a_replacement_says_among_what(build: Building) -> None:
-    made = small()
+    made = small_world()
     made.most_similar.clear()
     (row,) = build(made, seed("Q1", "P106", "Q10")).dropped
     assert (row.reason, row.detail) == (
@@ -218,8 +162,29 @@ def test_what_is_dropped_for_want_of_a_replacement_says_among_what(build: Buildi
     assert (row.partition, len(row.revisions)) == ("static", 1)
 
 
+def test_without_wembedder_a_dropped_fact_speaks_of_the_other_answers_alone(build: Building) -> None:
+    (row,) = build(small_world(), seed("Q1", "P106", "Q10"), wembedder=False).dropped
+    assert (row.reason, row.detail) == (reasons.NO_REPLACEMENT, "none fits of 1 answers of the property")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"), [(Say("<html>ill</html>", status=403), ServiceError), (Say(status=504), ServiceTimeout)]
+)
+def test_where_wembedder_fails_the_error_names_the_other_way(tmp_path: Path, said: Say, kind: type[Exception]) -> None:
+    def before(asked: Asked) -> Say | None:
+        return said if service_of(asked) == "wembedder" else None
+
+    with (
+        serving_world(small_world(), before=before) as (addresses, _),
+        clients(addresses, tmp_path) as services,
+        pytest.raises(ServiceError, match="; or set `counter_memory: embeddings` under `questions`") as raised,
+    ):
+        questions_of_property([seed("Q1", "P106", "Q10")], services, months=MONTHS, embed=never)
+    assert raised.type is kind
+
+
 def test_a_fact_of_which_nobody_may_read_since_when_it_is_there_is_dropped(build: Building) -> None:
-    made = small()
+    made = small_world()
     bo = made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q10")])
     bo.hides()
     (row,) = build(made, seed("Q2", "P106", "Q10")).dropped
@@ -227,14 +192,14 @@ def test_a_fact_of_which_nobody_may_read_since_when_it_is_there_is_dropped(build
 
 
 def test_a_page_that_names_the_item_by_the_id_that_it_had_is_the_subjects(build: Building) -> None:
-    made = small()
+    made = small_world()
     made.item("Q3", "Example, Ada").merges_into(made.items["Q1"])
     made.wikipedia.pages["Ada Example"].item_id = "Q3"
     assert len(build(made, seed("Q1", "P106", "Q10")).questions) == 1
 
 
 def test_words_bound_the_snippet(build: Building) -> None:
-    (question,) = build(small(), seed("Q1", "P106", "Q10"), words=6).questions
+    (question,) = build(small_world(), seed("Q1", "P106", "Q10"), words=6).questions
     assert question.original_context == "Ada Example was a painter."
 
 
@@ -244,7 +209,7 @@ def test_no_facts_make_no_questions_and_nothing_is_asked(build: Building) -> Non
 
 def test_facts_of_two_properties_are_refused(build: Building) -> None:
     with pytest.raises(InputError, match="P106, P4000"):
-        build(small(), seed("Q1", "P106", "Q10"), seed("Q1", "P4000", "Q10"))
+        build(small_world(), seed("Q1", "P106", "Q10"), seed("Q1", "P4000", "Q10"))
 
 
 @pytest.mark.parametrize("service", ["wikidata_api", "wikipedia", "pageviews", "wembedder"])
@@ -252,7 +217,7 @@ def test_a_service_that_fails_is_no_reason_to_drop_and_no_answer_is_asked_for_ag
     service: str, tmp_path: Path
 ) -> None:
     seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
-    ill, answered = [True], []
+    ill, answered = [True], list[tuple[object, ...]]()
 
     def before(asked: Asked) -> Say | None:
         if ill[0] and service_of(asked) == service and [one[0] for one in answered].count(service) == 2:

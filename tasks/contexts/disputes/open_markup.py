@@ -1,0 +1,161 @@
+"""What a wikitext opens and does not close: the parser goes back there and reads the rest of the text once more.
+
+Counted are comments, tags, templates, tables, headings, links, and bold or slanted letters. What another kind's end cuts off
+counts as not closed, as does a tag that is not finished, or not in a plain way; so a text may be worth less than this
+tells, and hardly ever more.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from mwparserfromhell.definitions import is_single, is_single_only
+
+_MARK = re.compile(
+    r"""(?P<comment><!--)|(?P<commented>-->)
+    |<(?P<tag>[a-z][^\s<>/'"{}\[\]|]*)(?P<rest>(?:[^<>/'"{}\[\]]|"[^<>"{}\[\]]*"|'[^<>'{}\[\]]*')*+(?P<alone>/?)>)?
+    |</(?P<ended>[a-z][^\s<>/]*)\s*>
+    |(?P<table>^[ \t:*\#;]*\{\|)|(?P<tabled>^[ \t]*\|\}(?=\}\}|[^}]|$))
+    |(?P<braces>\{\{+)|(?P<unbraced>\}\}+)
+    |(?P<link>\[\[|\[(?=//|[a-z][a-z+.\-]*:))|(?P<linked>\]+)
+    |(?P<heading>^=+)|(?P<headed>=[ \t]*(?=$|<!--))
+    |(?P<quotes>''+)|(?P<line>\n)""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_BRACES, _TABLE, _COMMENT, _LINK, _ADDRESS, _ITALIC, _BOLD, _HEADING = "{{", "{|", "<!--", "[[", "[", "''", "'''", "="
+_OF_A_LINE = frozenset({_ADDRESS, _ITALIC, _BOLD, _HEADING})
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMarkup:
+    """places: where markup begins that is not closed, in no order; depth: the most that is open at once, of what must
+    be closed."""
+
+    places: tuple[int, ...]
+    depth: int
+
+
+def open_markup(wikitext: str) -> OpenMarkup:
+    """What is left open in a text, in a time that grows with its length alone."""
+    reading = _Reading()
+    for mark in _MARK.finditer(wikitext):
+        reading.meet(mark)
+    left = (one.place for one in reading.open if one.levels)
+    return OpenMarkup((*reading.given_up, *left), reading.depth)
+
+
+@dataclass(slots=True)
+class _Open:
+    """levels: how deep it nests, 0 for a tag that need not be closed; braces: those that are not closed yet."""
+
+    kind: str
+    place: int
+    levels: int
+    braces: int
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is open, the innermost last, and where that began which can no longer be closed."""
+
+    open: list[_Open] = field(default_factory=list)
+    given_up: list[int] = field(default_factory=list)
+    nested: int = 0
+    depth: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def meet(self, mark: re.Match[str]) -> None:
+        place, said = mark.start(), mark[0]
+        match mark.lastgroup if mark["tag"] is None else "tag":
+            case "tag":
+                self._tag(mark)
+            case "ended":
+                self._close("<" + mark["ended"].casefold())
+            case "comment":
+                self._begin(_COMMENT, place)
+            case "commented":
+                self._close(_COMMENT)
+            case "table":
+                self._begin(_TABLE, place)
+            case "tabled":
+                self._close(_TABLE)
+            case "braces":
+                self._begin(_BRACES, place, levels=len(said) // 2, braces=len(said))
+            case "unbraced":
+                self._close_braces(len(said))
+            case "link":
+                self._begin(said, place)
+            case "linked":
+                self._close_links(len(said))
+            case "heading":
+                self._begin(_HEADING, place)
+            case "headed":
+                self._close(_HEADING)
+            case "quotes":
+                self._quotes(place, len(said))
+            case _:
+                self._end_line()
+
+    def _tag(self, mark: re.Match[str]) -> None:
+        name = mark["tag"].casefold()
+        if mark["rest"] is None:
+            self.given_up.append(mark.start())
+        elif not mark["alone"] and not is_single_only(name):
+            self._begin("<" + name, mark.start(), levels=0 if is_single(name) else 1)
+
+    def _end_line(self) -> None:
+        while any(self.counts[kind] for kind in _OF_A_LINE):
+            if self.open[-1].levels and self.open[-1].kind not in _OF_A_LINE:
+                break
+            self._give_up()
+
+    def _quotes(self, place: int, count: int) -> None:
+        kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])
+        for kind in sorted(kinds, key=lambda one: not self.open or self.open[-1].kind != one):
+            if self.counts[kind]:
+                self._close(kind)
+            else:
+                self._begin(kind, place)
+
+    def _begin(self, kind: str, place: int, *, levels: int = 1, braces: int = 0) -> None:
+        self.open.append(_Open(kind, place, levels, braces))
+        self.counts[kind] += 1
+        self.nested += levels
+        self.depth = max(self.depth, self.nested)
+
+    def _end(self) -> _Open:
+        ended = self.open.pop()
+        self.counts[ended.kind] -= 1
+        self.nested -= ended.levels
+        return ended
+
+    def _give_up(self) -> None:
+        ended = self._end()
+        if ended.levels:
+            self.given_up.append(ended.place)
+
+    def _close(self, kind: str) -> None:
+        if self._reach(kind):
+            self._end()
+
+    def _reach(self, *kinds: str) -> bool:
+        """Whether one of these is open; what was opened within the innermost of them is given up."""
+        if not any(self.counts[kind] for kind in kinds):
+            return False
+        while self.open[-1].kind not in kinds:
+            self._give_up()
+        return True
+
+    def _close_braces(self, count: int) -> None:
+        while count > 1 and self._reach(_BRACES):
+            innermost = self.open[-1]
+            closed = min(count, innermost.braces)
+            count, innermost.braces = count - closed, innermost.braces - closed
+            if innermost.braces == 1:
+                self._give_up()
+            elif not innermost.braces:
+                self._end()
+
+    def _close_links(self, count: int) -> None:
+        while count and self._reach(*((_ADDRESS, _LINK) if count > 1 else (_ADDRESS,))):
+            count -= 1 if self._end().kind == _ADDRESS else 2
