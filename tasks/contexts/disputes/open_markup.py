@@ -1,8 +1,7 @@
 """What a wikitext opens and does not close: the parser goes back there and reads the rest of the text once more.
 
-Counted are comments, tags, templates, tables, headings, links, and bold or slanted letters. What another kind's end cuts off
-counts as not closed, as does a tag that is not finished, or not in a plain way; so a text may be worth less than this
-tells, and hardly ever more.
+Counted are comments, tags, templates, tables, headings, links, and bold or slanted letters. What the end of another
+kind cuts off counts as not closed, as does a tag that is not finished in a plain way: rather too much than too little.
 """
 
 import re
@@ -105,9 +104,12 @@ class _Reading:
 
     def _end_line(self) -> None:
         while any(self.counts[kind] for kind in _OF_A_LINE):
-            if self.open[-1].levels and self.open[-1].kind not in _OF_A_LINE:
+            if self.open[-1].kind in _OF_A_LINE:
+                self._give_up()
+            elif self.open[-1].levels:
                 break
-            self._give_up()
+            else:
+                self._end()
 
     def _quotes(self, place: int, count: int) -> None:
         kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])
@@ -130,9 +132,7 @@ class _Reading:
         return ended
 
     def _give_up(self) -> None:
-        ended = self._end()
-        if ended.levels:
-            self.given_up.append(ended.place)
+        self.given_up.append(self._end().place)
 
     def _close(self, kind: str) -> None:
         if self._reach(kind):

@@ -74,10 +74,9 @@ def replacement(first: str, second: str, *, most_words: int) -> Replacement | No
     if shown[0] == shown[1]:
         return NoReplacement(reasons.NOT_IN_RUNNING_TEXT)
     before, behind = _alike(*shown)
-    lines = [lines[before : len(lines) - behind] for lines in shown]
-    if len(lines[0]) != 1 or len(lines[1]) != 1:
+    if any(len(lines) != before + 1 + behind for lines in shown):
         return NoReplacement(reasons.NOT_ONE_SPAN)
-    return _of_lines(*shown, before, most_words)
+    return _of_lines(shown[0], shown[1], before, most_words)
 
 
 def likeness(one: Replacement, other: Replacement) -> float:

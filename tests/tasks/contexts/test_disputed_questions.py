@@ -8,14 +8,14 @@ import pytest
 from data import reasons
 from data.catalog.prompt_file import dispute_prompt
 from data.dataset_questions import counted_anew
-from data.records import Dispute, Dropped, Question, as_row, of_row
+from data.records import Dispute, Dropped, Question, RelationName, as_row, of_row
 from data.sources import slots
 from data.sources.dynamicqa.export import from_questions
 from data.tables import DROPPED, QUESTIONS
 from tasks.contexts.disputes import questions as disputed_questions
 from tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
 from tasks.models import LanguageModel
-from tasks.scoring.generation import Answer, SampledAnswers
+from tasks.scoring.generation import Answer, SampledAnswers, sample_answers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 Say = Callable[..., list[dict[str, Any]]]
@@ -76,7 +76,7 @@ def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel
     assert written.dropped == []
     assert written.questions == [
         Question(
-            question_id=dispute_id(DISPUTE), relation=disputed_questions.RELATION, partition="disputable",
+            question_id=dispute_id(DISPUTE), relation=RelationName("disputable"), partition="disputable",
             subject="Harbour of Velm", subject_id=None, property_id=None, object="liberator", object_id=None,
             answers=("liberator",), replacement="tyrant", question=ASKED,
             original_context="Its commander, Ada Kelm, is remembered as a liberator by most people.",
@@ -204,12 +204,10 @@ def test_an_object_that_its_sentence_does_not_hold_is_flagged(say: Say, plain: L
 def test_words_are_replaced_where_they_are_disputed_alone(
     context: str, place: int, spans: tuple[str, str], countered: str, say: Say, plain: LanguageModel
 ) -> None:
-    say(["Which part of the town, or people, was there?"])
-    dispute = replace(
-        DISPUTE, page="Part of a town", context=context, place=place, object=spans[0], replacement=spans[1]
-    )
-    written = write_questions(plain, [replace(dispute, page="Which part of the town")], seed=0)
-    [question] = written.questions
+    say(["Which part of town, or people, was there?"])
+    disputed = replace(DISPUTE, page="Part of town", context=context, place=place)
+    disputed = replace(disputed, object=spans[0], replacement=spans[1])
+    [question] = write_questions(plain, [disputed], seed=0).questions
     assert (question.original_context, question.counter_memory_context) == (context, countered)
     assert question.flags == ()
 
@@ -241,19 +239,19 @@ def test_the_published_layout_has_a_place_for_what_its_rule_gives_alone(say: Say
 
 
 def test_a_prompt_that_does_not_fit_the_window_is_dropped_and_the_others_are_asked(say: Say) -> None:
-    small = tiny_language_model(window=256)
+    small = tiny_language_model(window=2048)
     asked = say([ASKED])
-    long = replace(DISPUTE, context=f"{DISPUTE.context} {'x ' * 300}")
+    long = replace(DISPUTE, context=f"{DISPUTE.context} {'x ' * 1000}")
     written = write_questions(small, [long, DISPUTE], seed=0)
     assert [question.original_context for question in written.questions] == [DISPUTE.context]
     [dropped] = written.dropped
     assert dropped.reason == reasons.PROMPT_TOO_LONG
     assert dropped.detail is not None
-    assert dropped.detail.endswith(f"and 64 to come; {small.name} reads 256")
+    assert dropped.detail.endswith(f"and 64 to come; {small.name} reads 2048")
     assert dropped.reason in reasons.REASONS
     [prompts] = [one["prompts"] for one in asked]
     assert len(prompts) == 1
-    assert len(prompts[0]) + 64 <= 256
+    assert len(prompts[0]) + 64 <= 2048
 
 
 def test_the_same_dispute_of_two_lists_is_asked_about_once(say: Say, plain: LanguageModel) -> None:
@@ -267,10 +265,9 @@ def test_what_a_model_writes_hangs_on_seed_and_dispute_alone(
     plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[list[str]] = []
-    sample = disputed_questions.sample_answers
 
     def noted(*given: Any, **options: Any) -> list[SampledAnswers]:
-        answers = sample(*given, **{**options, "max_new_tokens": 6})
+        answers = sample_answers(*given, **{**options, "max_new_tokens": 6})
         said.append([answer.text for answer in answers[-1].samples])
         return answers
 

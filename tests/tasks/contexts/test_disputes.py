@@ -251,25 +251,20 @@ def test_a_place_is_followed_while_its_sentence_changes(tmp_path: Path) -> None:
 
 
 def test_one_frame_said_twice_is_two_disputes(tmp_path: Path) -> None:
-    first, second = (
-        [
-            "In 1990 the city was @. In 1991 the city was # again.".replace("@", one).replace("#", other)
-            for one, other in both
-        ]
-        for both in ([("Polish", "Polish"), ("German", "Polish")], [("Polish", "Polish"), ("Polish", "German")])
-    )
-    texts = [*first, first[0], *second[1:], second[0], *second[1:], second[0]]
-    one, two = _found(_turns(*texts), PAGE, tmp_path).disputes
+    plain = "In 1990 the city was Polish. In 1991 the city was Polish again."
+    first, second = plain.replace("was Polish.", "was German."), plain.replace("Polish again", "German again")
+    one, two = _found(_turns(plain, first, plain, second, plain, second, plain), PAGE, tmp_path).disputes
     assert (one.context, one.reversions) == ("In 1990 the city was Polish.", 1)
     assert (two.context, two.reversions) == ("In 1991 the city was Polish again.", 3)
 
 
 def test_of_two_places_that_are_alike_the_nearer_one_is_fought_over(tmp_path: Path) -> None:
-    frame = "By one two three four old was @ then, said she. By one two three five old was # then, said he."
-    texts = [frame.replace("#", "red").replace("@", word) for word in ("red", "green", "red")]
-    texts += [frame.replace("@", "red").replace("#", word) for word in ("green", "red", "green", "red")]
+    texts = []
+    for behind in ("one two three four five", "four five six seven eight", "three four five six seven"):
+        texts += [f"She was in the @ house {behind}.".replace("@", word) for word in ("red", "green", "red")]
     found = _found(_turns(*texts), PAGE, tmp_path).disputes
-    assert sum(one.reversions for one in found) == 4
+    assert [one.reversions for one in found] == [1, 2]
+    assert found[1].context == "She was in the red house three four five six seven."
 
 
 def test_a_frequent_word_is_replaced_where_it_is_disputed_alone(tmp_path: Path) -> None:
