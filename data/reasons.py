@@ -51,7 +51,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         OBJECT_UNNAMED: "The object's item has no English label.",
         OBJECT_IS_SUBJECT: "Subject and object bear the same name.",
         NOT_A_VALUE: "The subject's item does not have that value of the property, or only as a deprecated one.",
-        DOUBLED: "Another entry of the list is the same fact.",
+        DOUBLED: "Another entry of the list is the same fact, or leads to the same page.",
         NOT_EDITED: "No revision that may be read made or changed the value.",
         NO_PAGE: "The subject has no article in the English Wikipedia.",
         PAGE_MISSING: "The article that the subject's item names does not exist.",

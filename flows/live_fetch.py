@@ -1,7 +1,7 @@
 """Live questions, fetched: first the lists of facts and pages, then every property and page, then what is written."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +9,9 @@ from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 
 from data.errors import InputError, SwaymeterError
-from data.records import as_row
+from data.reasons import DOUBLED
+from data.records import Dropped, as_row
+from data.sources.wikimedia.wikipedia import LICENCE, SOURCE
 from data.workspace import Stored, read_metadata
 from flows.anew import is_wanted
 from flows.live_files import LiveFiles, Part
@@ -19,6 +21,7 @@ from flows.live_works import LiveWorks
 from flows.plan import Plan
 from flows.sources import Sources
 from flows.stage import fan_out
+from tasks.contexts.disputes.of_page import RELATION, Found
 
 Works = list[tuple[str, Callable[[], None]]]
 
@@ -31,11 +34,10 @@ def fetch_live(plan: Plan, works: LiveWorks, sources: Sources, *, began: datetim
     files = works.files
     live = LiveSources(sources, files)
     anew = max((when for when in (began, sources.refreshed) if when), default=None)
-    lists: Works = []
-    lists += [
+    lists: Works = [
         (seeds_work(name), functools.partial(_fetch_seeds, files, live, name, began)) for name in works.seed_lists()
     ]
-    if files.wanted.of_disputes and not files.wanted.disputes.pages:
+    if works.lists_pages():
         lists.append((PAGES_WORK, functools.partial(_fetch_pages, files, live, began)))
     states = fan_out("lists", plan, lists) if lists else []
     parts: Works = [
@@ -88,10 +90,22 @@ def _fetch_property(files: LiveFiles, live: LiveSources, relation: str, anew: da
 def _fetch_disputes(files: LiveFiles, live: LiveSources, title: str, anew: datetime | None) -> None:
     disputes, dropped = files.disputes(title)
     if is_wanted(disputes, anew) or is_wanted(dropped, anew):
-        found = live.disputes(title)
+        found = _without_doubles(live.disputes(title), title, files.titles)
         dropped.write(dropped.table.of([as_row(row) for row in found.dropped]))
         disputes.write(disputes.table.of([as_row(row) for row in found.disputes]))
     _read_both(dropped, disputes)
+
+
+def _without_doubles(found: Found, title: str, titles: Collection[str]) -> Found:
+    """What was found, unless the title leads to a page that is listed under its own name, too."""
+    page = next((name for name in (*(one.page for one in found.disputes), *(one.part for one in found.dropped))), title)
+    if page == title or page not in titles:
+        return found
+    doubled = Dropped(
+        partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,
+        licence=LICENCE, detail=f"leads to {page}",
+    )  # fmt: skip
+    return Found([], [doubled])
 
 
 def _write(files: LiveFiles, live: LiveSources, title: str, began: datetime | None) -> None:

@@ -54,7 +54,7 @@ class LiveSources:
 
     def pages(self) -> tuple[str, ...]:
         """The titles that the study's list of controversial issues links to."""
-        return self._asked(self._clients.wikipedia.linked, self._files.wanted.disputes.listed_on)
+        return self._asked(lambda: self._wikipedia.linked(self._files.wanted.disputes.listed_on))
 
     def of_property(self, relation: str) -> Built:
         """The static and temporal questions of a property, and what became none."""
@@ -67,8 +67,8 @@ class LiveSources:
         """The disputes of a page, and what is none."""
         wanted = self._files.wanted.disputes
         return self._asked(
-            disputes_of_page, title, self._clients.wikipedia, embed=self._embed, similarity=wanted.similarity,
-            span_words=wanted.span, pageviews=self._clients.pageviews, months=self._months,
+            disputes_of_page, title, self._wikipedia, embed=self._embed, similarity=wanted.similarity,
+            span_words=wanted.span, pageviews=self._pageviews, months=self._months,
         )  # fmt: skip
 
     def written(self, title: str) -> "Written":
@@ -87,13 +87,20 @@ class LiveSources:
 
     @functools.cached_property
     def _clients(self) -> Clients:
-        session = self._sources.session
         return Clients(
-            Wikidata(Wiki(session("wikidata_api"))),
-            Wikipedia(Wiki(session("wikipedia")), kept_pages=self._sources.is_refreshed),
-            PageViews(session("pageviews")),
-            Wembedder(session("wembedder")) if self._files.wanted.counter_memory == "wembedder" else None,
+            Wikidata(Wiki(self._sources.session("wikidata_api"))),
+            self._wikipedia,
+            self._pageviews,
+            Wembedder(self._sources.session("wembedder")) if self._files.wanted.counter_memory == "wembedder" else None,
         )
+
+    @functools.cached_property
+    def _wikipedia(self) -> Wikipedia:
+        return Wikipedia(Wiki(self._sources.session("wikipedia")), kept_pages=self._sources.is_refreshed)
+
+    @functools.cached_property
+    def _pageviews(self) -> PageViews:
+        return PageViews(self._sources.session("pageviews"))
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         from tasks.models.embedder import load_embedder

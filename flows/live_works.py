@@ -29,9 +29,13 @@ class LiveWorks:
     def seed_lists(self) -> list[str]:
         """The names of the lists of facts, as `LiveFiles.seeds` has them; none where no facts are asked for."""
         wanted = self.files.wanted
-        if not wanted.of_facts:
+        if not wanted.of_facts or set(self.relations) == {"disputable"}:
             return []
         return list(wanted.seeds.properties) if wanted.seeds.source == "wikidata" else ["seeds"]
+
+    def lists_pages(self) -> bool:
+        """Whether the list of pages is part of the work."""
+        return self._of_disputes and self.files.pages() is not None
 
     def properties(self) -> list[str]:
         """The relations whose facts become questions, of those selected."""
@@ -39,8 +43,7 @@ class LiveWorks:
 
     def titles(self) -> Sequence[str]:
         """The pages that are searched for disputes; none where only other relations are selected."""
-        left_out = self.relations and "disputable" not in self.relations
-        return _known(lambda: self.files.titles) if self.files.wanted.of_disputes and not left_out else []
+        return _known(lambda: self.files.titles) if self._of_disputes else []
 
     def disputed(self) -> list[str]:
         """The pages whose disputes are there."""
@@ -68,14 +71,14 @@ class LiveWorks:
             yield seeds_work(name), name in lists and lists[name].exists()
         for name in self.properties():
             yield property_work(name), _are_there(functools.partial(_files, self.files.of_property, name))
-        if self.files.wanted.of_disputes:
-            if listed := self.files.pages():
-                yield PAGES_WORK, listed.exists()
-            there = self.disputed()
-            for title in self.titles():
-                yield page_work(title), title in there
-            for title in there:
-                yield writing_work(title), _are_there(functools.partial(_files, self.files.of_page, title))
+        listed = self.files.pages() if self._of_disputes else None
+        if listed is not None:
+            yield PAGES_WORK, listed.exists()
+        there = self.disputed()
+        for title in self.titles():
+            yield page_work(title), title in there
+        for title in there:
+            yield writing_work(title), _are_there(functools.partial(_files, self.files.of_page, title))
 
     def made_from(self) -> list[Stored]:
         """The files, as far as they are there, of the facts and disputes that questions are made from."""
@@ -88,6 +91,10 @@ class LiveWorks:
         files = [part.dropped for part in self.parts()]
         files += [self.files.disputes(title)[1] for title in self.disputed()]
         return [stored for stored in files if stored.exists()]
+
+    @property
+    def _of_disputes(self) -> bool:
+        return self.files.wanted.of_disputes and (not self.relations or "disputable" in self.relations)
 
     def _all_properties(self) -> Sequence[str]:
         return _known(self.files.properties) if self.files.wanted.of_facts else []

@@ -126,7 +126,9 @@ class TestTheWholeWay:
         assert {triple(row): row["reason"] for row in dropped if row["partition"] != "disputable"} == left
         expected = Counter(left.values())
         expected.update(reason for fought in WARS.values() for reason in fought.uncounted)
-        expected.update([reasons.PAGE_MISSING, reasons.NO_QUESTION_WRITTEN])  # of pages: a red link, and UNWRITTEN
+        # Of pages: a red link, a second title of a page, and UNWRITTEN.
+        expected.update([reasons.PAGE_MISSING, reasons.DOUBLED, reasons.NO_QUESTION_WRITTEN])
+        assert len(rows(done.study, "disputes")) == sum(len(fought.wars) for fought in WARS.values())
         assert Counter(row["reason"] for row in dropped) == expected
         page = (done.study.workspace / "report" / "index.html").read_text(encoding="utf-8")
         counted: Counter[str] = Counter()
