@@ -126,7 +126,7 @@ def _prompts(model: LanguageModel, asked: argparse.Namespace) -> Prompts:
             known = dynamicqa.questions(asked.data, partition)
         else:
             known = sample.questions(partition)
-        chosen += choose_questions(known, count=min(each, len(known)), seed=0)
+        chosen += choose_questions(known, count=min(each, len(known)), seed=0).questions
     return [
         [
             list(answer_prompt(model, question.question, question.context(condition), room=STEPS).tokens)

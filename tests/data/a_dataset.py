@@ -81,8 +81,8 @@ def disputed(**said: Any) -> Question:
 def a_dispute(**said: Any) -> Dispute:
     """The dispute that the disputed question was made from, counted later."""
     return Dispute(**{
-        "page": "Persian Gulf", "page_revision": 40, "context": "Iran and its Iranian coast.", "place": 0, "object": "Iran",
-        "replacement": "Peru", "reversions": 4, "edit_revisions": (5, 9, 12, 35), "similarity": 0.5,
+        "page": "Persian Gulf", "page_revision": 40, "context": "Iran and its Iranian coast.", "place": 0,
+        "object": "Iran", "replacement": "Peru", "reversions": 4, "edit_revisions": (5, 9, 12, 35), "similarity": 0.5,
         "subject_popularity": 1700.0, "hidden_edits": 2, "source": "Wikipedia", "licence": "CC BY-SA 4.0",
         "address": "http://127.0.0.1", "retrieved_at": "2026-04-01T12:00:00+00:00",
     } | said)  # fmt: skip
