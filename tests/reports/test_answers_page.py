@@ -19,7 +19,8 @@ from reports.answers.blocks import sealed
 from reports.frames import checked
 from reports.report import write_report
 from reports.style import THEMES, luminance
-from tests.reports.frames import CARD, MODEL, SAMPLES, study
+from tests.reports.frames import CARD, MODEL, study
+from tests.reports.frames_of_answers import SAMPLES
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",
