@@ -31,6 +31,7 @@ from data.workspace import Stored, Workspace, read_metadata
 from flows.attempt import outcome
 from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
+from tasks.contexts.annotation.judging import imported
 from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
 from tasks.statistics.comparisons import compare
 
@@ -152,15 +153,9 @@ def _annotations(plan: Plan) -> tuple[list[Stored], list[str]]:
     files, unreadable = [], []
     for file in plan.workspace.annotation_files() if plan.partitions() else ():
         try:
-            stored = Stored(file, ANNOTATIONS, read_metadata(file)["made_from"])
-            stored.read_as_written()
-        except (DamagedFile, KeyError, TypeError):
-            unreadable.append(
-                f"{file} holds annotations and cannot be read; bring it back from a copy, or move it away and import "
-                "the sheet again that it came from"
-            )
-        else:
-            files.append(stored)
+            files.append(imported(file))
+        except DamagedFile as error:
+            unreadable.append(str(error))
     return files, unreadable
 
 

@@ -9,6 +9,7 @@ earlier ones stay where they are.
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from data import reasons
 from data.errors import DamagedFile, UsageError
@@ -88,18 +89,22 @@ def changed_texts(annotation: Annotation) -> tuple[str | None, ...]:
     return annotation.question, annotation.object, annotation.replacement, annotation.context
 
 
+def imported(file: Path) -> Stored:
+    """The file of one import; DamagedFile where it cannot be read, which is people's work and not to be removed."""
+    try:
+        stored = Stored(file, ANNOTATIONS, read_metadata(file)["made_from"])
+        stored.read_as_written()
+    except (DamagedFile, KeyError, TypeError) as error:
+        raise DamagedFile(
+            f"{file} holds annotations and cannot be read; bring it back from a copy, or move it away and import "
+            "the sheet again that it came from"
+        ) from error
+    return stored
+
+
 def read_annotations(workspace: Workspace) -> list[Annotation]:
     """Every annotation imported into the workspace, the earliest first; DamagedFile names what cannot be read."""
-    rows = []
-    for file in workspace.annotation_files():
-        try:
-            made_from = read_metadata(file)["made_from"]
-            rows += Stored(file, ANNOTATIONS, made_from).read_as_written().to_pylist()
-        except (DamagedFile, KeyError, TypeError) as error:
-            raise DamagedFile(
-                f"{file} holds annotations and cannot be read; bring it back from a copy, or move it away and import "
-                "the sheet again that it came from"
-            ) from error
+    rows = [row for file in workspace.annotation_files() for row in imported(file).read().to_pylist()]
     return sorted((of_row(Annotation, row) for row in rows), key=lambda one: one.imported_at)
 
 
