@@ -93,7 +93,7 @@ def _fact(relation: str, number: int) -> Fact:
 def _timed(*command: str) -> tuple[float, int]:
     """Seconds that the command took, and the most bytes that it and its processes held at once."""
     start, peak = time.perf_counter(), 0
-    with subprocess.Popen([sys.executable, "-m", "flows.cli", *command], stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen([sys.executable, "-m", "flows.cli.main", *command], stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
             peak = max(peak, _held(psutil.Process(process.pid)))
             time.sleep(0.05)

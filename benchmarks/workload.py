@@ -88,8 +88,8 @@ def token_ids(vocabulary: int) -> Workload[list[int]]:
 def written() -> list[dict[str, Any]]:
     """The entries of the workload as texts, as the catalog's templates and the seed have them."""
     from data import catalog
-    from data.keys import drawn_first
     from data.records import RelationName
+    from data.storage.keys import drawn_first
     from tasks.contexts.entities import Entity
     from tasks.contexts.queries import write_queries
     from tasks.contexts.sentences import write_contexts

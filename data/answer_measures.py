@@ -1,8 +1,8 @@
 """The measures on sampled answers to questions."""
 
 from data.parameters import AccuracyParameters, AnswersParameters
+from data.records.tables import Column
 from data.registry import CONDITION, QUESTION, Measure, scores
-from data.tables import Column
 
 
 def _error(score: str) -> Column:

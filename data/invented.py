@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from data.catalog.name_parts import FILE, SLOT, class_of_names, name_parts, uncapitalised
 from data.catalog.reading import digest
 from data.errors import InputError, UsageError
-from data.keys import generator
+from data.storage.keys import generator
 
 if TYPE_CHECKING:
     from faker import Faker

@@ -1,6 +1,7 @@
 """The measures on what a model says next to a query, after contexts or alone."""
 
 from data.parameters import AnswerSetParameters, FisherParameters, MemorizationParameters, PrecisionParameters
+from data.records.tables import Column
 from data.registry import (
     CONTEXT,
     CONTEXTS,
@@ -12,7 +13,6 @@ from data.registry import (
     Measure,
     scores,
 )
-from data.tables import Column
 
 SQUARED = "nats per squared embedding unit"
 

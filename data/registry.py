@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from data.parameters import NoParameters
-from data.tables import PROVENANCE, Column, Table
+from data.records.tables import PROVENANCE, Column, Table
 
 INPUTS: Mapping[str, tuple[str, ...]] = {
     "contexts": ("queries", "contexts"),

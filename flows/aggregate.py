@@ -9,9 +9,8 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 
 from data.errors import DamagedFile, ModelError, SwaymeterError
-from data.keys import content_key, table_digest
 from data.measures import MEASURES
-from data.tables import (
+from data.records.tables import (
     AGREEMENT,
     ANNOTATIONS,
     CONTEXTS,
@@ -26,8 +25,9 @@ from data.tables import (
     STATISTICS,
     Table,
 )
+from data.storage.keys import content_key, table_digest
+from data.storage.workspace import Stored, Workspace, read_metadata
 from data.warehouse import Warehouse, content_of, rebuilt
-from data.workspace import Stored, Workspace, read_metadata
 from flows.attempt import outcome
 from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from data.keys import content_key
-from data.workspace import KEY_IN_NAME, Stored, written_whole
+from data.storage.keys import content_key
+from data.storage.workspace import KEY_IN_NAME, Stored, written_whole
 from flows.plan import Plan
 
 GOES_ON = timedelta(days=7)

@@ -11,7 +11,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
 from data.errors import SwaymeterError
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from flows.fetch import fetch
 from flows.progress import watch
 from flows.report import report
 from flows.score import score
-from flows.study import study
+from flows.study_flow import study
 
 __all__ = ["FLOWS", "watch"]
 

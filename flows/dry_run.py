@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from data.errors import DamagedFile, SwaymeterError
 from data.measures import MEASURES
 from data.records import CONDITIONS
-from data.workspace import read_metadata
+from data.storage.workspace import read_metadata
 from flows.items import Item
 from flows.plan import Plan, resolved_dtype
 from flows.status import cells

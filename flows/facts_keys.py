@@ -9,8 +9,8 @@ from data import catalog
 from data.catalog.name_parts import names_prompt
 from data.invented import GENERATOR_VERSION
 from data.sources.graph import dump
-from flows.study_facts import FactsPart
-from flows.study_file import Study
+from flows.study.facts import FactsPart
+from flows.study.study_file import Study
 from tasks.models.identity import identify_language_model
 
 FETCH_VERSION = 3

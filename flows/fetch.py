@@ -13,7 +13,7 @@ from data.errors import InputError, SwaymeterError
 from data.records import Partition
 from data.sources import dynamicqa
 from data.sources.fetch import fetch_questions, write_facts, write_names
-from data.workspace import read_metadata
+from data.storage.workspace import read_metadata
 from flows.anew import is_wanted, since
 from flows.attempt import outcome
 from flows.live_fetch import fetch_live

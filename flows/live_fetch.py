@@ -12,7 +12,7 @@ from data.errors import InputError, SwaymeterError
 from data.reasons import DOUBLED
 from data.records import Dropped, as_row
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE
-from data.workspace import Stored, read_metadata
+from data.storage.workspace import Stored, read_metadata
 from flows.anew import is_wanted
 from flows.live_files import LiveFiles, Part
 from flows.live_names import PAGES_WORK, page_work, property_work, seeds_work, writing_work

@@ -15,14 +15,14 @@ from typing import Any, Literal, TypeVar
 
 from data import catalog
 from data.catalog.prompt_file import dispute_prompt
-from data.dataset_questions import counted_anew
+from data.dataset.questions import counted_anew
 from data.errors import SwaymeterError
-from data.keys import content_key, drawn_first, file_digest
 from data.records import Dispute, Partition, Question, Seed, as_row, of_row
-from data.tables import DISPUTES, DROPPED, PAGES, QUESTIONS, SEEDS
-from data.workspace import Stored, Workspace
-from flows.study_file import ModelPart, Study
-from flows.study_questions import QuestionsPart
+from data.records.tables import DISPUTES, DROPPED, PAGES, QUESTIONS, SEEDS
+from data.storage.keys import content_key, drawn_first, file_digest
+from data.storage.workspace import Stored, Workspace
+from flows.study.questions import QuestionsPart
+from flows.study.study_file import ModelPart, Study
 from tasks.models.identity import identify_language_model, identify_model
 
 Found = TypeVar("Found")

@@ -12,18 +12,18 @@ from typing import Any
 
 from data import catalog
 from data.errors import ModelError, SwaymeterError, UnknownName, UsageError
-from data.keys import content_key, table_digest
 from data.measures import MEASURES
 from data.records import Dropped, Partition, Question, as_row
+from data.records.tables import CONTEXTS, DROPPED, FACTS, INVENTED, QUERIES, QUESTIONS
 from data.registry import INPUTS
-from data.tables import CONTEXTS, DROPPED, FACTS, INVENTED, QUERIES, QUESTIONS
-from data.workspace import Stored, Workspace
+from data.storage.keys import content_key, table_digest
+from data.storage.workspace import Stored, Workspace
 from flows.facts_keys import facts_made_from, names_made_from
 from flows.items import Item, Selection
 from flows.live_works import LiveWorks
 from flows.question_choice import QuestionChoice, choose
 from flows.question_files import QuestionFiles
-from flows.study_file import ModelPart, Study, read_study
+from flows.study.study_file import ModelPart, Study, read_study
 from tasks.measurement.work import Work
 from tasks.models import identify_entailment, identify_language_model
 

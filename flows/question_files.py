@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from data import catalog
-from data.keys import file_digest
 from data.records import Partition, Question, of_row
+from data.records.tables import QUESTIONS
 from data.sources import dynamicqa
 from data.sources.dynamicqa.rules import with_flags_across
-from data.tables import QUESTIONS
-from data.workspace import Stored, Workspace
+from data.storage.keys import file_digest
+from data.storage.workspace import Stored, Workspace
 from flows.live_files import LiveFiles
 from flows.live_works import LiveWorks
-from flows.study_file import Study
-from flows.study_questions import QuestionsPart
+from flows.study.questions import QuestionsPart
+from flows.study.study_file import Study
 
 QUESTIONS_VERSION = 4
 

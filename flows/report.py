@@ -9,11 +9,11 @@ from typing import Any
 from prefect import flow
 from prefect.client.schemas.objects import State
 
-from data.dataset import Dataset
-from data.keys import content_key
+from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
+from data.storage.keys import content_key
+from data.storage.workspace import Stored
 from data.warehouse import content_of, opened
-from data.workspace import Stored
 from flows.attempt import outcome
 from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of

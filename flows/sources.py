@@ -17,7 +17,7 @@ from data.sources.graph.sparql import Endpoint, SparqlStore
 from data.sources.http.session import Session
 from flows.facts_keys import NAMES_DTYPE, dump_files, names_wanted, not_in
 from flows.plan import Plan
-from flows.study_facts import FactsPart
+from flows.study.facts import FactsPart
 
 T = TypeVar("T")
 CHANGES_BY_THE_DAY = ("wikidata_api", "wikipedia", "pageviews")

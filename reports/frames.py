@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from data.errors import InputError
 from data.records import identity
-from data.tables import AGREEMENT, RUNS, STATISTICS
-from data.workspace import slug
+from data.records.tables import AGREEMENT, RUNS, STATISTICS
+from data.storage.workspace import slug
 
 _ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao")
 _QUERY = ("model", "dtype", "relation", "query_type", "form", "entity", "invented", "query_id")

@@ -12,10 +12,10 @@ import pytest
 import typer.main
 
 from data.catalog import facts, invented_entities, relation
-from data.sql.schema import questions
 from data.warehouse import rebuilt
-from flows.cli import app
-from flows.study_file import Study, read_study
+from data.warehouse.schema import questions
+from flows.cli.main import app
+from flows.study.study_file import Study, read_study
 from tests.data.sql.small_study import load, row, small_study, table
 
 ROOT = Path(__file__).resolve().parents[1]

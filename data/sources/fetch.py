@@ -6,7 +6,7 @@ from pathlib import Path
 from data.errors import InputError
 from data.records import Fact, Partition, as_row
 from data.sources import dynamicqa, sample
-from data.workspace import Stored
+from data.storage.workspace import Stored
 
 
 def write_facts(

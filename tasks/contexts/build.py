@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from data.records import ContextKind, Fact, Question, RelationName, as_row, of_row
-from data.workspace import Stored
+from data.storage.workspace import Stored
 from tasks.contexts.entities import Choice, choose_entities, objects
 from tasks.contexts.queries import write_queries
 from tasks.contexts.sentences import write_contexts

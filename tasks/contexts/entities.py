@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from data.errors import InputError
-from data.keys import drawn_first, generator
 from data.records import Fact, RelationName, WikidataId
+from data.storage.keys import drawn_first, generator
 
 Choice = Literal["random", "degree"]
 

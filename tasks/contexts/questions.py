@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from data import reasons
 from data.errors import InputError
-from data.keys import drawn_first
 from data.records import Dropped, Question
 from data.sources.slots import UNASKABLE
+from data.storage.keys import drawn_first
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from data import catalog
 from data.errors import InputError
-from data.keys import generator
 from data.records import Context, ContextKind, RelationName, identity
+from data.storage.keys import generator
 from tasks.contexts.entities import Entity
 
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from data.records import CONDITIONS, Condition, Question
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut, versions
 from tasks.measurement.provenance import provenance
 from tasks.measurement.work import Given, Work

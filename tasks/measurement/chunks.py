@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from data.errors import DamagedFile
 from data.records import Query
-from data.workspace import Stored, Workspace, read_metadata
+from data.storage.workspace import Stored, Workspace, read_metadata
 
 log = logging.getLogger(__name__)
 

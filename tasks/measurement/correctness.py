@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 from tasks.measurement.chunks import NoModel, Progress, Rows, Spent, compute_in_chunks, versions
 from tasks.measurement.work import Given, Work
 from tasks.scoring.accuracy import is_accurate

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from data.errors import ScoreError
 from data.records import Context, Query
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 from tasks.measurement.chunks import NoModel, Progress, Rows, Spent, compute_in_chunks, versions
 from tasks.measurement.provenance import inherited
 from tasks.measurement.work import Given, Work

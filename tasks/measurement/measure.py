@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 from tasks.measurement.answer_set import measure_answer_set
 from tasks.measurement.answers import measure_answers
 from tasks.measurement.chunks import Progress, Spent, forget, no_progress

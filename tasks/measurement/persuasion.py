@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Sequence
 
 from data.records import Query
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut_by_form, versions
 from tasks.measurement.provenance import provenance
 from tasks.measurement.rows import of_pair, of_query

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data.keys import drawn_first
 from data.records import Query
-from data.workspace import Workspace
+from data.storage.keys import drawn_first
+from data.storage.workspace import Workspace
 from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, cut_by_form, versions
 from tasks.measurement.provenance import provenance
 from tasks.measurement.rows import of_query

@@ -2,14 +2,14 @@
 
 import pyarrow as pa
 
-from data.tables import PROVENANCE
+from data.records.tables import PROVENANCE
 from tasks.models.language_model import LanguageModel
 
 
 def provenance(
     model: LanguageModel, *, dataset_version: str, engine: str, stand_in: str | None = None
 ) -> dict[str, str | None]:
-    """The columns `data.tables.PROVENANCE` of a score that a model gave; engine: which way it was computed."""
+    """The columns `data.records.tables.PROVENANCE` of a score that a model gave; engine: which way it was computed."""
     return {
         "model": model.name,
         "model_revision": model.revision,

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from data.errors import MissingFile
-from data.keys import content_key
 from data.records import Context, Query, Question, of_row
-from data.workspace import Stored
+from data.storage.keys import content_key
+from data.storage.workspace import Stored
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ ALL = "all"
 
 
 def agree(frames: Mapping[str, pd.DataFrame]) -> list[Row]:
-    """The rows of `data.tables.AGREEMENT`, sorted by measure, model, number format, level and query type.
+    """The rows of `data.records.tables.AGREEMENT`, sorted by measure, model, number format, level and query type.
 
     frames: the warehouse's answers to the questions of HELD_AGAINST_SUSCEPTIBILITY; any may be empty. The rows do not
     depend on the order of theirs. Raises ScoreError for a score that is infinite.

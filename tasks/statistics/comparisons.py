@@ -20,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 from data.errors import ScoreError
-from data.keys import generator
+from data.storage.keys import generator
 from tasks.statistics.corrections import benjamini_hochberg
 from tasks.statistics.effect_size import cohens_d
 from tasks.statistics.groups import Scores, Untestable
@@ -67,7 +67,7 @@ COMPARISONS: tuple[Comparison, ...] = (
 def compare(
     susceptibility: pd.DataFrame, persuasion: pd.DataFrame, *, seed: int, permutations: int = 10_000
 ) -> list[Row]:
-    """The rows of `data.tables.STATISTICS`, sorted by comparison and test; scores in nats.
+    """The rows of `data.records.tables.STATISTICS`, sorted by comparison and test; scores in nats.
 
     susceptibility: the warehouse's susceptibility_of_queries; persuasion: its persuasion_by_kind; either may be empty.
     The permutations of a test depend on the seed and on what is tested, never on the order of rows or of tests.

@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import quote
 
 from data.records import Dispute, Fact, Question, RelationName, WikidataId, as_row
+from data.records.tables import DISPUTES, FACTS, QUESTIONS
 from data.sources.fetch import write_facts
-from data.tables import DISPUTES, FACTS, QUESTIONS
-from data.workspace import Stored, Workspace
+from data.storage.workspace import Stored, Workspace
 
 YAGO = "http://yago-knowledge.org/resource/"
 CAPITAL = f"{YAGO}capital"

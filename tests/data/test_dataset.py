@@ -7,13 +7,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.dataset import Dataset
+from data.dataset.dataset import Dataset
 from data.errors import DamagedFile, InputError
 from data.records import Fact
+from data.records.tables import FACTS, INVENTED
 from data.sources.fetch import write_names
 from data.sources.graph.qec import SOURCE
-from data.tables import FACTS, INVENTED
-from data.workspace import Workspace, write_parquet
+from data.storage.workspace import Workspace, write_parquet
 from tests.data.a_dataset import KENYA, NORWAY, PERU, fact, keep, published, workspace, write
 
 FATHER = fact("Ada Lovelace", "Lord Byron", "father")

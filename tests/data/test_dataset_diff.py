@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from data.dataset import Dataset
-from data.dataset_diff import FIELDS, Change, Difference, difference
+from data.dataset.dataset import Dataset
+from data.dataset.differences import FIELDS, Change, Difference, difference
 from data.records import Fact
 from tests.data.a_dataset import KENYA, NORWAY, PERU, fact, iri
 

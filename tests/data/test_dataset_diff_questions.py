@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from data.dataset import Dataset
-from data.dataset_diff import QUESTION_FIELDS, Change, Difference, difference
+from data.dataset.dataset import Dataset
+from data.dataset.differences import QUESTION_FIELDS, Change, Difference, difference
 from data.records import Question, RelationName, WikidataId
-from data.tables import QUESTIONS
+from data.records.tables import QUESTIONS
 from tests.data.a_dataset import NORWAY, disputed, question
 
 OSLO = question(partition="static", edits=1)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from data.dataset import Dataset
-from data.dataset_questions import counted_anew
+from data.dataset.dataset import Dataset
+from data.dataset.questions import counted_anew
 from data.errors import DamagedFile, InputError
 from data.records import Question, as_row
+from data.records.tables import DISPUTES, QUESTIONS
 from data.sources.dynamicqa.export import write_questions
-from data.tables import DISPUTES, QUESTIONS
-from data.workspace import write_parquet
+from data.storage.workspace import write_parquet
 from tests.data.a_dataset import (
     NORWAY,
     PERU,

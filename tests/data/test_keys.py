@@ -3,7 +3,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from data.keys import content_key, drawn_first, generator, table_digest
+from data.storage.keys import content_key, drawn_first, generator, table_digest
 
 NAMES = [f"entity {number}" for number in range(60)]
 

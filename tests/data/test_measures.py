@@ -14,8 +14,8 @@ from data.parameters import (
     NoParameters,
     PrecisionParameters,
 )
+from data.records.tables import PROVENANCE
 from data.registry import INPUTS
-from data.tables import PROVENANCE
 
 
 def test_an_unknown_measure_is_answered_with_the_nearest_one() -> None:

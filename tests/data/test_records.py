@@ -15,7 +15,7 @@ from data.records import (
     is_relevant,
     of_row,
 )
-from data.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS, Table
+from data.records.tables import CONTEXTS, FACTS, QUERIES, QUESTIONS, Table
 
 CAPITAL = RelationName("capital")
 FACT = Fact(CAPITAL, "Norway", "Oslo", WikidataId("Q20"), WikidataId("Q585"), "trex", "Wikidata", "CC0 1.0")

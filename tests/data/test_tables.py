@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from data.tables import FACTS, PROVENANCE, Column, Table
+from data.records.tables import FACTS, PROVENANCE, Column, Table
 from tests.data.sql.small_study import row
 
 FLEET = Table("fleet", "a ship", (Column("name", "VARCHAR", "its name"), Column("age", "BIGINT", "", nullable=True)))

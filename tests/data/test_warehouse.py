@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
-from data.sql.schema import questions
-from data.tables import CONTEXTS, FACTS, QUERIES, STATISTICS, Table
+from data.records.tables import CONTEXTS, FACTS, QUERIES, STATISTICS, Table
+from data.storage.workspace import TEMPORARY, Workspace, write_parquet
 from data.warehouse import content_of, opened, rebuilt
-from data.workspace import TEMPORARY, Workspace, write_parquet
+from data.warehouse.schema import questions
 from tests.data.sql.small_study import ANSWERS, SUSCEPTIBILITY, load, row, small_study
 
 

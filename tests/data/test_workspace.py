@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from data.errors import DamagedFile, WorkspaceBusy, WorkspaceError
-from data.tables import FACTS
-from data.workspace import Stored, Workspace, read_metadata, slug, write_parquet, written_whole
+from data.records.tables import FACTS
+from data.storage.workspace import Stored, Workspace, read_metadata, slug, write_parquet, written_whole
 from tests.data.sql.small_study import row
 
 ROWS = FACTS.of([row(FACTS, subject=f"subject {number}", object="Oslo") for number in range(3)])
@@ -21,7 +21,7 @@ OTHER_ROWS = FACTS.of([row(FACTS, subject="another")])
 HOLD = """
 import sys, time
 from pathlib import Path
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 with Workspace(Path(sys.argv[1])).conducted():
     print("held", flush=True)
     time.sleep(60)

@@ -1,6 +1,6 @@
 """The command `swaymeter` with chunks of eight queries, so that a study that is over in seconds has several of them."""
 
-from flows.cli import main
+from flows.cli.main import main
 from tasks.measurement import chunks
 
 chunks.LEAST_QUERIES, chunks.LEAST_PROMPTS = 8, 1

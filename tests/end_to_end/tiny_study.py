@@ -34,7 +34,7 @@ LAST = {
 }
 SERVER = """
 import time
-from flows.orchestrator import orchestrator, quiet
+from flows.server.orchestrator import orchestrator, quiet
 quiet()
 with orchestrator() as url:
     print(url, flush=True)

@@ -22,7 +22,7 @@ from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 _NOT_OF_THE_WORLD = ("address", "retrieved_at")
 Row = dict[str, Any]
-SWAYMETER = ("-m", "flows.cli")
+SWAYMETER = ("-m", "flows.cli.main")
 """The command as people start it."""
 
 

@@ -9,7 +9,7 @@ import duckdb
 import psutil
 import pytest
 
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 from tests.end_to_end.tiny_study import Run, TinyStudy, elsewhere
 
 KILLED_AT = str(Path(__file__).with_name("killed_at.py"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from flows import cli
+from flows.cli import main as cli
 
 Command = Callable[..., "Ended"]
 

@@ -6,9 +6,9 @@ from typing import Any
 import yaml
 
 from data import catalog
+from data.records.tables import Table
 from data.sources import sample
 from data.sources.fetch import fetch_questions, write_facts, write_names
-from data.tables import Table
 from flows.items import Selection
 from flows.plan import Plan
 from tasks.contexts.build import build_prompts, build_questions

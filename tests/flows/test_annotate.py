@@ -13,7 +13,7 @@ from openpyxl import load_workbook
 
 from data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
 from data.records import ANNOTATION_CHOICES, Question
-from flows import annotate
+from flows.cli import annotate
 from flows.plan import Plan
 from tasks.contexts.annotation.judging import decide, read_annotations, shown
 from tests.flows.annotating import choosing, fill, judge, questions_of
@@ -22,7 +22,7 @@ from tests.flows.small_plan import fetch, small_plan
 HOLD = """
 import sys
 from pathlib import Path
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 with Workspace(Path(sys.argv[1])).conducted():
     print("held", flush=True)
     sys.stdin.read()

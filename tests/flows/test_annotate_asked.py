@@ -9,9 +9,9 @@ import pytest
 
 from data import reasons
 from data.errors import InputError, MissingFile, UsageError
-from flows import annotate
 from flows.aggregate import _aggregate
 from flows.build import _write_left_out
+from flows.cli import annotate
 from flows.live_names import page_work, property_work
 from flows.plan import Plan
 from tasks.contexts.annotation.cells import LARGEST_CELL

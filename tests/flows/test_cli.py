@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from data.dataset import _EXPECTED as EXPECTED
-from data.workspace import Workspace
-from flows import cli, cli_stages
-from flows.cli_stages import COMMANDS
+from data.dataset.dataset import _EXPECTED as EXPECTED
+from data.storage.workspace import Workspace
+from flows.cli import main as cli
+from flows.cli import stage_commands as cli_stages
+from flows.cli.stage_commands import COMMANDS
 from tests.flows.conftest import Command
 from tests.flows.small_plan import build, fetch, score, small_plan, small_study, write_study
 
@@ -182,7 +183,7 @@ def test_to_stop_it_is_no_error_and_says_how_to_go_on(
 def _process(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "200", "HF_HUB_OFFLINE": "1"}
     return subprocess.run(
-        [sys.executable, "-m", "flows.cli", *arguments],
+        [sys.executable, "-m", "flows.cli.main", *arguments],
         capture_output=True, text=True, env=environment, timeout=120, cwd=Path(cli.__file__).parents[1],
     )  # fmt: skip
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from data.dataset import Dataset
-from data.dataset_diff import Difference, difference
+from data.dataset.dataset import Dataset
+from data.dataset.differences import Difference, difference
 from data.records import Fact
-from flows import diff, diff_words
+from flows.cli import diff, diff_words
 from tests.data.a_dataset import KENYA, NORWAY, PERU, fact, iri, keep, published, workspace, write
 from tests.flows.conftest import Command
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from data.dataset import Dataset
-from data.dataset_diff import Difference, difference
+from data.dataset.dataset import Dataset
+from data.dataset.differences import Difference, difference
 from data.sources.dynamicqa.export import write_questions
-from flows import diff
+from flows.cli import diff
 from tests.data.a_dataset import NORWAY, PERU, disputed, fact, keep_questions, question, workspace
 from tests.flows.conftest import Command
 

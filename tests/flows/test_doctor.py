@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from flows.doctor import checks
+from flows.cli.doctor import checks
 
 
 def processors() -> str:

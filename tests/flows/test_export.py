@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from data import catalog
-from data.dataset import Dataset
-from data.dataset_diff import difference
+from data.dataset.dataset import Dataset
+from data.dataset.differences import difference
 from data.errors import MissingFile, UsageError
 from data.records import Fact, of_row
 from data.sources import dynamicqa
 from data.sources.graph.qec import read_qec
-from flows.export import export
+from flows.cli.export import export
 from flows.plan import Plan
 from tests.flows.conftest import Command
 from tests.flows.small_plan import fetch, small_plan, small_study, write_study

@@ -7,7 +7,7 @@ import pytest
 
 from data.errors import InputError
 from flows.facts_keys import facts_made_from, graph, names_made_from, not_in
-from flows.study_file import Study
+from flows.study.study_file import Study
 
 GRAPHS = Path("/nowhere/that/can/be/written")
 YAGO = {"source": "yago", "relations": ["capital"], "pairs": 10, "invented": "names"}

@@ -9,8 +9,8 @@ import pytest
 from data import catalog
 from data.errors import MissingFile, UnknownName, UsageError
 from data.records import Dispute, Dropped, Question, RelationName, Seed, WikidataId, as_row
-from data.workspace import Stored
-from flows.export import export_questions
+from data.storage.workspace import Stored
+from flows.cli.export import export_questions
 from flows.items import Selection
 from flows.live_files import LiveFiles
 from flows.live_names import page_work

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FLOW = """
 import logging
-from flows.orchestrator import orchestrator, quiet
+from flows.server.orchestrator import orchestrator, quiet
 quiet()
 with orchestrator() as url:
     from prefect import flow, get_run_logger, task
@@ -37,7 +37,7 @@ with orchestrator() as url:
 """
 
 HISTORY = """
-from flows.orchestrator import orchestrator, quiet
+from flows.server.orchestrator import orchestrator, quiet
 quiet()
 with orchestrator() as url:
     from prefect.client.orchestration import get_client
@@ -49,7 +49,7 @@ with orchestrator() as url:
 
 WAITING = """
 import time
-from flows.orchestrator import orchestrator, quiet
+from flows.server.orchestrator import orchestrator, quiet
 quiet()
 with orchestrator() as url:
     print(url, flush=True)

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from flows import progress
+from flows.cli.terminal import DOING, TerminalWatcher, log_to, status_table, summary
 from flows.status import cells
-from flows.terminal import DOING, TerminalWatcher, log_to, status_table, summary
 from tasks.measurement.chunks import Spent
 from tests.flows.small_plan import build, fetch, score, small_plan
 

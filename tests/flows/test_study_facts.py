@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from data import catalog
-from flows.study_facts import FactsPart, ServicesPart
+from flows.study.facts import FactsPart, ServicesPart
 
 
 def facts(**said: Any) -> FactsPart:

@@ -6,7 +6,7 @@ import pytest
 from data.errors import StudyFileError
 from data.measures import MEASURES
 from flows.plan import resolved_dtype
-from flows.study_file import STUDIES, read_study
+from flows.study.study_file import STUDIES, read_study
 from tests.flows.small_plan import small_study, write_study
 
 

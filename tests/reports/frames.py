@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from data.tables import RUNS
+from data.records.tables import RUNS
 from reports.card import NotRun, StudyCard
 from tests.reports.draws import draw
 from tests.reports.frames_of_answers import make_answers, make_answers_to_read, make_questions_to_read, make_summary

@@ -25,7 +25,7 @@ from filelock import FileLock
 
 from data.errors import DamagedFile, InputError, ServiceError, SwaymeterError, WorkspaceError
 from data.sources.graph.sparql import Literal, Row, Rows, Term, Uri
-from data.workspace import TEMPORARY, written_whole
+from data.storage.workspace import TEMPORARY, written_whole
 
 log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from data.sources.http.cache import HttpCache, Kept, key_of
 from data.sources.http.exchange import CONNECT_S, OneExchange, Passing, Unreachable, exchange, seconds_to_connect
 from data.sources.http.limits import Limits, Service
 from data.sources.http.manners import check_address, place_in, printable, redirected, user_agent
-from data.workspace import slug
+from data.storage.workspace import slug
 
 __all__ = ["Answer", "Service", "ServiceProblem", "Session"]
 log = logging.getLogger(__name__)

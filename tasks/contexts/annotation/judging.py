@@ -13,10 +13,10 @@ from pathlib import Path
 
 from data import reasons
 from data.errors import DamagedFile, UsageError
-from data.keys import content_key
 from data.records import Annotation, Dropped, Question, of_row
-from data.tables import ANNOTATIONS
-from data.workspace import Stored, Workspace, read_metadata
+from data.records.tables import ANNOTATIONS
+from data.storage.keys import content_key
+from data.storage.workspace import Stored, Workspace, read_metadata
 from tasks.contexts.annotation.cells import plain
 from tasks.contexts.annotation.changed import change
 from tasks.contexts.questions import not_asked

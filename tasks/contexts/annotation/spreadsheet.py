@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from data.errors import InputError, UsageError, WorkspaceError
-from data.workspace import TEMPORARY
+from data.storage.workspace import TEMPORARY
 from tasks.contexts.annotation.cells import LARGEST_CELL, coded, guarded, size, unguarded
 
 TITLE = "questions"

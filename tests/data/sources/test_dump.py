@@ -12,7 +12,7 @@ import pytest
 from data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
 from data.sources.graph.dump import Dump
 from data.sources.graph.sparql import Literal, Row, Uri
-from data.workspace import TEMPORARY
+from data.storage.workspace import TEMPORARY
 from tests.data.sources.turtle import HEAD, YAGO
 
 ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"

@@ -4,10 +4,10 @@ import pytest
 
 from data.errors import InputError
 from data.records import PARTITIONS, Partition, Question, as_row
+from data.records.tables import QUESTIONS
 from data.sources import dynamicqa, slots
 from data.sources.fetch import fetch_questions
-from data.tables import QUESTIONS
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 from tests.data.sources.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from data.errors import InputError
 from data.records import PARTITIONS, Partition
+from data.records.tables import QUESTIONS
 from data.sources import dynamicqa, slots
 from data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, content_of, read_rows
 from data.sources.fetch import fetch_questions
-from data.tables import QUESTIONS
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 from tests.data.sources.small_dynamicqa import made_up
 
 Damage = Callable[[bytes], bytes]

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from data.records import SLOT, Partition, as_row
+from data.records.tables import QUESTIONS
 from data.sources import dynamicqa, slots
 from data.sources.dynamicqa.layout import read_rows
-from data.tables import QUESTIONS
 from tests.data.sources.small_dynamicqa import PUBLISHED, with_published
 
 

@@ -5,10 +5,10 @@ import pytest
 
 from data.errors import InputError
 from data.records import Fact, Question, of_row
+from data.records.tables import FACTS, INVENTED, QUESTIONS
 from data.sources import sample
 from data.sources.fetch import fetch_questions, write_facts, write_names
-from data.tables import FACTS, INVENTED, QUESTIONS
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data.measures import MEASURES
-from data.sql.schema import TABLES
-from data.tables import AGREEMENT, CONTEXTS, QUERIES, QUESTIONS, RUNS, Table
+from data.records.tables import AGREEMENT, CONTEXTS, QUERIES, QUESTIONS, RUNS, Table
 from data.warehouse import Warehouse
+from data.warehouse.schema import TABLES
 
 PERSUASION = MEASURES["persuasion"].table
 SUSCEPTIBILITY = MEASURES["susceptibility"].table

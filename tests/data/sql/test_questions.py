@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from data.errors import UnknownName
-from data.sql.schema import questions
-from data.tables import AGREEMENT, CONTEXTS, RUNS, STATISTICS
+from data.records.tables import AGREEMENT, CONTEXTS, RUNS, STATISTICS
 from data.warehouse import Warehouse, opened, rebuilt
+from data.warehouse.schema import questions
 from tests.data.sql.small_study import load, row, small_study
 
 QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "invented", "query_id"]

@@ -3,11 +3,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from data import tables
 from data.measures import MEASURES
-from data.sql.schema import PRIMARY_KEYS, TABLES, describe, questions, schema_version
-from data.tables import Table
+from data.records import tables
+from data.records.tables import Table
 from data.warehouse import rebuilt
+from data.warehouse.schema import PRIMARY_KEYS, TABLES, describe, questions, schema_version
 from tests.data.sql.small_study import table
 
 
@@ -48,7 +48,7 @@ def test_keys_name_tables_and_columns_that_exist() -> None:
 def test_the_schema_version_follows_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     before = schema_version()
     schema_version.cache_clear()
-    monkeypatch.setattr("data.sql.schema.TABLES", TABLES[:-1])
+    monkeypatch.setattr("data.warehouse.schema.TABLES", TABLES[:-1])
     try:
         assert schema_version() != before
     finally:

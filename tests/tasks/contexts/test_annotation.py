@@ -6,8 +6,8 @@ import pytest
 from data import reasons
 from data.errors import DamagedFile, UsageError
 from data.records import ANNOTATION_CHOICES, as_row
-from data.tables import ANNOTATIONS
-from data.workspace import Workspace
+from data.records.tables import ANNOTATIONS
+from data.storage.workspace import Workspace
 from tasks.contexts.annotation.judging import (
     annotator_name,
     counts_by_annotator,

@@ -7,11 +7,11 @@ import pytest
 
 from data import reasons
 from data.catalog.prompt_file import dispute_prompt
-from data.dataset_questions import counted_anew
+from data.dataset.questions import counted_anew
 from data.records import Dispute, Dropped, Question, RelationName, as_row, of_row
+from data.records.tables import DROPPED, QUESTIONS
 from data.sources import slots
 from data.sources.dynamicqa.export import from_questions
-from data.tables import DROPPED, QUESTIONS
 from tasks.contexts.disputes import questions as disputed_questions
 from tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
 from tasks.models import LanguageModel

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from data import reasons
 from data.errors import ServiceError
 from data.records import Dispute, Dropped, as_row, of_row
+from data.records.tables import DISPUTES, DROPPED
 from data.sources.wikimedia.mediawiki import Wiki
 from data.sources.wikimedia.wikipedia import Wikipedia
-from data.tables import DISPUTES, DROPPED
 from tasks.contexts.disputes.of_page import Found, disputes_of_page
 from tests.data.sources.mediawiki.small_wiki import contents, in_parts
 from tests.data.sources.servers.faults import Asked, Say, serving

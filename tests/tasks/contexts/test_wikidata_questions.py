@@ -6,7 +6,7 @@ import pytest
 from data import reasons
 from data.errors import InputError, ServiceError, ServiceTimeout
 from data.records import Dropped, Question, as_row
-from data.tables import DROPPED, QUESTIONS
+from data.records.tables import DROPPED, QUESTIONS
 from tasks.contexts.wikidata.questions import Built, questions_of_property
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import (

@@ -9,11 +9,11 @@ import pytest
 
 from data import catalog
 from data.measures import FAMILIES, MEASURES
+from data.records.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS
 from data.registry import INPUTS
 from data.sources import sample
 from data.sources.fetch import write_facts, write_names
-from data.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS
-from data.workspace import Stored, Workspace
+from data.storage.workspace import Stored, Workspace
 from tasks.contexts.build import build_prompts, build_questions
 from tasks.measurement import answers, chunks
 from tasks.measurement.measure import do

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from data.records import Query, QueryType, RelationName
-from data.tables import Column, Table
-from data.workspace import Stored, Workspace, read_metadata
+from data.records.tables import Column, Table
+from data.storage.workspace import Stored, Workspace, read_metadata
 from tasks.measurement import chunks
 from tasks.measurement.chunks import Rows, Spent, compute_in_chunks, cut, cut_by_form, forget, missing, versions
 

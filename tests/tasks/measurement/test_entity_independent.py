@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from data.errors import ScoreError
-from data.workspace import Stored
+from data.storage.workspace import Stored
 from tasks.measurement import measure
 from tasks.measurement.chunks import Spent
 from tasks.measurement.measure import do

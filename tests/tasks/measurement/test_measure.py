@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from data.errors import DamagedFile, MissingFile, ModelError
-from data.keys import content_key
 from data.measures import FAMILIES, MEASURES
 from data.records import Context, Query, is_relevant, of_row
+from data.storage.keys import content_key
 from tasks.measurement import chunks, measure
 from tasks.measurement.chunks import Spent
 from tasks.measurement.measure import do

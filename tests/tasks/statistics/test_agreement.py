@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from data.errors import ScoreError
-from data.tables import AGREEMENT
+from data.records.tables import AGREEMENT
 from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
 
 Row = dict[str, Any]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from data.errors import ScoreError
-from data.tables import STATISTICS
+from data.records.tables import STATISTICS
 from tasks.statistics.comparisons import compare
 from tasks.statistics.corrections import benjamini_hochberg
 

@@ -6,7 +6,7 @@ import pytest
 
 from data.sources.http.manners import check_address, place_in
 from data.sources.http.services import SERVICES
-from flows.study_facts import ServicesPart
+from flows.study.facts import ServicesPart
 
 
 @pytest.mark.parametrize("name", SERVICES)

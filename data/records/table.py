@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from data.keys import table_digest
+from data.storage.keys import table_digest
 
 ARROW: Mapping[str, pa.DataType] = {
     "VARCHAR": pa.string(),

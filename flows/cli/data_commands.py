@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from flows.cli_options import Folder, Offline, Relations, StudyFile, Traceback, err, out
+from flows.cli.options import Folder, Offline, Relations, StudyFile, Traceback, err, out
 from flows.items import Selection
 from flows.plan import Plan
 
@@ -26,7 +26,7 @@ def diff(
 
     Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
     """
-    from flows import diff
+    from flows.cli import diff
 
     found = diff.compare(a, b)
     for warning in (*found.old.warnings, *found.new.warnings):
@@ -52,7 +52,7 @@ def export(
 
     Example: [bold]swaymeter export quickstart yago_qec.json[/bold]
     """
-    from flows.export import export
+    from flows.cli.export import export
 
     exported = export(Plan.of(study, workspace, Selection(tuple(relation or ()))), file, force=force)
     if exported.left_out:
@@ -76,7 +76,7 @@ def export_questions(
 
     Example: [bold]swaymeter export-questions wikidata my-dynamicqa[/bold]
     """
-    from flows.export import export_questions
+    from flows.cli.export import export_questions
 
     plan = Plan.of(study, workspace, Selection(tuple(relation or ())))
     exported = export_questions(plan, folder, force=force, incomplete=incomplete)
@@ -95,6 +95,6 @@ def predicates(
 
     Example: [bold]swaymeter predicates yago[/bold]
     """
-    from flows import predicates
+    from flows.cli import predicates
 
     predicates.show(out, predicates.of_graph(Plan.of(study, workspace), offline=offline))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from data.dataset_files import newest_files
+from data.dataset.files import newest_files
 from data.errors import InputError
 from data.records import PARTITIONS, Dispute, Question, of_row
+from data.records.table import Table
+from data.records.tables import DISPUTES, QUESTIONS
 from data.sources import dynamicqa
-from data.table import Table
-from data.tables import DISPUTES, QUESTIONS
-from data.workspace import Stored
+from data.storage.workspace import Stored
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
 from data.errors import DamagedFile, MissingFile, WorkspaceBusy, WorkspaceError
-from data.keys import content_key
-from data.tables import ANNOTATIONS, Table
+from data.records.tables import ANNOTATIONS, Table
+from data.storage.keys import content_key
 
 KEY_IN_NAME = 12
 TEMPORARY = ".unfinished"

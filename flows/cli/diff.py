@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data.dataset import Dataset
-from data.dataset_diff import Changed, Difference, RelationDifference, difference
+from data.dataset.dataset import Dataset
+from data.dataset.differences import Changed, Difference, RelationDifference, difference
 from data.errors import SwaymeterError, UsageError
 from data.records import Fact, Question, as_row
-from flows.diff_words import name_of, said_of_change, said_of_row, short, subject_of, visible
+from flows.cli.diff_words import name_of, said_of_change, said_of_row, short, subject_of, visible
 
 
 def compare(old: str, new: str) -> Difference:

@@ -1,7 +1,7 @@
 """The columns of every table, said once: Parquet files, the database and its documentation are made from these."""
 
-from data.question_tables import ANNOTATIONS, DISPUTES, DROPPED, PAGES, QUESTIONS, SEEDS
-from data.table import PROVENANCE, Column, Table
+from data.records.question_tables import ANNOTATIONS, DISPUTES, DROPPED, PAGES, QUESTIONS, SEEDS
+from data.records.table import PROVENANCE, Column, Table
 
 __all__ = [
     "AGREEMENT",

@@ -1,6 +1,6 @@
 """The tables of questions: what they are made of, what became of it, and what annotators say of them."""
 
-from data.table import Column, Table
+from data.records.table import Column, Table
 
 QUESTIONS = Table(
     "questions",

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from data.dataset_files import newest_files
-from data.dataset_questions import is_published, published_questions, questions_of_workspace
+from data.dataset.files import newest_files
+from data.dataset.questions import is_published, published_questions, questions_of_workspace
 from data.errors import InputError
-from data.keys import content_key
 from data.records import Fact, Question, of_row
+from data.records.table import Table
+from data.records.tables import FACTS, QUESTIONS
 from data.sources.graph.qec import read_qec
-from data.table import Table
-from data.tables import FACTS, QUESTIONS
-from data.workspace import Stored
+from data.storage.keys import content_key
+from data.storage.workspace import Stored
 
 VERSION_LENGTH = 16
 _EXPECTED = "name a workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json"

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from data.table import Table
-from data.workspace import Stored, read_metadata
+from data.records.table import Table
+from data.storage.workspace import Stored, read_metadata
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 from data.errors import StudyFileError, UnknownName
 from data.measures import MEASURES, Measure, measure
 from data.records import ContextKind
-from flows.study_facts import FactsPart, Part, ServicePart, ServicesPart
-from flows.study_questions import DisputesPart, QuestionsPart, SeedsPart
+from flows.study.facts import FactsPart, Part, ServicePart, ServicesPart
+from flows.study.questions import DisputesPart, QuestionsPart, SeedsPart
 
-STUDIES = Path(__file__).parent / "studies"
+STUDIES = Path(__file__).parent.parent / "studies"
 
 
 class ContextsPart(Part):

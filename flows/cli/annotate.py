@@ -12,9 +12,9 @@ from pathlib import Path
 
 from data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
 from data.records import Annotation, Partition, Question, as_row
+from data.records.tables import ANNOTATIONS
 from data.sources.http.manners import printable
-from data.tables import ANNOTATIONS
-from data.workspace import Workspace
+from data.storage.workspace import Workspace
 from flows.plan import Plan
 from tasks.contexts.annotation.agreement import Agreement, agreement
 from tasks.contexts.annotation.judging import (

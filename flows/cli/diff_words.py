@@ -5,7 +5,7 @@ What is compared came from the web: nothing of it may move the cursor, turn the 
 
 import unicodedata
 
-from data.dataset_diff import Change, Value
+from data.dataset.differences import Change, Value
 from data.records import Fact, Question
 
 LONGEST = 160

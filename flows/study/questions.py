@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from data.records import PARTITIONS, Partition
-from flows.study_facts import Part
+from flows.study.facts import Part
 
 CONTROVERSIAL = "Wikipedia:List of controversial issues"
 

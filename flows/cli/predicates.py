@@ -10,7 +10,7 @@ from rich.text import Text
 from data import catalog
 from data.errors import UsageError
 from data.sources.graph.predicates import predicates
-from flows.diff_words import visible
+from flows.cli.diff_words import visible
 from flows.plan import Plan
 from flows.sources import opened
 

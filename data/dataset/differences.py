@@ -12,10 +12,19 @@ counts in the versions, which can so differ where no row does; edits and page vi
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from data.dataset import Dataset
+from data.dataset.dataset import Dataset
+from data.dataset.row_differences import (
+    Change,
+    Changed,
+    Kind,
+    RelationDifference,
+    Value,
+    knows,
+    rows_difference,
+    says_the_same,
+)
 from data.records import Fact, Question
-from data.row_diff import Change, Changed, Kind, RelationDifference, Value, knows, rows_difference, says_the_same
-from data.tables import FACTS, QUESTIONS
+from data.records.tables import FACTS, QUESTIONS
 
 __all__ = ["FIELDS", "QUESTION_FIELDS", "Change", "Changed", "Difference", "RelationDifference", "Value", "difference"]
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from data.records import ANNOTATION_CHOICES
 from data.sources.http.manners import printable
-from flows.cli_options import Folder, StudyFile, Traceback, err, out
+from flows.cli.options import Folder, StudyFile, Traceback, err, out
 from flows.plan import Plan
 
 annotate = typer.Typer(
@@ -39,7 +39,7 @@ def export(
 
     Example: [bold]swaymeter annotate export quickstart ada.xlsx --annotator ada[/bold]
     """
-    from flows import annotate as work
+    from flows.cli import annotate as work
 
     plan = Plan.of(study, workspace)
     done = work.export(plan, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
@@ -64,7 +64,7 @@ def import_(
 
     Example: [bold]swaymeter annotate import quickstart ada.xlsx --annotator ada[/bold]
     """
-    from flows import annotate as work
+    from flows.cli import annotate as work
 
     taken = work.import_(Plan.of(study, workspace), file, annotator, revise=revise)
     _warn_of(taken.not_there)
@@ -84,7 +84,7 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
 
     Example: [bold]swaymeter annotate status quickstart[/bold]
     """
-    from flows import annotate as work
+    from flows.cli import annotate as work
 
     standing = work.standing(Plan.of(study, workspace))
     _warn_of(standing.not_there)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 
-from data import tables
 from data.errors import UnknownName
 from data.measures import MEASURES
-from data.tables import PROVENANCE, Column, Table
+from data.records import tables
+from data.records.tables import PROVENANCE, Column, Table
 
 ABOUT = Table("about", "this database", (
     Column("schema_version", "VARCHAR", "digest of the tables and views that it was made with"),
@@ -95,7 +95,7 @@ def statements() -> Iterator[str]:
 @cache
 def questions() -> tuple[str, ...]:
     """The names of all questions that `Warehouse.frame` answers."""
-    found = (file.name for file in resources.files("data.sql").iterdir())
+    found = (file.name for file in resources.files("data.warehouse.sql").iterdir())
     return tuple(sorted(name.removesuffix(".sql") for name in found if name.endswith(".sql")))
 
 
@@ -104,7 +104,7 @@ def question(name: str) -> str:
     """The SQL of a named question; UnknownName with the nearest one where there is none."""
     if name not in questions():
         raise UnknownName("question", name, questions())
-    return resources.files("data.sql").joinpath(f"{name}.sql").read_text(encoding="utf-8")
+    return resources.files("data.warehouse.sql").joinpath(f"{name}.sql").read_text(encoding="utf-8")
 
 
 @cache

@@ -10,12 +10,12 @@ import typer
 from rich.markup import escape
 
 from data.errors import SwaymeterError
-from flows.cli_annotate import annotate
-from flows.cli_data import datasets
-from flows.cli_options import Folder, Measures, Models, Relations, StudyFile, err, out, selection
-from flows.cli_stages import stages
-from flows.orchestrator import quiet
+from flows.cli.annotate_commands import annotate
+from flows.cli.data_commands import datasets
+from flows.cli.options import Folder, Measures, Models, Relations, StudyFile, err, out, selection
+from flows.cli.stage_commands import stages
 from flows.plan import Plan
+from flows.server.orchestrator import quiet
 
 quiet()  # before anything imports Prefect
 
@@ -92,8 +92,8 @@ def status(
 
     Example: [bold]swaymeter status quickstart --measure persuasion[/bold]
     """
+    from flows.cli.terminal import status_table
     from flows.status import cells
-    from flows.terminal import status_table
 
     plan = Plan.of(study, workspace, selection(relation, model, measure))
     listed = list(cells(plan))
@@ -116,7 +116,7 @@ def doctor() -> None:
 
     Example: [bold]swaymeter doctor[/bold]
     """
-    from flows.doctor import checks
+    from flows.cli.doctor import checks
 
     broken = 0
     for check in checks():

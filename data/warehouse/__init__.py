@@ -25,9 +25,9 @@ import pyarrow.compute as pc
 
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
 from data.measures import MEASURES
-from data.sql.schema import ABOUT, MEASURES_TABLE, describe, question, quoted, schema_version, statements
-from data.tables import Table
-from data.workspace import TEMPORARY, read_parquet
+from data.records.tables import Table
+from data.storage.workspace import TEMPORARY, read_parquet
+from data.warehouse.schema import ABOUT, MEASURES_TABLE, describe, question, quoted, schema_version, statements
 
 __all__ = ["Warehouse", "content_of", "describe", "opened", "rebuilt"]
 

@@ -141,7 +141,7 @@ def serve(port: int) -> None:
 
 def main() -> None:
     """The command line behind `make ui`."""
-    parser = argparse.ArgumentParser(prog="python -m flows.orchestrator", description=serve.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m flows.server.orchestrator", description=serve.__doc__)
     parser.add_argument("--port", type=int, default=4200)
     arguments = parser.parse_args()
     for stop in (signal.SIGINT, signal.SIGTERM):
@@ -212,7 +212,7 @@ def _child(
 ) -> Iterator[subprocess.Popen[bytes]]:
     role, *options = arguments
     process = subprocess.Popen(
-        [sys.executable, "-m", "flows.local_server", role, "--parent", str(os.getpid()), *options],
+        [sys.executable, "-m", "flows.server.local_server", role, "--parent", str(os.getpid()), *options],
         stdin=subprocess.PIPE,  # held open, never written to: its end tells the child that we are gone
         stdout=log,
         stderr=log,
@@ -258,7 +258,7 @@ def _tail(log: IO[bytes] | None, lines: int = 15) -> str:
 
 
 def _python_path() -> str:
-    here = str(Path(__file__).resolve().parent.parent)
+    here = str(Path(__file__).resolve().parent.parent.parent)
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 

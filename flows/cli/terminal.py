@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from data.workspace import NOT_MADE
+from data.storage.workspace import NOT_MADE
 from flows.plan import Plan
 from flows.status import Cell
 from tasks.measurement.chunks import Spent

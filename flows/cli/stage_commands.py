@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from data.errors import SwaymeterError, WorkFailed
-from flows.cli_options import (
+from flows.cli.options import (
     DryRun,
     Folder,
     Force,
@@ -24,8 +24,8 @@ from flows.cli_options import (
 )
 from flows.items import Selection
 from flows.model_checks import check_helpers, check_models
-from flows.orchestrator import orchestrator
 from flows.plan import Plan
+from flows.server.orchestrator import orchestrator
 
 stages = typer.Typer()
 
@@ -106,7 +106,7 @@ for _name, _doc in COMMANDS.items():
 
 
 def _conduct(name: str, plan: Plan, study: str, force: bool, offline: bool, traceback: bool, **fetching: bool) -> None:
-    from flows.terminal import TerminalWatcher, log_to, summary
+    from flows.cli.terminal import TerminalWatcher, log_to, summary
 
     started = time.monotonic()
     watcher = TerminalWatcher(out)

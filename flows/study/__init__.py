@@ -1,0 +1,1 @@
+"""Study files: typed models, reading, messages about what is wrong in them. Imports nothing else of flows."""
