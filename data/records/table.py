@@ -37,11 +37,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """One table: its name, what a row is, and its columns."""
+    """One table: its name, what a row is, its columns, and the columns of its primary key."""
 
     name: str
     row: str
     columns: tuple[Column, ...]
+    key: tuple[str, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
