@@ -3,7 +3,7 @@
 A surname or a town is the beginning of one that exists and the end of another, joined where both have the same letter,
 so that every two letters in it follow each other in a name that exists; what is one letter off a name that Faker knows
 is not taken.
-Seed and class alone decide about the names, and the first n of a longer list are the list of n.
+Triple and class alone decide about the names, and the first n of a longer list are the list of n.
 What it is not: a proof. A name may still exist somewhere; whoever has a graph at hand looks the names up there.
 """
 

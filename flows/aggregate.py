@@ -15,14 +15,14 @@ from data.records.tables import (
     ANNOTATIONS,
     CONTEXTS,
     DISPUTES,
-    DROPPED,
     FACTS,
     INVENTED,
     QUERIES,
     QUESTIONS,
+    REJECTED,
     RUNS,
-    SEEDS,
     STATISTICS,
+    TRIPLES,
     Table,
 )
 from data.storage.keys import content_key, table_digest
@@ -130,7 +130,7 @@ def _wanted(plan: Plan) -> Iterable[Stored]:
             continue  # said by the step above, and by `status`
         for stored in (*work.inputs.values(), *work.wanted.values()):
             wanted[stored.path] = stored
-    tables = (FACTS, INVENTED, SEEDS, DISPUTES, DROPPED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS)
+    tables = (FACTS, INVENTED, TRIPLES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS)
     known = {table.name for table in tables} | set(MEASURES)
     return [stored for stored in wanted.values() if stored.table.name in known and stored.exists()]
 
@@ -161,7 +161,7 @@ def _annotations(plan: Plan) -> tuple[list[Stored], list[str]]:
 
 def _all_of(stored: Stored) -> str:
     """The digest of all that the database takes of a file: of what questions are made from also the numbers."""
-    told = stored.table in (DISPUTES, DROPPED, SEEDS)
+    told = stored.table in (DISPUTES, REJECTED, TRIPLES)
     return table_digest(stored.read()) if told else stored.digest()
 
 

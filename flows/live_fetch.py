@@ -10,7 +10,7 @@ from prefect.client.schemas.objects import State
 
 from data.errors import InputError, SwaymeterError
 from data.reasons import DOUBLED
-from data.records import Dropped, as_row
+from data.records import Rejected, as_row
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE
 from data.storage.workspace import Stored, read_metadata
 from flows.anew import is_wanted
@@ -101,7 +101,7 @@ def _without_doubles(found: Found, title: str, titles: Collection[str]) -> Found
     page = next((name for name in (*(one.page for one in found.disputes), *(one.part for one in found.dropped))), title)
     if page == title or page not in titles:
         return found
-    doubled = Dropped(
+    doubled = Rejected(
         partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,
         licence=LICENCE, detail=f"leads to {page}",
     )  # fmt: skip

@@ -17,8 +17,8 @@ from data import catalog
 from data.catalog.prompt_file import dispute_prompt
 from data.dataset.questions import counted_anew
 from data.errors import SwaymeterError
-from data.records import Dispute, Partition, Question, Seed, as_row, of_row
-from data.records.tables import DISPUTES, DROPPED, PAGES, QUESTIONS, SEEDS
+from data.records import Dispute, Partition, Question, Triple, as_row, of_row
+from data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
 from data.storage.keys import content_key, drawn_first, file_digest
 from data.storage.workspace import Stored, Workspace
 from flows.study.questions import QuestionsPart
@@ -69,18 +69,18 @@ class LiveFiles:
         if wanted.source != "wikidata":
             if wanted.file:
                 made["digest"] = file_digest(Path(wanted.file).expanduser())
-            return {"seeds": self.workspace.facts("seeds", SEEDS, made)}
+            return {"seeds": self.workspace.facts("seeds", TRIPLES, made)}
         made |= {"address": self._address("wikidata"), "each": wanted.each, "seed": self.study.seed}
         return {
-            name: self.workspace.facts(name, SEEDS, made | {"property": name, "part": name})
+            name: self.workspace.facts(name, TRIPLES, made | {"property": name, "part": name})
             for name in wanted.properties
         }
 
     @functools.cached_property
-    def chosen_seeds(self) -> dict[str, list[Seed]]:
+    def chosen_seeds(self) -> dict[str, list[Triple]]:
         """The facts that are looked at, by relation, of lists that are there; DamagedFile where none can be read."""
         wanted = self.wanted.seeds
-        listed: dict[str, dict[str, Seed]] = {}
+        listed: dict[str, dict[str, Triple]] = {}
         for seed in _together([functools.partial(_seeds, stored) for stored in self.seeds().values()]):
             if not wanted.properties or seed.property_id in wanted.properties:
                 fact = f"{seed.subject_id} {seed.property_id} {seed.object_id}"
@@ -97,9 +97,9 @@ class LiveFiles:
 
     def of_property(self, relation: str) -> Part:
         """The files of a property's questions."""
-        rows = SEEDS.of([as_row(seed) for seed in self.chosen_seeds[relation]])
+        rows = TRIPLES.of([as_row(seed) for seed in self.chosen_seeds[relation]])
         made = {
-            "step": "fetch", "version": LIVE_VERSION, "part": relation, "seeds": SEEDS.digest(rows),
+            "step": "fetch", "version": LIVE_VERSION, "part": relation, "seeds": TRIPLES.digest(rows),
             "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similar()),
             "counter_memory": self.wanted.counter_memory, "catalog": catalog.digest("relations.yaml"),
             "words": self.wanted.words, "months": self.wanted.months, **self._embedder(),
@@ -134,7 +134,7 @@ class LiveFiles:
             "services": self._addresses("wikipedia", "pageviews"), "months": self.wanted.months,
             "span": wanted.span, "similarity": wanted.similarity, **self._embedder(),
         }  # fmt: skip
-        return self.workspace.facts(title, DISPUTES, made), self.workspace.facts(title, DROPPED, made)
+        return self.workspace.facts(title, DISPUTES, made), self.workspace.facts(title, REJECTED, made)
 
     def read_disputes(self, title: str) -> list[Dispute]:
         """The disputes of a page; DamagedFile where they are not there or cannot be read."""
@@ -174,7 +174,7 @@ class LiveFiles:
 
     def _part(self, name: str, made_from: dict[str, Any]) -> Part:
         questions = self.workspace.facts(name, QUESTIONS, made_from)
-        return Part(name, questions, self.workspace.facts(name, DROPPED, made_from))
+        return Part(name, questions, self.workspace.facts(name, REJECTED, made_from))
 
     def _similar(self) -> tuple[str, ...]:
         return ("wembedder",) if self.wanted.counter_memory == "wembedder" else ()
@@ -194,8 +194,8 @@ def _questions(part: Part) -> list[Question]:
     return [of_row(Question, row) for row in part.questions.read_as_written().to_pylist()]
 
 
-def _seeds(stored: Stored) -> list[Seed]:
-    return [of_row(Seed, row) for row in stored.read_as_written().to_pylist()]
+def _seeds(stored: Stored) -> list[Triple]:
+    return [of_row(Triple, row) for row in stored.read_as_written().to_pylist()]
 
 
 def _together(parts: Sequence[Callable[[], Sequence[Found]]]) -> list[Found]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.errors import ServiceBudget, ServiceError
-from data.records import Seed, WikidataId
-from data.sources import seeds
+from data.records import Triple, WikidataId
+from data.sources import triples as seeds
 from data.sources.wikimedia import pageviews
 from data.sources.wikimedia.mediawiki import Wiki
 from data.sources.wikimedia.pageviews import PageViews
@@ -39,7 +39,7 @@ class LiveSources:
         self._sources, self._files = sources, files
         self._one_model_at_a_time = threading.Lock()
 
-    def seeds(self, name: str) -> list[Seed]:
+    def seeds(self, name: str) -> list[Triple]:
         """The facts of the study's list, or those that Wikidata's query service draws of the property of that name."""
         wanted, seed = self._files.wanted.seeds, self._files.study.seed
         if wanted.source == "wikidata":

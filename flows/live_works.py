@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from data.errors import SwaymeterError
 from data.sources.property_names import relation_of
-from data.sources.seeds.popqa_list import PROPERTIES
+from data.sources.triples.popqa_list import PROPERTIES
 from data.storage.workspace import Stored
 from flows.live_files import LiveFiles, Part
 from flows.live_names import PAGES_WORK, page_work, property_work, seeds_work, writing_work

@@ -13,8 +13,8 @@ from typing import Any
 from data import catalog
 from data.errors import ModelError, SwaymeterError, UnknownName, UsageError
 from data.measures import MEASURES
-from data.records import Dropped, Partition, Question, as_row
-from data.records.tables import CONTEXTS, DROPPED, FACTS, INVENTED, QUERIES, QUESTIONS
+from data.records import Partition, Question, Rejected, as_row
+from data.records.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS, REJECTED
 from data.registry import INPUTS
 from data.storage.keys import content_key, table_digest
 from data.storage.workspace import Stored, Workspace
@@ -155,14 +155,14 @@ class Plan:
         """The questions that the study asks, by relation, of the partitions that can be read."""
         return self._choice.by_relation
 
-    def left_out(self, partition: Partition) -> tuple[Stored, Sequence[Dropped]] | None:
+    def left_out(self, partition: Partition) -> tuple[Stored, Sequence[Rejected]] | None:
         """The file of a partition's questions that are there and not asked, and its rows; None without any."""
         rows = self._choice.left_out.get(partition)
         if not rows:
             return None
-        digest = table_digest(DROPPED.of([as_row(row) for row in rows]))
+        digest = table_digest(REJECTED.of([as_row(row) for row in rows]))
         made_from = {"step": "build", "version": BUILD_VERSION, "partition": partition, "rows": digest}
-        return self.workspace.prompts(partition, DROPPED, made_from), rows
+        return self.workspace.prompts(partition, REJECTED, made_from), rows
 
     @property
     def refused_partitions(self) -> Mapping[Partition, SwaymeterError]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from data.errors import InputError, SwaymeterError
-from data.records import Dropped, Partition, Question, of_row
+from data.records import Partition, Question, Rejected, of_row
 from flows.live_works import LiveWorks
 from flows.question_files import QuestionFiles
 from tasks.contexts.annotation.judging import decide, read_annotations
@@ -21,14 +21,14 @@ class QuestionChoice:
 
     by_relation: dict[str, list[Question]] = field(default_factory=dict)
     refused: dict[Partition, SwaymeterError] = field(default_factory=dict)
-    left_out: dict[Partition, list[Dropped]] = field(default_factory=dict)
+    left_out: dict[Partition, list[Rejected]] = field(default_factory=dict)
 
 
 def choose(files: QuestionFiles, partitions: Sequence[Partition]) -> QuestionChoice:
     """What a study asks of each partition; a partition that cannot be asked stops no other."""
     wanted, choice = files.wanted, QuestionChoice()
     for partition in partitions:
-        left_out: list[Dropped] = []
+        left_out: list[Rejected] = []
         try:
             candidates = files.candidates(partition)
             if wanted.annotated:
@@ -50,10 +50,10 @@ def choose(files: QuestionFiles, partitions: Sequence[Partition]) -> QuestionCho
     return choice
 
 
-def _nothing_to_ask(files: QuestionFiles, partition: Partition, left_out: Sequence[Dropped]) -> str:
+def _nothing_to_ask(files: QuestionFiles, partition: Partition, left_out: Sequence[Rejected]) -> str:
     rows = list(left_out)
     for stored in LiveWorks(files.live).dropped() if files.live else ():
-        rows += [of_row(Dropped, row) for row in stored.read().to_pylist()]
+        rows += [of_row(Rejected, row) for row in stored.read().to_pylist()]
     reasons = Counter(row.reason for row in rows if row.partition in (partition, None))
     said = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common(5)) or "nothing was looked at"
     return (

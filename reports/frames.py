@@ -84,7 +84,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "subject_popularity",
             "object_popularity",
         ),
-        "dropped_questions": ("partition", "relation", "reason", "candidates", "example"),
+        "rejected_questions": ("partition", "relation", "reason", "candidates", "example"),
         "fisher_of_queries": (
             *_QUERY,
             "top_k",

@@ -141,7 +141,7 @@ def persuaded_and_stubborn(frames: dict[str, pd.DataFrame]) -> Sheet:
 
 def what_became_no_question(frames: dict[str, pd.DataFrame]) -> Sheet:
     """How many candidates became no question, by partition and reason, in each partition most first."""
-    dropped, known = frames["dropped_questions"], set(frames["answers_of_questions"]["question_id"])
+    dropped, known = frames["rejected_questions"], set(frames["answers_of_questions"]["question_id"])
     rows = pd.DataFrame()
     if len(dropped):
         place = {name: at for at, name in enumerate(PARTITIONS)}

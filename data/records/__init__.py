@@ -165,7 +165,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Seed:
+class Triple:
     """A fact of Wikidata that somebody lists, to be made into a question; what the list does not say is looked up."""
 
     relation: RelationName
@@ -215,7 +215,7 @@ class Dispute:
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class Rejected:
     """What became no question, and the reason; partition: None where that was not known yet."""
 
     partition: Partition | None
@@ -255,7 +255,7 @@ class Annotation:
     imported_at: str
 
 
-Record = Fact | Query | Context | Question | Seed | Dispute | Dropped | Annotation
+Record = Fact | Query | Context | Question | Triple | Dispute | Rejected | Annotation
 
 
 def is_relevant(context: Context, query: Query) -> bool:
@@ -268,7 +268,7 @@ def as_row(record: Record) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(record).items()}
 
 
-AnyRecord = TypeVar("AnyRecord", Fact, Query, Context, Question, Seed, Dispute, Dropped, Annotation)
+AnyRecord = TypeVar("AnyRecord", Fact, Query, Context, Question, Triple, Dispute, Rejected, Annotation)
 
 
 def of_row(kind: type[AnyRecord], row: Mapping[str, Any]) -> AnyRecord:

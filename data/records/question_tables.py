@@ -63,8 +63,8 @@ QUESTIONS = Table(
     ),
 )
 
-SEEDS = Table(
-    "seeds",
+TRIPLES = Table(
+    "triples",
     "a fact of Wikidata that a list names, to be made into a question",
     (
         Column("relation", "VARCHAR", "the property's name"),
@@ -115,8 +115,8 @@ DISPUTES = Table(
     ),
 )
 
-DROPPED = Table(
-    "dropped",
+REJECTED = Table(
+    "rejected",
     "what became no question, and why",
     (
         Column("partition", "VARCHAR", "static, temporal or disputable; NULL where not known yet", nullable=True),

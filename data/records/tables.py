@@ -1,6 +1,6 @@
 """The columns of every table, said once: Parquet files, the database and its documentation are made from these."""
 
-from data.records.question_tables import ANNOTATIONS, DISPUTES, DROPPED, PAGES, QUESTIONS, SEEDS
+from data.records.question_tables import ANNOTATIONS, DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
 from data.records.table import PROVENANCE, Column, Table
 
 __all__ = [
@@ -8,16 +8,16 @@ __all__ = [
     "ANNOTATIONS",
     "CONTEXTS",
     "DISPUTES",
-    "DROPPED",
     "FACTS",
     "INVENTED",
     "PAGES",
     "PROVENANCE",
     "QUERIES",
     "QUESTIONS",
+    "REJECTED",
     "RUNS",
-    "SEEDS",
     "STATISTICS",
+    "TRIPLES",
     "Column",
     "Table",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from data import reasons
 from data.errors import InputError
-from data.records import Dropped, Question
+from data.records import Question, Rejected
 from data.sources.slots import UNASKABLE
 from data.storage.keys import drawn_first
 
@@ -19,7 +19,7 @@ class Chosen:
     """The questions that are asked, and the rows that cannot be."""
 
     questions: tuple[Question, ...]
-    left_out: tuple[Dropped, ...]
+    left_out: tuple[Rejected, ...]
 
 
 def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> Chosen:
@@ -51,9 +51,9 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
     return Chosen(tuple(askable[question_id] for question_id in chosen), tuple(left_out))
 
 
-def not_asked(question: Question, reason: str, detail: str | None = None) -> Dropped:
+def not_asked(question: Question, reason: str, detail: str | None = None) -> Rejected:
     """A question that was there and is not asked, for this reason."""
-    return Dropped(
+    return Rejected(
         partition=question.partition,
         relation=question.relation,
         part=question.property_id or question.page or question.relation,

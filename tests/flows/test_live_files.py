@@ -8,7 +8,7 @@ import pytest
 
 from data import catalog
 from data.errors import MissingFile, UnknownName, UsageError
-from data.records import Dispute, Dropped, Question, RelationName, Seed, WikidataId, as_row
+from data.records import Dispute, Question, Rejected, RelationName, Triple, WikidataId, as_row
 from data.storage.workspace import Stored
 from flows.cli.export import export_questions
 from flows.items import Selection
@@ -47,9 +47,9 @@ def files_of(plan: Plan) -> LiveFiles:
     return files
 
 
-def seed(number: int, relation: str, property_id: str) -> Seed:
+def seed(number: int, relation: str, property_id: str) -> Triple:
     ids = [WikidataId(f"Q{number}"), WikidataId(property_id), WikidataId(f"Q{100 + number}")]
-    return Seed(RelationName(relation), *ids, "a list", "CC0 1.0")
+    return Triple(RelationName(relation), *ids, "a list", "CC0 1.0")
 
 
 def question(name: str, relation: str, partition: Any, **other: Any) -> Question:
@@ -227,7 +227,7 @@ def test_what_became_none_is_found_of_properties_and_pages(tmp_path: Path) -> No
     plan = live_plan(tmp_path)
     files = with_seeds(plan)
     part = files.of_property("capital")
-    gone = Dropped(None, RelationName("capital"), "P36", "Q1", "no_page", "a list", "CC0 1.0")
+    gone = Rejected(None, RelationName("capital"), "P36", "Q1", "no_page", "a list", "CC0 1.0")
     write(part.dropped, gone)
     write(part.questions)
     write_page(files, question("d", "disputable", "disputable"))
@@ -284,7 +284,7 @@ def test_a_relation_of_the_study_can_be_selected_before_anything_is_fetched(name
 
 def test_a_partition_of_which_nothing_was_made_says_why(tmp_path: Path) -> None:
     plan = two_properties(tmp_path)
-    gone = [Dropped(None, RelationName("capital"), "P36", f"Q{number}", "no_page", "a", "b") for number in range(3)]
+    gone = [Rejected(None, RelationName("capital"), "P36", f"Q{number}", "no_page", "a", "b") for number in range(3)]
     write(files_of(plan).of_property("capital").dropped, *gone)
     assert str(plan.refused_partitions["temporal"]).startswith(
         "partition temporal: nothing became a question (3 no_page); leave the partition out"

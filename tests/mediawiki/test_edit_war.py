@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from data import reasons
-from data.records import Dispute, Dropped
+from data.records import Dispute, Rejected
 from data.sources.wikimedia.wikipedia import Wikipedia
 from tasks.contexts.disputes.of_page import Found, disputes_of_page
 from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki
@@ -58,7 +58,7 @@ def _only(disputes: Sequence[Dispute]) -> Dispute:
     return dispute
 
 
-def _reasons(dropped: Sequence[Dropped]) -> dict[str, int]:
+def _reasons(dropped: Sequence[Rejected]) -> dict[str, int]:
     """How many reverted pairs were dropped for each reason."""
     counts: Counter[str] = Counter()
     for one in dropped:

@@ -76,7 +76,7 @@ def study(
         "partition_summary": make_summary(answers),
         "answers_to_read": make_answers_to_read(answers),
         "questions_to_read": make_questions_to_read(answers),
-        "dropped_questions": _dropped(),
+        "rejected_questions": _dropped(),
         "statistics": _statistics(models, relations),
         "overview": pd.DataFrame(
             [

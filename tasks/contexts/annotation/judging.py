@@ -13,7 +13,7 @@ from pathlib import Path
 
 from data import reasons
 from data.errors import DamagedFile, UsageError
-from data.records import Annotation, Dropped, Question, of_row
+from data.records import Annotation, Question, Rejected, of_row
 from data.records.tables import ANNOTATIONS
 from data.storage.keys import content_key
 from data.storage.workspace import Stored, Workspace, read_metadata
@@ -64,7 +64,7 @@ class Decided:
     """The questions that go on, changed where annotators changed them, and those that do not, with the reason."""
 
     accepted: tuple[Question, ...]
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[Rejected, ...]
 
 
 def texts_digest(context: str, question: str, answer: str, other_answer: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data import reasons
-from data.records import Dispute, Dropped, RelationName
+from data.records import Dispute, Rejected, RelationName
 from data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, History, Wiki
 from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
@@ -40,7 +40,7 @@ class Found:
     """
 
     disputes: list[Dispute]
-    dropped: list[Dropped]
+    dropped: list[Rejected]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +219,8 @@ def _dispute(
     )
 
 
-def _dropped(history: History, one: _Rejected) -> Dropped:
-    return Dropped(
+def _dropped(history: History, one: _Rejected) -> Rejected:
+    return Rejected(
         partition="disputable",
         relation=RELATION,
         part=history.title,
@@ -236,5 +236,5 @@ def _dropped(history: History, one: _Rejected) -> Dropped:
     )
 
 
-def _no_page(title: str) -> Dropped:
-    return Dropped("disputable", RELATION, title, title, reasons.PAGE_MISSING, SOURCE, LICENCE)
+def _no_page(title: str) -> Rejected:
+    return Rejected("disputable", RELATION, title, title, reasons.PAGE_MISSING, SOURCE, LICENCE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from data import reasons
 from data.catalog.prompt_file import dispute_prompt
-from data.records import Dispute, Dropped, Question, identity
+from data.records import Dispute, Question, Rejected, identity
 from data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of
 from tasks.contexts.disputes.of_page import RELATION
 from tasks.models.language_model import LanguageModel
@@ -40,7 +40,7 @@ class Written:
     """The questions of disputes, in their order, and the disputes without one."""
 
     questions: list[Question]
-    dropped: list[Dropped]
+    dropped: list[Rejected]
 
 
 def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> Written:
@@ -164,8 +164,8 @@ def _question(dispute: Dispute, text: str) -> Question:
     )
 
 
-def _dropped(dispute: Dispute, reason: str, detail: str | None) -> Dropped:
-    return Dropped(
+def _dropped(dispute: Dispute, reason: str, detail: str | None) -> Rejected:
+    return Rejected(
         partition="disputable",
         relation=RELATION,
         part=dispute.page,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from data import catalog, reasons
-from data.records import SLOT, Dropped, Partition, Seed, identity
+from data.records import SLOT, Partition, Rejected, Triple, identity
 from data.sources.slots import QUESTION_CONTAINS_ANSWER, flags_of
 from data.sources.wikimedia import wikidata, wikipedia
 from data.sources.wikimedia.edit_history import EditHistory, edit_history
@@ -21,7 +21,7 @@ LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURC
 class StatedFact:
     """A listed fact that Wikidata states; subject and object are those of today, and have names."""
 
-    seed: Seed
+    seed: Triple
     subject: KnownItem
     object: KnownItem
 
@@ -69,17 +69,17 @@ class ReadFact:
         return _partition(self.history)
 
 
-def sources(seed: Seed) -> str:
+def sources(seed: Triple) -> str:
     """Where a question of this seed comes from: its list, then those who state and tell it."""
     return ", ".join(dict.fromkeys((seed.source, wikidata.SOURCE, wikipedia.SOURCE)))
 
 
-def licence(seed: Seed) -> str:
+def licence(seed: Triple) -> str:
     """The terms of each of the sources."""
     return f"list: {seed.licence}; {LICENCE}"
 
 
-def stated_facts(seeds: Sequence[Seed], items: Items) -> Iterator[StatedFact | Dropped]:
+def stated_facts(seeds: Sequence[Triple], items: Items) -> Iterator[StatedFact | Rejected]:
     """The listed facts in their order, each once; `items` has learnt their subjects, objects and values."""
     seen: set[str] = set()
     for seed in seeds:
@@ -91,7 +91,7 @@ def stated_facts(seeds: Sequence[Seed], items: Items) -> Iterator[StatedFact | D
         yield fact
 
 
-def _stated(seed: Seed, items: Items) -> StatedFact | Dropped:
+def _stated(seed: Triple, items: Items) -> StatedFact | Rejected:
     subject, answer = items.get(seed.subject_id), items.get(seed.object_id)
     if subject is None or answer is None:
         return _drop_seed(seed, reasons.SUBJECT_MISSING if subject is None else reasons.OBJECT_MISSING)
@@ -113,7 +113,7 @@ def _stated(seed: Seed, items: Items) -> StatedFact | Dropped:
 
 def read_fact(
     fact: StatedFact, entities: wikidata.Wikidata, pages: wikipedia.Wikipedia, items: Items, *, words: int
-) -> ReadFact | Dropped:
+) -> ReadFact | Rejected:
     """The fact with its edits and its snippet; words: see `find_snippet`. Raises ServiceError."""
     history = edit_history(entities, fact.subject.item_id, fact.seed.property_id)
     if history is None:
@@ -150,7 +150,7 @@ def _snippet(page: wikipedia.Page, fact: StatedFact, words: int) -> Snippet | st
     return find_snippet(page.text, fact.object.names, subject=own, words=words) or reasons.NOT_MENTIONED
 
 
-def drop(fact: StatedFact, reason: str, history: EditHistory | None = None, detail: str | None = None) -> Dropped:
+def drop(fact: StatedFact, reason: str, history: EditHistory | None = None, detail: str | None = None) -> Rejected:
     """The row of a fact that becomes no question; its partition, where its history is known and tells one."""
     row = _drop_seed(fact.seed, reason)
     return replace(
@@ -166,8 +166,8 @@ def drop(fact: StatedFact, reason: str, history: EditHistory | None = None, deta
     )
 
 
-def _drop_seed(seed: Seed, reason: str) -> Dropped:
-    return Dropped(
+def _drop_seed(seed: Triple, reason: str) -> Rejected:
+    return Rejected(
         partition=None,
         relation=seed.relation,
         part=seed.property_id,

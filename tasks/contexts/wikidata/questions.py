@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from data import reasons
 from data.errors import InputError, ServiceError
-from data.records import SLOT, Dropped, Question, Seed, WikidataId
+from data.records import SLOT, Question, Rejected, Triple, WikidataId
 from data.sources.slots import fill_slot, flags_of, flags_of_snippet
 from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wembedder import Similar, Wembedder
@@ -48,11 +48,11 @@ class Built:
     """The questions, and what became none."""
 
     questions: list[Question]
-    dropped: list[Dropped]
+    dropped: list[Rejected]
 
 
 def questions_of_property(
-    seeds: Sequence[Seed],
+    seeds: Sequence[Triple],
     clients: Clients,
     *,
     words: int = WORDS,
@@ -72,7 +72,7 @@ def questions_of_property(
     items.learn(item_id for seed in seeds for item_id in (seed.subject_id, seed.object_id))
     items.learn(value for seed in seeds if (subject := items.get(seed.subject_id)) for value in subject.stated)
 
-    dropped: list[Dropped] = []
+    dropped: list[Rejected] = []
     facts = _without(dropped, stated_facts(seeds, items))
     read = _without(
         dropped, (read_fact(fact, clients.wikidata, clients.wikipedia, items, words=words) for fact in facts)
@@ -95,18 +95,18 @@ def questions_of_property(
 Kept = TypeVar("Kept", StatedFact, ReadFact)
 
 
-def _one_property(seeds: Sequence[Seed]) -> WikidataId:
+def _one_property(seeds: Sequence[Triple]) -> WikidataId:
     different = sorted({seed.property_id for seed in seeds})
     if len(different) > 1:
         raise InputError(f"facts of {len(different)} properties are listed as one's: {', '.join(different)[:80]}")
     return different[0]
 
 
-def _without(dropped: list[Dropped], found: Iterable[Kept | Dropped]) -> list[Kept]:
+def _without(dropped: list[Rejected], found: Iterable[Kept | Rejected]) -> list[Kept]:
     """What is kept; what is not joins `dropped`."""
     kept: list[Kept] = []
     for one in found:
-        if isinstance(one, Dropped):
+        if isinstance(one, Rejected):
             dropped.append(one)
         else:
             kept.append(one)

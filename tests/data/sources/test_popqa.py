@@ -12,8 +12,8 @@ import pytest
 from huggingface_hub import constants
 
 from data.errors import InputError, ServiceError
-from data.sources.seeds import from_csv, popqa
-from data.sources.seeds.popqa_list import DATASET, PROPERTIES
+from data.sources.triples import from_csv, popqa
+from data.sources.triples.popqa_list import DATASET, PROPERTIES
 
 HEADER = (
     "id", "subj", "prop", "obj", "subj_id", "prop_id", "obj_id", "s_aliases", "o_aliases", "s_uri", "o_uri",

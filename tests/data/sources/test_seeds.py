@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.records import Partition, Seed
+from data.records import Partition, Triple
 from data.sources.dynamicqa.published import FILES
-from data.sources.seeds import from_csv
+from data.sources.triples import from_csv
 
 HEADER = ("subject_id", "property_id", "object_id", "subject", "property", "object", "question", "answers", "list_id")
 ROW = ("Q42", "P106", "Q36180", "Douglas Adams", "occupation", "writer", "What did he do?", '["writer","author"]', "7")
@@ -32,7 +32,7 @@ def with_cells(**cells: str) -> tuple[str, ...]:
 
 def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
     (seed,) = from_csv(written(tmp_path, HEADER, ROW))
-    assert seed == Seed(
+    assert seed == Triple(
         relation=seed.relation, subject_id=seed.subject_id, property_id=seed.property_id, object_id=seed.object_id,
         source="a list of Wikidata facts (facts.csv)", licence="facts: Wikidata CC0 1.0", subject="Douglas Adams",
         property="occupation", object="writer", question="What did he do?", answers=("writer", "author"), list_id="7",

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError, ServiceError, ServiceTimeout
-from data.records import Seed, WikidataId
+from data.records import Triple, WikidataId
 from data.sources.graph.dump import Dump
 from data.sources.graph.sparql import Row, SparqlStore
-from data.sources.seeds import of_property, wikidata_pairs
-from data.sources.seeds.wikidata_pairs import DIRECT, ENTITY
+from data.sources.triples import of_property, wikidata_pairs
+from data.sources.triples.wikidata_pairs import DIRECT, ENTITY
 from tests.data.sources.oxigraph import served
 from tests.data.sources.small_graphs import Changed, graph
 from tests.data.sources.sparql_server import asking, cutting
@@ -69,7 +69,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def pairs(seeds: list[Seed]) -> list[tuple[str, str]]:
+def pairs(seeds: list[Triple]) -> list[tuple[str, str]]:
     return [(seed.subject_id, seed.object_id) for seed in seeds]
 
 

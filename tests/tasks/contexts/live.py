@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import RelationName, Seed, WikidataId
+from data.records import RelationName, Triple, WikidataId
 from data.sources.http.limits import Service
 from data.sources.http.session import Session
 from data.sources.wikimedia.mediawiki import Wiki
@@ -61,10 +61,10 @@ def never(texts: Sequence[str]) -> NDArray[np.float32]:
     raise AssertionError(f"an embedding was asked for: {texts}")
 
 
-def seed(subject: str, property_id: str, answer: str, **other: object) -> Seed:
+def seed(subject: str, property_id: str, answer: str, **other: object) -> Triple:
     known = {"P106": "occupation", "P19": "birthPlace", "P57": "director"}
     named: dict[str, object] = {"source": "a list", "licence": "CC0 1.0", **other}
-    return Seed(
+    return Triple(
         RelationName(known.get(property_id, property_id)),
         WikidataId(subject),
         WikidataId(property_id),
@@ -92,7 +92,7 @@ Building = Callable[..., Built]
 def building(folder: Path) -> Building:
     """Makes the questions of some seeds in a world; folder: where answers are kept."""
 
-    def build(made: World, *seeds: Seed, wembedder: bool = True, **other: Any) -> Built:
+    def build(made: World, *seeds: Triple, wembedder: bool = True, **other: Any) -> Built:
         with serving_world(made) as (addresses, _), clients(addresses, folder, wembedder=wembedder) as services:
             return questions_of_property(seeds, services, **{"months": MONTHS, "embed": never, **other})
 

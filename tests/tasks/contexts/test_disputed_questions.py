@@ -8,8 +8,8 @@ import pytest
 from data import reasons
 from data.catalog.prompt_file import dispute_prompt
 from data.dataset.questions import counted_anew
-from data.records import Dispute, Dropped, Question, RelationName, as_row, of_row
-from data.records.tables import DROPPED, QUESTIONS
+from data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
+from data.records.tables import QUESTIONS, REJECTED
 from data.sources import slots
 from data.sources.dynamicqa.export import from_questions
 from tasks.contexts.disputes import questions as disputed_questions
@@ -128,8 +128,8 @@ def test_a_dispute_without_a_question_is_dropped(
     )
     assert dropped.revisions == DISPUTE.edit_revisions
     assert reason in reasons.REASONS
-    [row] = DROPPED.of([as_row(dropped)]).to_pylist()
-    assert of_row(Dropped, row) == dropped
+    [row] = REJECTED.of([as_row(dropped)]).to_pylist()
+    assert of_row(Rejected, row) == dropped
 
 
 def test_an_answer_within_a_longer_word_is_not_named(say: Say, plain: LanguageModel) -> None:

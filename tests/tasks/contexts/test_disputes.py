@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from data import reasons
 from data.errors import ServiceError
-from data.records import Dispute, Dropped, as_row, of_row
-from data.records.tables import DISPUTES, DROPPED
+from data.records import Dispute, Rejected, as_row, of_row
+from data.records.tables import DISPUTES, REJECTED
 from data.sources.wikimedia.mediawiki import Wiki
 from data.sources.wikimedia.wikipedia import Wikipedia
 from tasks.contexts.disputes.of_page import Found, disputes_of_page
@@ -51,7 +51,7 @@ def _turns(*texts: str, users: Sequence[str] = (ALICE, BOB)) -> World:
     return _history(*((text, users[number % len(users)]) for number, text in enumerate(texts)))
 
 
-def _counts(dropped: Sequence[Dropped]) -> dict[str, int]:
+def _counts(dropped: Sequence[Rejected]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for one in dropped:
         counts[one.reason] += len(one.revisions) // 2
@@ -233,8 +233,8 @@ def test_disputes_and_dropped_pairs_fit_their_tables(tmp_path: Path) -> None:
     rows = DISPUTES.of([as_row(dispute) for dispute in found.disputes]).to_pylist()
     assert [of_row(Dispute, row) for row in rows] == found.disputes
     dropped = [replace(one, retrieved_at=None) for one in found.dropped]
-    rows = DROPPED.of([as_row(one) for one in dropped]).to_pylist()
-    assert [of_row(Dropped, row) for row in rows] == dropped
+    rows = REJECTED.of([as_row(one) for one in dropped]).to_pylist()
+    assert [of_row(Rejected, row) for row in rows] == dropped
     assert all(one.reason in reasons.REASONS for one in dropped)
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from data import reasons
 from data.errors import InputError, ServiceError, ServiceTimeout
-from data.records import Dropped, Question, as_row
-from data.records.tables import DROPPED, QUESTIONS
+from data.records import Question, Rejected, as_row
+from data.records.tables import QUESTIONS, REJECTED
 from tasks.contexts.wikidata.questions import Built, questions_of_property
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import (
@@ -86,7 +86,7 @@ def test_every_fact_is_accounted_for_once(built: tuple[World, dict[str, Built]])
 def test_rows_fit_the_tables_and_reasons_have_sentences(built: tuple[World, dict[str, Built]]) -> None:
     for found in built[1].values():
         assert len(QUESTIONS.of([as_row(question) for question in found.questions])) == len(found.questions)
-        assert len(DROPPED.of([as_row(row) for row in found.dropped])) == len(found.dropped)
+        assert len(REJECTED.of([as_row(row) for row in found.dropped])) == len(found.dropped)
         assert {row.reason for row in found.dropped} <= reasons.REASONS.keys()
 
 
@@ -239,7 +239,7 @@ def test_a_service_that_fails_is_no_reason_to_drop_and_no_answer_is_asked_for_ag
 def test_the_same_facts_make_the_same_questions_in_any_order(tmp_path: Path) -> None:
     seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
 
-    def timeless(row: Question | Dropped) -> Question | Dropped:
+    def timeless(row: Question | Rejected) -> Question | Rejected:
         return replace(row, retrieved_at=None)
 
     with serving_world(world()) as (addresses, _), clients(addresses, tmp_path) as services:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from data.records import Dropped, Question, WikidataId
-from data.sources.seeds import from_csv, of_property, popqa
+from data.records import Question, Rejected, WikidataId
+from data.sources.triples import from_csv, of_property, popqa
 from data.sources.wikimedia.edit_history import edit_history
 from tasks.contexts.disputes.of_page import disputes_of_page
 from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
@@ -199,7 +199,7 @@ def asked_of(built: Mapping[str, Built], subject_id: str, object_id: str, proper
     return next(one for one in questions if (one.subject_id, one.object_id) == (subject_id, object_id))
 
 
-def triple(drop: Dropped) -> tuple[str, str, str]:
+def triple(drop: Rejected) -> tuple[str, str, str]:
     return str(drop.subject_id), str(drop.property_id), str(drop.object_id)
 
 

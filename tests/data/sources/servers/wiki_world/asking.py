@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import RelationName, Seed, WikidataId
+from data.records import RelationName, Triple, WikidataId
 from data.sources.http.session import Session
 from data.sources.wikimedia.mediawiki import Wiki
 from data.sources.wikimedia.pageviews import PageViews
@@ -38,10 +38,10 @@ def asking_world(addresses: Mapping[str, str], folder: Path) -> Iterator[Clients
         )
 
 
-def seeds_of(property_id: str) -> list[Seed]:
+def seeds_of(property_id: str) -> list[Triple]:
     """The facts of a property that `OUTCOME` has, with their ids alone."""
     return [
-        Seed(
+        Triple(
             relation=RelationName("some"),
             subject_id=WikidataId(subject_id),
             property_id=WikidataId(listed),

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from data.errors import ServiceError
-from data.records import Seed, WikidataId
+from data.records import Triple, WikidataId
 from data.sources.http.manners import printable
 from data.sources.property_names import relations_of
-from data.sources.seeds.seed_rows import ListedRow, nearest, rows
+from data.sources.triples.seed_rows import ListedRow, nearest, rows
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ PROPERTIES: Mapping[str, WikidataId] = {
 
 def popqa(
     path: Path | None, *, offline: bool = False, endpoint: str | None = None, cache: Path | None = None
-) -> list[Seed]:
+) -> list[Triple]:
     """The facts of PopQA in its order, each once.
 
     path: its file, test.tsv, with tabs or as CSV; None: from the hub, or from what the hub's library keeps of it, and
@@ -76,7 +76,7 @@ def popqa(
     names = {property_id: name for name, property_id in PROPERTIES.items()}
     relations = relations_of(names.items())
     return [
-        Seed(
+        Triple(
             relation=relations[property_id],
             subject_id=subject_id,
             property_id=property_id,

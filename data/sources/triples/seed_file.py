@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from data.errors import InputError
-from data.records import Seed, WikidataId
+from data.records import Triple, WikidataId
 from data.sources.property_names import relations_of
-from data.sources.seeds.seed_rows import ListedRow, rows
+from data.sources.triples.seed_rows import ListedRow, rows
 
 LICENCE = "facts: Wikidata CC0 1.0"
 COLUMNS = {
@@ -24,7 +24,7 @@ REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"
 
 
-def from_csv(path: Path) -> list[Seed]:
+def from_csv(path: Path) -> list[Triple]:
     """The facts of a list, in its order. InputError, with file, line and column, where it cannot be read as one.
 
     Columns: subject_id, property_id, object_id (ids, or addresses that end with one); and, as far as known, subject,
@@ -46,7 +46,7 @@ def from_csv(path: Path) -> list[Seed]:
         lines[triple] = row.line
     relations = relations_of((triple[1], row.text("property")) for row, triple in zip(listed, ids, strict=True))
     return [
-        Seed(
+        Triple(
             relation=relations[property_id],
             subject_id=subject_id,
             property_id=property_id,

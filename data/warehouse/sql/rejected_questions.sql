@@ -2,6 +2,6 @@
 SELECT
     "partition", relation, reason, count(*) AS candidates,
     min(coalesce(detail, '')) FILTER (WHERE coalesce(detail, '') <> '') AS example
-FROM dropped
+FROM rejected
 GROUP BY ALL
 ORDER BY ALL

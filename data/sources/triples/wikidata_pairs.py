@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from data.errors import InputError, ServiceTimeout
-from data.records import Seed, WikidataId
+from data.records import Triple, WikidataId
 from data.sources.graph.entities import LABEL, MOST_ROWS, in_batches
 from data.sources.graph.literals import plain
 from data.sources.graph.pairs import sampled_pairs
@@ -37,7 +37,7 @@ PAIRS_A_FACT = 10
 _ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
 
 
-def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Seed]:
+def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Triple]:
     """At most `count` facts of a property, the same for the same seed and graph, and a smaller sample begins a larger.
 
     Both items have an article in the English Wikipedia. InputError where the property has no such pair, ServiceTimeout
@@ -61,7 +61,7 @@ def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed
         )
     log.info("property %s: %d facts of %d pairs", property_id, len(chosen), looked_at)
     return [
-        Seed(
+        Triple(
             relation=relation_of(property_id),
             subject_id=one.subject,
             property_id=property_id,
