@@ -1,0 +1,39 @@
+from dataclasses import dataclass
+
+import pytest
+
+from data.errors import UnknownName
+from data.named import Registry
+
+
+@dataclass(frozen=True)
+class Animal:
+    name: str
+
+
+CAT, DOG = Animal("cat"), Animal("dog")
+
+
+def test_a_registry_is_a_mapping_in_order() -> None:
+    animals = Registry("animal", [DOG, CAT])
+    assert list(animals) == ["dog", "cat"]
+    assert animals["cat"] is CAT
+    assert "cow" not in animals
+    assert animals.get("cow") is None
+
+
+def test_an_unknown_name_suggests_the_nearest() -> None:
+    with pytest.raises(UnknownName, match="no animal is named 'catt'; did you mean 'cat'"):
+        Registry("animal", [DOG, CAT])["catt"]
+
+
+def test_an_added_item_leaves_with_its_context() -> None:
+    animals = Registry("animal", [DOG])
+    with animals.added(CAT):
+        assert list(animals) == ["dog", "cat"]
+    assert list(animals) == ["dog"]
+
+
+def test_a_name_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="animal 'dog' is registered twice"):
+        Registry("animal", [DOG]).add(Animal("dog"))
