@@ -86,7 +86,9 @@ def _fetch_facts(plan: Plan, sources: Sources, relation: str, began: datetime | 
     stored = plan.facts(relation)
     if is_wanted(stored, began):
         fetched = sources.facts(relation)
-        write_facts(relation, fetched.facts, stored, {"looked_at": fetched.asked, "dropped": dict(fetched.dropped)})
+        write_facts(
+            relation, fetched.facts, stored, {"looked_at": fetched.requested, "dropped": dict(fetched.rejected)}
+        )
     stored.read_as_written()
 
 
@@ -103,7 +105,11 @@ def _fetch_names(plan: Plan, sources: Sources, entity_class: str, began: datetim
 def _fetch_questions(plan: Plan, sources: Sources, partition: Partition, began: datetime | None) -> None:
     files = plan.question_files
     folder = files.folder()
-    if folder is not None and files.wanted.folder is None and not (folder / dynamicqa.FILES[partition]).exists():
+    if (
+        folder is not None
+        and getattr(files.wanted, "folder", None) is None
+        and not (folder / dynamicqa.FILES[partition]).exists()
+    ):
         if sources.offline:
             raise InputError("offline, and the published DynamicQA is not here; name its `folder` under `questions`")
         dynamicqa.download(folder, partition, sources.session("dynamicqa"))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from data.measures import MEASURES
-from flows.study.study_file import ModelPart
+from flows.study.study import ModelPart
 
 
 @dataclass(frozen=True)

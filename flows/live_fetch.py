@@ -61,7 +61,7 @@ def _fetch_seeds(files: LiveFiles, live: LiveSources, name: str, began: datetime
     if is_wanted(stored, began):
         seeds = live.seeds(name)
         if not seeds:
-            raise InputError(f"there are no facts in the list {name!r}; name another one under `questions.seeds`")
+            raise InputError(f"there are no facts in the list {name!r}; name another one under `questions.triples`")
         stored.write(stored.table.of([as_row(seed) for seed in seeds]))
     stored.read_as_written()
 
@@ -70,7 +70,7 @@ def _fetch_pages(files: LiveFiles, live: LiveSources, began: datetime | None) ->
     stored = files.pages()
     assert stored is not None
     if is_wanted(stored, began):
-        titles, listed_on = live.pages(), files.wanted.disputes.listed_on
+        titles, listed_on = live.pages(), files.wanted.disputes.list_page
         if not titles:
             raise InputError(f"the page {listed_on!r} links to no article; name `pages` under `questions.disputes`")
         now = datetime.now(UTC).isoformat(timespec="seconds")

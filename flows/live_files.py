@@ -19,10 +19,10 @@ from data.dataset.questions import counted_anew
 from data.errors import SwaymeterError
 from data.records import Dispute, Partition, Question, Triple, as_row, of_row
 from data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
+from data.sources.wikimedia.options import WikidataQuestions
 from data.storage.keys import content_key, drawn_first, file_digest
 from data.storage.workspace import Stored, Workspace
-from flows.study.questions import QuestionsPart
-from flows.study.study_file import ModelPart, Study
+from flows.study.study import ModelPart, Study
 from tasks.models.identity import identify_language_model, identify_model
 
 Found = TypeVar("Found")
@@ -49,9 +49,9 @@ class LiveFiles:
     workspace: Workspace
 
     @property
-    def wanted(self) -> QuestionsPart:
+    def wanted(self) -> WikidataQuestions:
         """What the study says of its questions."""
-        assert self.study.questions is not None
+        assert isinstance(self.study.questions, WikidataQuestions)
         return self.study.questions
 
     # ---- of facts: by property ----------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ class LiveFiles:
 
         MissingFile where the list is a file that cannot be read.
         """
-        wanted = self.wanted.seeds
+        wanted = self.wanted.triples
         made: dict[str, Any] = {
             "step": "seeds", "version": LIVE_VERSION, "source": wanted.source,
             "catalog": catalog.digest("relations.yaml"),
@@ -70,7 +70,7 @@ class LiveFiles:
             if wanted.file:
                 made["digest"] = file_digest(Path(wanted.file).expanduser())
             return {"seeds": self.workspace.facts("seeds", TRIPLES, made)}
-        made |= {"address": self._address("wikidata"), "each": wanted.each, "seed": self.study.seed}
+        made |= {"address": self._address("wikidata"), "each": wanted.per_property, "seed": self.study.seed}
         return {
             name: self.workspace.facts(name, TRIPLES, made | {"property": name, "part": name})
             for name in wanted.properties
@@ -79,7 +79,7 @@ class LiveFiles:
     @functools.cached_property
     def chosen_seeds(self) -> dict[str, list[Triple]]:
         """The facts that are looked at, by relation, of lists that are there; DamagedFile where none can be read."""
-        wanted = self.wanted.seeds
+        wanted = self.wanted.triples
         listed: dict[str, dict[str, Triple]] = {}
         for seed in _together([functools.partial(_seeds, stored) for stored in self.seeds().values()]):
             if not wanted.properties or seed.property_id in wanted.properties:
@@ -87,7 +87,7 @@ class LiveFiles:
                 listed.setdefault(seed.relation, {})[fact] = seed
         chosen = {}
         for relation, seeds in sorted(listed.items()):
-            drawn = drawn_first(seeds, wanted.each or len(seeds), self.study.seed, "seeds", relation)
+            drawn = drawn_first(seeds, wanted.per_property or len(seeds), self.study.seed, "seeds", relation)
             chosen[relation] = [seeds[fact] for fact in drawn]
         return chosen
 
@@ -102,7 +102,7 @@ class LiveFiles:
             "step": "fetch", "version": LIVE_VERSION, "part": relation, "seeds": TRIPLES.digest(rows),
             "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similar()),
             "counter_memory": self.wanted.counter_memory, "catalog": catalog.digest("relations.yaml"),
-            "words": self.wanted.words, "months": self.wanted.months, **self._embedder(),
+            "words": self.wanted.snippet_words, "months": self.wanted.months, **self._embedder(),
         }  # fmt: skip
         return self._part(relation, made)
 
@@ -112,7 +112,7 @@ class LiveFiles:
         """The file of the pages that the list of controversial issues names; None where the study names them."""
         if self.wanted.disputes.pages:
             return None
-        listed_on = self.wanted.disputes.listed_on
+        listed_on = self.wanted.disputes.list_page
         made = {"step": "pages", "version": LIVE_VERSION, "listed_on": listed_on, "address": self._address("wikipedia")}
         return self.workspace.facts("pages", PAGES, made)
 
@@ -123,7 +123,7 @@ class LiveFiles:
         if listed is None:
             return list(self.wanted.disputes.pages)
         found = {row["page"] for row in listed.read_as_written().to_pylist()}
-        most = self.wanted.disputes.most or len(found)
+        most = self.wanted.disputes.max_pages or len(found)
         return drawn_first(sorted(found), most, self.study.seed, "pages")
 
     def disputes(self, title: str) -> tuple[Stored, Stored]:
@@ -132,7 +132,7 @@ class LiveFiles:
         made = {
             "step": "disputes", "version": LIVE_VERSION, "part": title,
             "services": self._addresses("wikipedia", "pageviews"), "months": self.wanted.months,
-            "span": wanted.span, "similarity": wanted.similarity, **self._embedder(),
+            "span": wanted.max_span_words, "similarity": wanted.similarity, **self._embedder(),
         }  # fmt: skip
         return self.workspace.facts(title, DISPUTES, made), self.workspace.facts(title, REJECTED, made)
 

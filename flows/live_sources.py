@@ -41,11 +41,11 @@ class LiveSources:
 
     def seeds(self, name: str) -> list[Triple]:
         """The facts of the study's list, or those that Wikidata's query service draws of the property of that name."""
-        wanted, seed = self._files.wanted.seeds, self._files.study.seed
+        wanted, seed = self._files.wanted.triples, self._files.study.seed
         if wanted.source == "wikidata":
-            assert wanted.each
+            assert wanted.per_property
             store = self._sources.store("wikidata")
-            return self._asked(seeds.of_property, store, WikidataId(name), wanted.each, seed=seed)
+            return self._asked(seeds.of_property, store, WikidataId(name), wanted.per_property, seed=seed)
         file = Path(wanted.file).expanduser() if wanted.file else None
         if wanted.source == "popqa":
             return seeds.popqa(file, offline=self._sources.offline)
@@ -54,13 +54,13 @@ class LiveSources:
 
     def pages(self) -> tuple[str, ...]:
         """The titles that the study's list of controversial issues links to."""
-        return self._asked(lambda: self._wikipedia.linked(self._files.wanted.disputes.listed_on))
+        return self._asked(lambda: self._wikipedia.linked(self._files.wanted.disputes.list_page))
 
     def of_property(self, relation: str) -> Built:
         """The static and temporal questions of a property, and what became none."""
         return self._asked(
             questions_of_property, self._files.chosen_seeds[relation], self._clients,
-            words=self._files.wanted.words, months=self._months, embed=self._embed,
+            words=self._files.wanted.snippet_words, months=self._months, embed=self._embed,
         )  # fmt: skip
 
     def disputes(self, title: str) -> Found:
@@ -68,7 +68,7 @@ class LiveSources:
         wanted = self._files.wanted.disputes
         return self._asked(
             disputes_of_page, title, self._wikipedia, embed=self._embed, similarity=wanted.similarity,
-            span_words=wanted.span, pageviews=self._pageviews, months=self._months,
+            span_words=wanted.max_span_words, pageviews=self._pageviews, months=self._months,
         )  # fmt: skip
 
     def written(self, title: str) -> "Written":

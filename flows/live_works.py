@@ -29,9 +29,9 @@ class LiveWorks:
     def seed_lists(self) -> list[str]:
         """The names of the lists of facts, as `LiveFiles.seeds` has them; none where no facts are asked for."""
         wanted = self.files.wanted
-        if not wanted.of_facts or set(self.relations) == {"disputable"}:
+        if not wanted.needs_triples or set(self.relations) == {"disputable"}:
             return []
-        return list(wanted.seeds.properties) if wanted.seeds.source == "wikidata" else ["seeds"]
+        return list(wanted.triples.properties) if wanted.triples.source == "wikidata" else ["seeds"]
 
     def lists_pages(self) -> bool:
         """Whether the list of pages is part of the work."""
@@ -59,14 +59,14 @@ class LiveWorks:
         """The relations of the questions, selected or not, as far as the study or the list of facts names them."""
         wanted = self.files.wanted
         named = dict.fromkeys(self._all_properties())
-        if wanted.of_facts:
-            listed = wanted.seeds.properties or (PROPERTIES.values() if wanted.seeds.source == "popqa" else ())
+        if wanted.needs_triples:
+            listed = wanted.triples.properties or (PROPERTIES.values() if wanted.triples.source == "popqa" else ())
             named |= dict.fromkeys(relation_of(property_id) for property_id in listed)
-        return [*named, *(["disputable"] if wanted.of_disputes else [])]
+        return [*named, *(["disputable"] if wanted.needs_disputes else [])]
 
     def works(self) -> Iterator[tuple[str, bool]]:
         """The pieces of work that fetch live questions, by name, and whether each is done; lists come first."""
-        lists = dict(_known(lambda: list(self.files.seeds().items()))) if self.files.wanted.of_facts else {}
+        lists = dict(_known(lambda: list(self.files.seeds().items()))) if self.files.wanted.needs_triples else {}
         for name in self.seed_lists():
             yield seeds_work(name), name in lists and lists[name].exists()
         for name in self.properties():
@@ -82,7 +82,7 @@ class LiveWorks:
 
     def made_from(self) -> list[Stored]:
         """The files, as far as they are there, of the facts and disputes that questions are made from."""
-        files = list(_known(lambda: list(self.files.seeds().values()))) if self.files.wanted.of_facts else []
+        files = list(_known(lambda: list(self.files.seeds().values()))) if self.files.wanted.needs_triples else []
         files += [self.files.disputes(title)[0] for title in self.disputed()]
         return [stored for stored in files if stored.exists()]
 
@@ -94,10 +94,10 @@ class LiveWorks:
 
     @property
     def _of_disputes(self) -> bool:
-        return self.files.wanted.of_disputes and (not self.relations or "disputable" in self.relations)
+        return self.files.wanted.needs_disputes and (not self.relations or "disputable" in self.relations)
 
     def _all_properties(self) -> Sequence[str]:
-        return _known(self.files.properties) if self.files.wanted.of_facts else []
+        return _known(self.files.properties) if self.files.wanted.needs_triples else []
 
 
 def _known(names: Callable[[], Sequence[Found]]) -> Sequence[Found]:

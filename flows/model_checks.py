@@ -19,7 +19,7 @@ def check_helpers(plan: Plan) -> None:
     live = plan.question_files.live if plan.partitions() else None
     if live:
         _check(live.wanted.embedder, "embedder")
-        if live.wanted.of_disputes:
+        if live.wanted.needs_disputes:
             _check(live.writer.name, "language_model")
 
 

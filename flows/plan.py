@@ -12,7 +12,7 @@ from typing import Any
 
 from data import catalog
 from data.errors import ModelError, SwaymeterError, UnknownName, UsageError
-from data.measures import MEASURES
+from data.measures import MEASURES, Measure
 from data.records import Partition, Question, Rejected, as_row
 from data.records.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS, REJECTED
 from data.registry import INPUTS
@@ -23,7 +23,8 @@ from flows.items import Item, Selection
 from flows.live_works import LiveWorks
 from flows.question_choice import QuestionChoice, choose
 from flows.question_files import QuestionFiles
-from flows.study.study_file import ModelPart, Study, read_study
+from flows.study.reading import read_study
+from flows.study.study import ModelPart, Study
 from tasks.measurement.work import Work
 from tasks.models import identify_entailment, identify_language_model
 
@@ -57,7 +58,7 @@ class Plan:
         for name in plan.only.models:
             _known("model", name, [model.name for model in read.models])
         for name in plan.only.measures:
-            _known("measure", name, read.wanted())
+            _known("measure", name, read.requested())
         return plan
 
     @property
@@ -68,14 +69,14 @@ class Plan:
     def relations(self) -> list[str]:
         """The relations whose queries and contexts the study's measures need."""
         facts = self.study.facts
-        if facts is None or all(measure.inputs == "questions" for measure in self.study.wanted().values()):
+        if facts is None or all(measure.inputs == "questions" for measure in _requested(self.study).values()):
             return []
         return [name for name in facts.relations if not self.only.relations or name in self.only.relations]
 
     def partitions(self) -> list[Partition]:
         """The partitions whose questions the study's measures need."""
         questions = self.study.questions
-        if questions is None or not any(measure.inputs == "questions" for measure in self.study.wanted().values()):
+        if questions is None or not any(measure.inputs == "questions" for measure in _requested(self.study).values()):
             return []
         return [partition for partition in questions.partitions if self._is_selected(partition)]
 
@@ -185,7 +186,7 @@ class Plan:
 
     def items(self) -> Iterator[Item]:
         """The cells of the study that are selected: model x relation x family."""
-        wanted = self.study.wanted()
+        wanted = _requested(self.study)
         if self.only.measures:
             needed = {need for name in self.only.measures for need in MEASURES[name].needs}
             wanted = {name: found for name, found in wanted.items() if name in {*self.only.measures, *needed}}
@@ -248,6 +249,10 @@ class Plan:
         if "entailment" in parameters:
             made["entailment_revision"] = identify_entailment(parameters["entailment"])
         return made
+
+
+def _requested(study: Study) -> dict[str, Measure]:
+    return {name: MEASURES[name] for name in study.requested()}
 
 
 def _known(kind: str, name: str, known: Collection[str]) -> None:

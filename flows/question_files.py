@@ -9,12 +9,12 @@ from data.records import Partition, Question, of_row
 from data.records.tables import QUESTIONS
 from data.sources import dynamicqa
 from data.sources.dynamicqa.rules import with_flags_across
+from data.sources.source import QuestionsOptions
 from data.storage.keys import file_digest
 from data.storage.workspace import Stored, Workspace
 from flows.live_files import LiveFiles
 from flows.live_works import LiveWorks
-from flows.study.questions import QuestionsPart
-from flows.study.study_file import Study
+from flows.study.study import Study
 
 QUESTIONS_VERSION = 4
 
@@ -36,7 +36,7 @@ class QuestionFiles:
         return LiveFiles(self.study, self.workspace)
 
     @property
-    def wanted(self) -> QuestionsPart:
+    def wanted(self) -> QuestionsOptions:
         """What the study says of its questions."""
         assert self.study.questions is not None
         return self.study.questions
@@ -45,7 +45,7 @@ class QuestionFiles:
         """Where the published CSV files lie, or are brought to; None where the questions are not the published ones."""
         if self.wanted.source != "dynamicqa":
             return None
-        named = self.wanted.folder
+        named = getattr(self.wanted, "folder", None)
         return Path(named).expanduser() if named else self.workspace.root / "downloads" / "dynamicqa"
 
     def published(self, partition: Partition) -> Stored:
