@@ -29,7 +29,7 @@ def facts_made_from(study: Study, relation: str, graphs: Path) -> dict[str, Any]
     facts = _facts(study)
     made: dict[str, Any] = {"step": "fetch", "version": FETCH_VERSION, "relation": relation, "source": facts.source}
     if facts.source == "sample":
-        return made | {"digest": catalog.digest("facts.csv")}
+        return made | {"digest": catalog.facts_digest(relation)}
     found = catalog.relation(relation)
     return made | {
         "graph": graph(study, "yago", graphs), "predicates": list(found.yago), "reverse": found.reverse,
