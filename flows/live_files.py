@@ -64,7 +64,7 @@ class LiveFiles:
         wanted = self.wanted.triples
         made: dict[str, Any] = {
             "step": "seeds", "version": LIVE_VERSION, "source": wanted.source,
-            "catalog": catalog.digest("relations.yaml"),
+            "catalog": catalog.property_names_digest(),
         }  # fmt: skip
         if wanted.source != "wikidata":
             if wanted.file:
@@ -101,7 +101,7 @@ class LiveFiles:
         made = {
             "step": "fetch", "version": LIVE_VERSION, "part": relation, "seeds": TRIPLES.digest(rows),
             "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similar()),
-            "counter_memory": self.wanted.counter_memory, "catalog": catalog.digest("relations.yaml"),
+            "counter_memory": self.wanted.counter_memory, "catalog": _entry_digest(relation),
             "words": self.wanted.snippet_words, "months": self.wanted.months, **self._embedder(),
         }  # fmt: skip
         return self._part(relation, made)
@@ -188,6 +188,11 @@ class LiveFiles:
 
     def _addresses(self, *services: str) -> dict[str, str]:
         return {name: self._address(name) for name in services}
+
+
+def _entry_digest(relation: str) -> str:
+    """The digest of what the catalog says of a relation; "" for a property that it does not know."""
+    return catalog.relation_digest(relation) if relation in catalog.relations() else ""
 
 
 def _questions(part: Part) -> list[Question]:

@@ -51,11 +51,13 @@ class QuestionFiles:
     def published(self, partition: Partition) -> Stored:
         """The file of a partition that is bundled or published; MissingFile where its CSV is not there yet."""
         folder = self.folder()
-        digest = catalog.digest("questions.csv") if folder is None else file_digest(folder / dynamicqa.FILES[partition])
+        digest = (
+            catalog.questions_digest(partition) if folder is None else file_digest(folder / dynamicqa.FILES[partition])
+        )
         made_from = {
             "step": "fetch", "version": QUESTIONS_VERSION, "partition": partition,
             "source": "dynamicqa" if folder else "sample", "digest": digest,
-            "relations": "" if folder is None else catalog.digest("relations.yaml"),
+            "relations": "" if folder is None else catalog.property_names_digest(),
         }  # fmt: skip
         return self.workspace.facts(partition, QUESTIONS, made_from)
 

@@ -98,7 +98,7 @@ class SampleQuestions(QuestionsOptions):
 
 
 def _facts_key(options: SampleFacts, relation: str, seed: int, access: Access) -> dict[str, Any]:
-    return {"source": "sample", "version": VERSION, "relation": relation, "digest": catalog.digest("facts.csv")}
+    return {"source": "sample", "version": VERSION, "relation": relation, "digest": catalog.facts_digest(relation)}
 
 
 def _fetch_facts(options: SampleFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
@@ -111,7 +111,7 @@ def _graphs(options: SampleFacts, access: Access) -> list[EndpointGraph]:
 
 def _questions_key(options: SampleQuestions, partition: Partition, access: Access) -> dict[str, Any]:
     return {
-        "source": "sample", "version": VERSION, "partition": partition, "digest": catalog.digest("questions.csv"),
+        "source": "sample", "version": VERSION, "partition": partition, "digest": catalog.questions_digest(partition),
     }  # fmt: skip
 
 

@@ -303,7 +303,7 @@ def test_without_its_embedder_a_study_says_what_stands(tmp_path: Path) -> None:
 
 def test_another_catalog_makes_other_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = with_seeds(live_plan(tmp_path)).of_property("capital")
-    monkeypatch.setattr(catalog, "digest", lambda name: f"another {name}")
+    monkeypatch.setattr(catalog, "relation_digest", lambda name: f"another {name}")
     assert with_seeds(live_plan(tmp_path)).of_property("capital").questions.path != before.questions.path
 
 

@@ -27,7 +27,7 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
     """Files of the study's own are known by what they hold, downloads by where they come from."""
     return {
         "source": "dynamicqa", "version": VERSION, "partition": partition,
-        "relations": catalog.digest("relations.yaml"),
+        "relations": catalog.property_names_digest(),
         "file": file_digest(Path(options.folder).expanduser() / FILES[partition])
         if options.folder
         else access.address("dynamicqa"),

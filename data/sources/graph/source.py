@@ -55,8 +55,8 @@ def _key(options: YagoFacts, relation: str, seed: int, access: Access) -> dict[s
 def _fetch(options: YagoFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
     with alternative("" if options.dump else ADVICE):
         fetched = yago.facts(
-            _graph(options, access).open(), catalog.relation(relation), pairs=options.pairs, seed=seed, source=options.citation,
-            licence=options.licence,
+            _graph(options, access).open(), catalog.relation(relation), pairs=options.pairs, seed=seed,
+            source=options.citation, licence=options.licence,
         )  # fmt: skip
     return FetchedFacts(fetched.facts, fetched.dropped, fetched.asked)
 
