@@ -1,0 +1,175 @@
+"""What the steps do that make questions anew from Wikidata and Wikipedia."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data.errors import InputError
+from data.reasons import DOUBLED
+from data.records import Dispute, Rejected, Triple, WikidataId, as_row, of_row
+from data.sources import triples
+from data.sources.access import ServiceAccess
+from data.sources.graph.sparql import Endpoint
+from data.sources.source import alternative
+from data.sources.wikimedia import pageviews
+from data.sources.wikimedia.mediawiki import Wiki
+from data.sources.wikimedia.options import WikidataQuestions
+from data.sources.wikimedia.pageviews import PageViews
+from data.sources.wikimedia.wembedder import Wembedder
+from data.sources.wikimedia.wikidata import Wikidata
+from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
+from flows.graph.access import ServiceSettings
+from flows.graph.step import Run, Step
+from flows.study.study import ModelPart
+from tasks.contexts.disputes.of_page import RELATION, Found, disputes_of_page
+from tasks.contexts.wikidata.questions import Clients, questions_of_property
+
+ADVICE = (
+    "without it, use the published or the bundled questions (`source: dynamicqa` or `source: sample` under `questions`)"
+)
+
+_one_model_at_a_time = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Live:
+    """What every step here needs of the study."""
+
+    options: WikidataQuestions
+    seed: int
+    services: ServiceSettings
+    writer: ModelPart
+
+    def access(self, step: Step, run: Run) -> ServiceAccess:
+        """Access to services for a step."""
+        return self.services.access(run, step)
+
+    @property
+    def months(self) -> tuple[str, str]:
+        """From when to when page views are averaged."""
+        return pageviews.months(None, self.options.months)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The embeddings of texts, unit vectors (n, d)."""
+        from tasks.models.embedder import load_embedder
+
+        with _one_model_at_a_time:
+            return load_embedder(self.options.embedder).embed(texts)
+
+
+def fact_of(triple: Triple) -> str:
+    """What identifies a triple."""
+    return f"{triple.subject_id} {triple.property_id} {triple.object_id}"
+
+
+def fetch_triples(step: Step, run: Run) -> None:
+    """Fetches the triples of the study's list, or draws those of a property."""
+    live: Live = step.arguments
+    wanted, access = live.options.triples, live.access(step, run)
+    if wanted.source == "wikidata":
+        assert wanted.per_property
+        with alternative(ADVICE):
+            store = Endpoint(access.session("wikidata"))
+            found = triples.of_property(store, WikidataId(step.id.part), wanted.per_property, seed=live.seed)
+    else:
+        file = Path(wanted.file).expanduser() if wanted.file else None
+        if wanted.source == "popqa":
+            found = triples.popqa(file, offline=run.offline)
+        else:
+            assert file is not None
+            found = triples.from_csv(file)
+    if not found:
+        name = step.id.part or wanted.source
+        raise InputError(f"the list of triples {name!r} is empty; name another one under `questions.triples`")
+    _write(step, "triples", found)
+
+
+def fetch_property(step: Step, run: Run) -> None:
+    """Makes the static and temporal questions of a property from its triples."""
+    live, chosen = step.arguments
+    access = live.access(step, run)
+    similar = Wembedder(access.session("wembedder")) if live.options.counter_memory == "wembedder" else None
+    clients = Clients(
+        Wikidata(Wiki(access.session("wikidata_api"))), _wikipedia(access), PageViews(access.session("pageviews")), similar
+    )
+    with alternative(ADVICE):
+        built = questions_of_property(
+            chosen, clients, words=live.options.snippet_words, months=live.months, embed=live.embed
+        )
+    _write(step, "rejected", built.rejected)
+    _write(step, "questions", built.questions)
+
+
+def fetch_pages(step: Step, run: Run) -> None:
+    """Fetches the titles of the articles that the list of controversial issues links to."""
+    live: Live = step.arguments
+    listed_on = live.options.disputes.list_page
+    with alternative(ADVICE):
+        titles = _wikipedia(live.access(step, run)).linked(listed_on)
+    if not titles:
+        raise InputError(f"the page {listed_on!r} links to no article; name `pages` under `questions.disputes`")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    table = step.table("pages")
+    table.write(table.table.of([{"page": title, "listed_on": listed_on, "retrieved_at": now} for title in titles]))
+
+
+def fetch_disputes(step: Step, run: Run) -> None:
+    """Searches the history of a page for disputes."""
+    live, titles = step.arguments
+    access, wanted = live.access(step, run), live.options.disputes
+    with alternative(ADVICE):
+        found = disputes_of_page(
+            step.id.part, _wikipedia(access), embed=live.embed, similarity=wanted.similarity,
+            span_words=wanted.max_span_words, pageviews=PageViews(access.session("pageviews")), months=live.months,
+        )  # fmt: skip
+    found = _without_doubles(found, step.id.part, titles)
+    _write(step, "rejected", found.rejected)
+    _write(step, "disputes", found.disputes)
+
+
+def write_page(step: Step, run: Run) -> None:
+    """Lets a language model write the questions about the disputes of a page."""
+    live: Live = step.arguments
+    disputes = [of_row(Dispute, row) for row in step.table("disputes").read().to_pylist()]
+    rejected: Sequence[Any] = ()
+    questions: Sequence[Any] = ()
+    if disputes:
+        from tasks.contexts.disputes.questions import write_questions  # imports torch
+        from tasks.models import load_language_model
+
+        with _one_model_at_a_time:
+            model = load_language_model(live.writer.name, dtype=live.writer.dtype, device=live.writer.device)
+            written = write_questions(model, disputes, seed=live.seed)
+        rejected, questions = written.rejected, written.questions
+    _write(step, "rejected", rejected)
+    _write(step, "questions", questions)
+
+
+def _wikipedia(access: ServiceAccess) -> Wikipedia:
+    return Wikipedia(Wiki(access.session("wikipedia")), kept_pages=access.only_refreshes)
+
+
+def _without_doubles(found: Found, title: str, titles: Sequence[str]) -> Found:
+    """What was found, unless the title redirects to a page that is listed under its own name, too."""
+    pages = (*(dispute.page for dispute in found.disputes), *(rejected.part for rejected in found.rejected))
+    page = next(iter(pages), title)
+    if page == title or page not in titles:
+        return found
+    doubled = Rejected(
+        partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,
+        licence=LICENCE, detail=f"leads to {page}",
+    )  # fmt: skip
+    return Found([], [doubled])
+
+
+def _write(step: Step, role: str, records: Sequence[Any]) -> None:
+    table = step.table(role)
+    table.write(table.table.of([as_row(record) for record in records]))
+
+
