@@ -60,7 +60,7 @@ def names_made_from(study: Study, entity_class: str, graphs: Path) -> dict[str, 
 def graph(study: Study, name: str, graphs: Path) -> str:
     """Which graph is asked: an address, or what a dump holds."""
     files = dump_files(_facts(study))
-    return dump.digest(files, graphs) if name == "yago" and files else study.services.service(name).address
+    return dump.dump_digest(files, graphs) if name == "yago" and files else study.services.service(name).address
 
 
 def dump_files(facts: FactsPart) -> list[Path]:
