@@ -21,8 +21,8 @@ from flows.graph.step import Output, Run, Step, StepId
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import decide, imported
 from tasks.contexts.entities import choose_entities, objects
-from tasks.contexts.questions import choose_questions
 from tasks.contexts.queries import write_queries
+from tasks.contexts.questions import choose_questions
 from tasks.contexts.sentences import write_contexts
 
 VERSION = 4

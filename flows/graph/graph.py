@@ -6,7 +6,6 @@ from the content of another is not listed before that one is done. A run resolve
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal
 
 import pyarrow as pa

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tasks.measures.passes import Pass, declaration, passes
+
 from data import catalog
 from data.errors import ModelError, SwaymeterError
 from data.records import Context, Query, Question, of_row
@@ -14,7 +16,6 @@ from flows.graph.step import Output, Run, Spent, Step, StepId
 from flows.study.study import ModelPart, Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS, Inputs
-from tasks.measures.passes import Pass, declaration, passes
 from tasks.models import identify_language_model
 
 VERSION = 1
@@ -64,7 +65,7 @@ def _add(
 ) -> Node:
     identity = StepId("score", relation, one.leading.name, "", model.name, model.dtype)
     inputs = {name: available[name] for name in (*INPUTS[one.leading.about], *one.needs)}
-    parameters = {name: study.parameters(name) for name in study.requested()}
+    parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     try:
         common = {
             "model": model.name, "revision": identify_language_model(model.name).revision,
@@ -88,7 +89,7 @@ def _compares_with_itself(study: Study, model: ModelPart, one: Pass) -> bool:
     if one.leading.name != "precision":
         return False
     try:
-        return resolved_dtype(model) == study.parameters("precision").reference
+        return resolved_dtype(model) == study.parameters("precision")["reference"]
     except ModelError:
         return False  # the step itself is refused with the reason
 
@@ -108,6 +109,7 @@ def resolved_dtype(model: ModelPart) -> str:
 def run_pass(step: Step, run: Run) -> Spent:
     """Computes the scores of a pass that are missing, or older than a rerun that asks for them."""
     from tasks.measures.run import measure_relation
+
     from tasks.models import load_language_model
 
     arguments: Score = step.arguments

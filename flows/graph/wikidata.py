@@ -23,25 +23,22 @@ from data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
 from data.sources.wikimedia.options import WikidataQuestions
 from data.storage.keys import content_key, drawn_first, file_digest
 from flows.graph import wikidata_steps as steps
-from flows.graph.access import ServiceSettings
+from flows.graph.access import access_for_keys
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.selection import DISPUTABLE
 from flows.graph.step import Output, StepId
-from flows.study.study import ModelPart, Study
+from flows.study.study import Study
 from tasks.models.identity import identify_language_model, identify_model
 
 VERSION = 2
-WRITER_DTYPE = "bfloat16"
-"""The dtype of a model that writes questions, where the study does not ask that model anything itself."""
-
 Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, Node]]
 
 
-def fetch_wikidata(graph: Graph, study: Study, services: ServiceSettings) -> Candidates:
+def fetch_wikidata(graph: Graph, study: Study) -> Candidates:
     """Adds the steps; gives the questions and disputes of each partition, and the lists that are not fetched."""
     options = study.questions
     assert isinstance(options, WikidataQuestions)
-    live = _Wikidata(graph, study, options, services)
+    live = _Wikidata(graph, study, options)
     candidates: dict[Partition, list[Reference]] = {}
     lacking: dict[Partition, Node] = {}
     if options.needs_triples:
@@ -57,23 +54,11 @@ def fetch_wikidata(graph: Graph, study: Study, services: ServiceSettings) -> Can
     return {name: candidates[name] for name in options.partitions}, lacking
 
 
-def writer_of(study: Study, options: WikidataQuestions) -> ModelPart:
-    """The language model that writes the questions about disputes."""
-    name = options.disputes.writer or study.models[0].name
-    studied = (model for model in study.models if model.name == name)
-    return next(studied, ModelPart(name=name, dtype=WRITER_DTYPE))
-
-
 @dataclass(frozen=True)
 class _Wikidata:
     graph: Graph
     study: Study
     options: WikidataQuestions
-    services: ServiceSettings
-
-    @property
-    def _arguments(self) -> steps.Live:
-        return steps.Live(self.options, self.study.seed, self.services, writer_of(self.study, self.options))
 
     # ---- static and temporal questions: by property ----------------------------------------------------------------
 
@@ -107,7 +92,7 @@ class _Wikidata:
         name = f"triples-{identity.part}" if identity.part else "triples"
         outputs = {"triples": Output(TRIPLES, ("facts",), name)}
         return self.graph.add(
-            identity, steps.fetch_triples, outputs, version=VERSION, parameters=made_from, arguments=self._arguments,
+            identity, steps.fetch_triples, outputs, version=VERSION, parameters=made_from, arguments=self.study,
             resource="services",
         ).output("triples")  # fmt: skip
 
@@ -131,7 +116,7 @@ class _Wikidata:
         return self.graph.add(
             identity, steps.fetch_property, _questions(relation), version=VERSION,
             inputs={one.node.id.part or "triples": Reference(one.node, one.role, digest) for one, _ in listed},
-            parameters=parameters, arguments=(self._arguments, triples), resource="services",
+            parameters=parameters, arguments=(self.study, triples), resource="services",
         ).output("questions")  # fmt: skip
 
     # ---- disputable questions: by page -----------------------------------------------------------------------------
@@ -154,7 +139,7 @@ class _Wikidata:
         made_from = {"list_page": self.options.disputes.list_page, "address": self._addresses("wikipedia")}
         return self.graph.add(
             StepId("fetch", DISPUTABLE, "pages"), steps.fetch_pages, outputs, version=VERSION, parameters=made_from,
-            arguments=self._arguments, resource="services",
+            arguments=self.study, resource="services",
         ).output("pages")  # fmt: skip
 
     def _disputes(self, title: str, titles: tuple[str, ...]) -> Reference:
@@ -172,12 +157,12 @@ class _Wikidata:
             return self.graph.refuse(identity, error).output("disputes")
         return self.graph.add(
             identity, steps.fetch_disputes, outputs, version=VERSION, parameters=parameters,
-            arguments=(self._arguments, titles), resource="services",
+            arguments=(self.study, titles), resource="services",
         ).output("disputes")  # fmt: skip
 
     def _written(self, disputes: Reference) -> Reference:
         title = disputes.node.id.part
-        identity, writer = StepId("fetch", DISPUTABLE, "questions", title), writer_of(self.study, self.options)
+        identity, writer = StepId("fetch", DISPUTABLE, "questions", title), steps.writer_of(self.study)
         try:
             revision = identify_language_model(writer.name).revision
         except SwaymeterError as error:
@@ -188,13 +173,13 @@ class _Wikidata:
         }  # fmt: skip
         return self.graph.add(
             identity, steps.write_page, _questions(title), version=VERSION, inputs={"disputes": disputes},
-            parameters=parameters, arguments=self._arguments,
+            parameters=parameters, arguments=self.study,
         ).output("questions")  # fmt: skip
 
     # ---- what keys are made of -------------------------------------------------------------------------------------
 
     def _addresses(self, *services: str) -> dict[str, str]:
-        access = self.services.access_of(self.graph.workspace)
+        access = access_for_keys(self.study, self.graph.workspace)
         return {name: access.address(name) for name in services}
 
     def _similar(self) -> tuple[str, ...]:

@@ -1,11 +1,10 @@
 """What the steps do that make questions anew from Wikidata and Wikipedia."""
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +23,9 @@ from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wembedder import Wembedder
 from data.sources.wikimedia.wikidata import Wikidata
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
-from flows.graph.access import ServiceSettings
+from flows.graph.access import access_for
 from flows.graph.step import Run, Step
-from flows.study.study import ModelPart
+from flows.study.study import ModelPart, Study
 from tasks.contexts.disputes.of_page import RELATION, Found, disputes_of_page
 from tasks.contexts.wikidata.questions import Clients, questions_of_property
 
@@ -37,30 +36,15 @@ ADVICE = (
 _one_model_at_a_time = threading.Lock()
 
 
-@dataclass(frozen=True)
-class Live:
-    """What every step here needs of the study."""
+WRITER_DTYPE: Literal["bfloat16"] = "bfloat16"
+"""The dtype of a model that writes questions, where the study does not ask that model anything itself."""
 
-    options: WikidataQuestions
-    seed: int
-    services: ServiceSettings
-    writer: ModelPart
 
-    def access(self, step: Step, run: Run) -> ServiceAccess:
-        """Access to services for a step."""
-        return self.services.access(run, step)
-
-    @property
-    def months(self) -> tuple[str, str]:
-        """From when to when page views are averaged."""
-        return pageviews.months(None, self.options.months)
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The embeddings of texts, unit vectors (n, d)."""
-        from tasks.models.embedder import load_embedder
-
-        with _one_model_at_a_time:
-            return load_embedder(self.options.embedder).embed(texts)
+def writer_of(study: Study) -> ModelPart:
+    """The language model that writes the questions about disputes."""
+    name = _options(study).disputes.writer or study.models[0].name
+    studied = (model for model in study.models if model.name == name)
+    return next(studied, ModelPart(name=name, dtype=WRITER_DTYPE))
 
 
 def fact_of(triple: Triple) -> str:
@@ -70,13 +54,13 @@ def fact_of(triple: Triple) -> str:
 
 def fetch_triples(step: Step, run: Run) -> None:
     """Fetches the triples of the study's list, or draws those of a property."""
-    live: Live = step.arguments
-    wanted, access = live.options.triples, live.access(step, run)
+    study: Study = step.arguments
+    wanted, access = _options(study).triples, access_for(study, step, run)
     if wanted.source == "wikidata":
         assert wanted.per_property
         with alternative(ADVICE):
             store = Endpoint(access.session("wikidata"))
-            found = triples.of_property(store, WikidataId(step.id.part), wanted.per_property, seed=live.seed)
+            found = triples.of_property(store, WikidataId(step.id.part), wanted.per_property, seed=study.seed)
     else:
         file = Path(wanted.file).expanduser() if wanted.file else None
         if wanted.source == "popqa":
@@ -92,15 +76,15 @@ def fetch_triples(step: Step, run: Run) -> None:
 
 def fetch_property(step: Step, run: Run) -> None:
     """Makes the static and temporal questions of a property from its triples."""
-    live, chosen = step.arguments
-    access = live.access(step, run)
-    similar = Wembedder(access.session("wembedder")) if live.options.counter_memory == "wembedder" else None
+    study, chosen = step.arguments
+    options, access = _options(study), access_for(study, step, run)
+    similar = Wembedder(access.session("wembedder")) if options.counter_memory == "wembedder" else None
     clients = Clients(
         Wikidata(Wiki(access.session("wikidata_api"))), _wikipedia(access), PageViews(access.session("pageviews")), similar
     )
     with alternative(ADVICE):
         built = questions_of_property(
-            chosen, clients, words=live.options.snippet_words, months=live.months, embed=live.embed
+            chosen, clients, words=options.snippet_words, months=_months(options), embed=_embed(options)
         )
     _write(step, "rejected", built.rejected)
     _write(step, "questions", built.questions)
@@ -108,10 +92,10 @@ def fetch_property(step: Step, run: Run) -> None:
 
 def fetch_pages(step: Step, run: Run) -> None:
     """Fetches the titles of the articles that the list of controversial issues links to."""
-    live: Live = step.arguments
-    listed_on = live.options.disputes.list_page
+    study: Study = step.arguments
+    listed_on = _options(study).disputes.list_page
     with alternative(ADVICE):
-        titles = _wikipedia(live.access(step, run)).linked(listed_on)
+        titles = _wikipedia(access_for(study, step, run)).linked(listed_on)
     if not titles:
         raise InputError(f"the page {listed_on!r} links to no article; name `pages` under `questions.disputes`")
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -121,12 +105,13 @@ def fetch_pages(step: Step, run: Run) -> None:
 
 def fetch_disputes(step: Step, run: Run) -> None:
     """Searches the history of a page for disputes."""
-    live, titles = step.arguments
-    access, wanted = live.access(step, run), live.options.disputes
+    study, titles = step.arguments
+    options, access = _options(study), access_for(study, step, run)
     with alternative(ADVICE):
         found = disputes_of_page(
-            step.id.part, _wikipedia(access), embed=live.embed, similarity=wanted.similarity,
-            span_words=wanted.max_span_words, pageviews=PageViews(access.session("pageviews")), months=live.months,
+            step.id.part, _wikipedia(access), embed=_embed(options), similarity=options.disputes.similarity,
+            span_words=options.disputes.max_span_words, pageviews=PageViews(access.session("pageviews")),
+            months=_months(options),
         )  # fmt: skip
     found = _without_doubles(found, step.id.part, titles)
     _write(step, "rejected", found.rejected)
@@ -135,7 +120,8 @@ def fetch_disputes(step: Step, run: Run) -> None:
 
 def write_page(step: Step, run: Run) -> None:
     """Lets a language model write the questions about the disputes of a page."""
-    live: Live = step.arguments
+    study: Study = step.arguments
+    writer = writer_of(study)
     disputes = [of_row(Dispute, row) for row in step.table("disputes").read().to_pylist()]
     rejected: Sequence[Any] = ()
     questions: Sequence[Any] = ()
@@ -144,11 +130,30 @@ def write_page(step: Step, run: Run) -> None:
         from tasks.models import load_language_model
 
         with _one_model_at_a_time:
-            model = load_language_model(live.writer.name, dtype=live.writer.dtype, device=live.writer.device)
-            written = write_questions(model, disputes, seed=live.seed)
+            model = load_language_model(writer.name, dtype=writer.dtype, device=writer.device)
+            written = write_questions(model, disputes, seed=study.seed)
         rejected, questions = written.rejected, written.questions
     _write(step, "rejected", rejected)
     _write(step, "questions", questions)
+
+
+def _options(study: Study) -> WikidataQuestions:
+    assert isinstance(study.questions, WikidataQuestions)
+    return study.questions
+
+
+def _months(options: WikidataQuestions) -> tuple[str, str]:
+    return pageviews.months(None, options.months)
+
+
+def _embed(options: WikidataQuestions) -> Callable[[Sequence[str]], NDArray[np.float32]]:
+    from tasks.models.embedder import load_embedder
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        with _one_model_at_a_time:
+            return load_embedder(options.embedder).embed(texts)
+
+    return embed
 
 
 def _wikipedia(access: ServiceAccess) -> Wikipedia:
