@@ -25,7 +25,7 @@ def _branch(sources: Registry[Any]) -> Callable[[Any], Any]:
             return content
         if not isinstance(content, dict):
             raise ValueError("expected keys with values, such as source")
-        name = content.get("source", next(iter(sources)))
+        name = str(content.get("source", next(iter(sources))))
         if name not in sources:
             known = ", ".join(sources)
             raise refused([Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {known}")])

@@ -1,10 +1,9 @@
 """The graphs of a study: endpoints, and dump files loaded into the workspace; opened when they are first queried."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
-from data.sources.graph import dump
+from data.sources.graph.dump import dump_digest, shared_dump
 from data.sources.graph.sparql import Endpoint, SparqlStore
 from data.sources.source import Access
 
@@ -35,11 +34,11 @@ class DumpGraph:
 
     def identity(self) -> str:
         """What the files hold; InputError where one cannot be read."""
-        return dump.digest(self.files, self.folder)
+        return dump_digest(self.files, self.folder)
 
     def open(self) -> SparqlStore:
         """The loaded graph; errors as in `Dump.of`."""
-        return _loaded(self.files, self.folder, self.identity())
+        return shared_dump(self.files, self.folder)
 
 
 def graph(name: str, files: tuple[str, ...], access: Access) -> EndpointGraph | DumpGraph:
@@ -47,9 +46,3 @@ def graph(name: str, files: tuple[str, ...], access: Access) -> EndpointGraph | 
     if files:
         return DumpGraph(name, tuple(Path(file).expanduser() for file in files), access.downloads / "graphs")
     return EndpointGraph(name, access)
-
-
-@lru_cache(maxsize=2)
-def _loaded(files: tuple[Path, ...], folder: Path, digest: str) -> dump.Dump:
-    """Opened once in a process, which may ask it in several threads."""
-    return dump.Dump.of(files, folder)
