@@ -10,6 +10,7 @@ from prefect.client.schemas.objects import State
 
 from data.errors import DamagedFile, ModelError, SwaymeterError
 from data.measures import MEASURES
+from data.records.table import table_digest
 from data.records.tables import (
     AGREEMENT,
     ANNOTATIONS,
@@ -25,7 +26,7 @@ from data.records.tables import (
     TRIPLES,
     Table,
 )
-from data.storage.keys import content_key, table_digest
+from data.storage.keys import content_key
 from data.storage.workspace import Stored, Workspace, read_metadata
 from data.warehouse import Warehouse, content_of, rebuilt
 from flows.attempt import outcome

@@ -14,9 +14,10 @@ from data import catalog
 from data.errors import ModelError, SwaymeterError, UnknownName, UsageError
 from data.measures import MEASURES
 from data.records import Partition, Question, Rejected, as_row
+from data.records.table import table_digest
 from data.records.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS, REJECTED
 from data.registry import INPUTS
-from data.storage.keys import content_key, table_digest
+from data.storage.keys import content_key
 from data.storage.workspace import Stored, Workspace
 from flows.facts_keys import facts_made_from, names_made_from
 from flows.items import Item, Selection
