@@ -1,9 +1,8 @@
 import random
 
-import pyarrow as pa
 import pytest
 
-from data.storage.keys import content_key, drawn_first, generator, table_digest
+from data.storage.keys import content_key, drawn_first, generator
 
 NAMES = [f"entity {number}" for number in range(60)]
 
@@ -29,15 +28,6 @@ def test_a_key_is_the_same_on_every_machine() -> None:
 def test_a_key_is_never_made_from_what_is_no_number() -> None:
     with pytest.raises(ValueError, match="JSON"):
         content_key({"threshold": float("nan")})
-
-
-def test_a_table_digest_sees_values_order_and_names_but_not_metadata() -> None:
-    table = pa.table({"a": [1, 2], "b": ["x", None]})
-    digest = table_digest(table)
-    assert table_digest(table.replace_schema_metadata({"by": "hand"})) == digest
-    assert table_digest(table.take([1, 0])) != digest
-    assert table_digest(table.rename_columns(["a", "c"])) != digest
-    assert table_digest(table.set_column(1, "b", pa.array(["x", "None"]))) != digest
 
 
 def test_a_generator_hangs_on_seed_and_identity_alone() -> None:
