@@ -63,7 +63,7 @@ def _about(side: str, dataset: Dataset) -> Text:
     counts = [
         f"{len(rows)} {what} of {len(relations)} relations"
         for what, rows, relations in (
-            ("facts", dataset.facts, dataset.relations), ("questions", dataset.questions, dataset.asked_relations),
+            ("facts", dataset.facts, dataset.relations), ("questions", dataset.questions, dataset.question_relations),
         )
         if rows
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The Prefect flows: a study, or one stage of it, run over its graph; a flow run ends Failed where a step has failed."""
+"""Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import os
 from collections.abc import Callable

@@ -66,4 +66,4 @@ step_task: Any = task(
     cache_policy=NO_CACHE,
     persist_result=False,
 )(_run_named)
-"""Submit it as `step_task.submit(str(step.id), quote(step), quote(run))`: what is quoted, Prefect does not look into."""
+"""Submit `step_task.submit(str(step.id), quote(step), quote(run))`: what is quoted, Prefect does not look into."""
