@@ -65,3 +65,12 @@ class ServiceAccess:
                     not_before=not_before,
                 )  # fmt: skip
             return _sessions[wanted]
+
+
+def close_sessions() -> None:
+    """Closes the sessions of this process; the next one that is asked for is opened anew."""
+    with _lock:
+        sessions = list(_sessions.values())
+        _sessions.clear()
+    for session in sessions:
+        session.close()

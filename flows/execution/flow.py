@@ -21,7 +21,7 @@ from flows.graph.rerun import Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step
 from flows.graph.study_graph import reruns_of, study_graph, workspace_of
-from flows.study import read_study
+from flows.study.reading import read_study
 
 QUICKSTART = "flows/studies/quickstart.yaml"
 
