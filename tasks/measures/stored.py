@@ -1,7 +1,6 @@
 """Stored scores of other measures, at the queries and questions that a derived measure needs them at."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
