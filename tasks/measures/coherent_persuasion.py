@@ -106,7 +106,7 @@ def _check(inputs: Inputs, sampled: Sequence[Sampled], stored: dict[QuestionKey,
         rows = stored[one.question.question_id, one.condition]
         if [row["token_ids"] for row in rows] != [list(answer.token_ids) for answer in one.answers.samples]:
             raise ScoreError(
-                f"relation {inputs.relation}: sampled again, the answers to {one.question.question!r} under the condition "
+                f"relation {inputs.relation}: sampled again, the answers to {one.question.question!r} under "
                 f"{one.condition} differ from the stored ones; score answers and coherent_persuasion with --force"
             )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from data import catalog
-from data.records import Context, Query, Question, of_row
+from data.records import Context, Query, of_row
 from data.records.tables import CONTEXTS, FACTS, INVENTED, QUERIES
 from data.sources import sample
 from data.sources.fetch import write_facts, write_names
