@@ -9,7 +9,7 @@ from pathlib import Path
 
 from data.warehouse import content_of, rebuilt
 from flows.server.orchestrator import orchestrator
-from flows.study.study_file import STUDIES
+from flows.study.reading import STUDIES
 from tasks.models import identify_entailment, identify_language_model, load_embedder, load_language_model
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")

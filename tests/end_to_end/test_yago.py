@@ -18,9 +18,9 @@ import pytest
 import requests
 import yaml
 
-from tests.data.sources.oxigraph import served
-from tests.data.sources.sparql_server import RESULTS, Said, answering
-from tests.data.sources.yago_graph import RELATIONS, write_graph
+from tests.data.sources.graph.oxigraph import served
+from tests.data.sources.graph.sparql_server import RESULTS, Said, answering
+from tests.data.sources.graph.yago_graph import RELATIONS, write_graph
 from tests.end_to_end.tiny_study import Run, TinyStudy
 from tests.end_to_end.waiting import until
 from tests.tasks.models.tiny import save_language_model

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.data.sources.yago_graph import write_graph
+from tests.data.sources.graph.yago_graph import write_graph
 from tests.flows.conftest import Command
 from tests.flows.small_plan import small_study, write_study
 

@@ -9,12 +9,12 @@ from data.sources.triples import from_csv, of_property, popqa
 from data.sources.wikimedia.edit_history import edit_history
 from tasks.contexts.disputes.of_page import disputes_of_page
 from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
-from tests.data.sources.oxigraph import served
+from tests.data.sources.graph.oxigraph import served
+from tests.data.sources.graph.sparql_server import asking as asking_graph
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.wiki_world import OUTCOME, WARS, Kept, Left, Served, World, forwarding, serving_world
 from tests.data.sources.servers.wiki_world.asking import MONTHS, asking_world, embed, seeds_of
 from tests.data.sources.servers.wiki_world.wikitext import plain
-from tests.data.sources.sparql_server import asking as asking_graph
 
 KEPT = {fact: kept for fact, kept in OUTCOME.items() if isinstance(kept, Kept)}
 
