@@ -16,6 +16,7 @@ from data.records.row import Meaning, table
 from data.storage.keys import content_key
 from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Row, Rows
 from tasks.measures.rows import QuestionScore
+from tasks.measures.stored import QuestionKey
 
 if TYPE_CHECKING:
     from tasks.scoring.answer_prompts import AnswerPrompt
@@ -70,6 +71,11 @@ class Sampled:
     engine: str
 
     @property
+    def key(self) -> QuestionKey:
+        """What identifies the question under the condition."""
+        return self.question.question_id, self.condition
+
+    @property
     def columns(self) -> Row:
         """The columns that name the question, the condition and the engine."""
         return {"question_id": self.question.question_id, "condition": self.condition, "engine": self.engine}
@@ -94,7 +100,8 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
                 for row in cluster_rows(matrix)
             ]
             if "coherent_persuasion" in inputs.outputs:
-                scores = persuasion_rows(inputs, sampled, equivalent)
+                along = [[answer.mean_distribution for answer in one.answers.samples] for one in sampled]
+                scores = persuasion_rows(inputs, sampled, along, equivalent)
                 rows["coherent_persuasion"] = [{**row, **stand_in} for row in scores]
         yield Rows(rows)
 

@@ -18,7 +18,7 @@ from tasks.measures.chunks import cut_questions
 from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Row, Rows
 from tasks.measures.provenance import inherited
 from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import of_questions, rows_of
+from tasks.measures.stored import QuestionKey, of_questions, rows_of
 
 
 class ClustersParameters(Parameters):
@@ -91,9 +91,9 @@ def cluster_rows(equivalent: NDArray[np.bool_]) -> Iterator[Row]:
         yield {"sample": number, "cluster": cluster[number], "equivalent_to": np.flatnonzero(same).tolist()}
 
 
-def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[tuple[str, str], NDArray[np.bool_]]:
+def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
     """The stored equivalences of the answers to each question under each condition, (n, n) for each."""
-    found = {}
+    found: dict[QuestionKey, NDArray[np.bool_]] = {}
     for key, rows in of_questions(inputs, "clusters", questions, "equivalent_to").items():
         found[key] = np.zeros((len(rows), len(rows)), dtype=bool)
         for row in rows:

@@ -1,7 +1,8 @@
 """Coherent persuasion: how far a context moves the distributions along clusters of sampled answers.
 
-The distributions are not stored. Where the answers are missing, too, their pass scores it; where they are stored, they
-are sampled once more, which gives the same ones, and the stored clusters are used.
+The distributions are not stored. Where the answers are missing, too, their pass scores it. Where they are stored, they
+are sampled once more and the stored clusters are used; an answer that comes out otherwise, by rounding in a dtype
+shorter than float32, is read along its stored tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +10,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
-from data.errors import ScoreError
 from data.records.row import Meaning, table
 from tasks.measures.answers import Sampled, sample
 from tasks.measures.clusters import equivalences
@@ -17,13 +17,13 @@ from tasks.measures.half_samples import HalfSampleParameters, clusters_of, stand
 from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, Rows
 from tasks.measures.provenance import inherited
 from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import QuestionKey, of_questions, rows_of
+from tasks.measures.stored import of_questions, rows_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tasks.scoring.coherent_persuasion import GroupedAnswers
+    from tasks.scoring.coherent_persuasion import Distribution
 
 
 @table(
@@ -49,10 +49,11 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     """Samples the stored answers once more, for the distributions along them."""
     for questions in chunks:
         sampled = sample(inputs, model, questions)
-        _check(inputs, sampled, of_questions(inputs, "answers", questions, "token_ids"))
+        answers = of_questions(inputs, "answers", questions, "token_ids")
         stored = equivalences(inputs, questions)
         origins = inherited(rows_of(inputs.scores["clusters"], questions), "question_id", "condition")
-        rows = persuasion_rows(inputs, sampled, [stored[one.question.question_id, one.condition] for one in sampled])
+        distributions = [_along_stored(model, one, [row["token_ids"] for row in answers[one.key]]) for one in sampled]
+        rows = persuasion_rows(inputs, sampled, distributions, [stored[one.key] for one in sampled])
         yield Rows(
             {
                 "coherent_persuasion": [
@@ -62,21 +63,40 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
         )
 
 
+def _along_stored(model: Any, one: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
+    """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
+    from tasks.scoring.generation.along import mean_distribution
+
+    known = {answer.token_ids: answer.mean_distribution for answer in one.answers.samples}
+    for tokens in map(tuple, stored):
+        if tokens not in known:
+            known[tokens] = mean_distribution(model, one.prompt.tokens, tokens)
+    return [known[tuple(tokens)] for tokens in stored]
+
+
 def persuasion_rows(
-    inputs: Inputs, sampled: Sequence[Sampled], equivalent: "Sequence[NDArray[np.bool_]]"
+    inputs: Inputs,
+    sampled: Sequence[Sampled],
+    distributions: "Sequence[Sequence[Distribution]]",
+    equivalent: "Sequence[NDArray[np.bool_]]",
 ) -> Iterator[Row]:
     """The scores of every context of every question, without their stand-in.
 
     Args:
         inputs: whose parameters say how many half-samples there are.
-        sampled: the answers, those of a question one after the other, first those without a context.
-        equivalent: which of them are equivalent, (n, n) for each.
+        sampled: questions under conditions, those of a question one after the other, first without a context.
+        distributions: the mean distribution, (V,), along each of their answers.
+        equivalent: which of these are equivalent, (n, n) for each.
     """
-    from tasks.scoring.coherent_persuasion import coherent_persuasions
+    from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
 
-    grouped = [_grouped(inputs, one, matrix) for one, matrix in zip(sampled, equivalent, strict=True)]
-    pairs = zip(sampled, grouped, strict=True)
-    for _, of_question in groupby(pairs, key=lambda pair: pair[0].question.question_id):
+    parameters: HalfSampleParameters = inputs.parameters["coherent_persuasion"]
+    grouped = []
+    for one, along, matrix in zip(sampled, distributions, equivalent, strict=True):
+        clusters, halves = clusters_of(matrix, parameters, inputs.seed, *one.key)
+        name = f"the answers to {one.question.question_id} under {one.condition}"
+        grouped.append((one, GroupedAnswers(name, along, clusters, halves)))
+    for _, of_question in groupby(grouped, key=lambda pair: pair[0].question.question_id):
         (_, without), *others = of_question
         scores = coherent_persuasions(without, [answers for _, answers in others])
         for (one, answers), score in zip(others, scores, strict=True):
@@ -89,26 +109,6 @@ def persuasion_rows(
                 "coherent_persuasion": score.score,
                 "coherent_persuasion_standard_error": score.standard_error,
             }
-
-
-def _grouped(inputs: Inputs, one: Sampled, equivalent: "NDArray[np.bool_]") -> "GroupedAnswers":
-    from tasks.scoring.coherent_persuasion import GroupedAnswers
-
-    parameters: HalfSampleParameters = inputs.parameters["coherent_persuasion"]
-    key = (one.question.question_id, one.condition)
-    clusters, halves = clusters_of(equivalent, parameters, inputs.seed, *key)
-    distributions = [answer.mean_distribution for answer in one.answers.samples]
-    return GroupedAnswers(f"the answers to {key[0]} under {key[1]}", distributions, clusters, halves)
-
-
-def _check(inputs: Inputs, sampled: Sequence[Sampled], stored: dict[QuestionKey, list[Row]]) -> None:
-    for one in sampled:
-        rows = stored[one.question.question_id, one.condition]
-        if [row["token_ids"] for row in rows] != [list(answer.token_ids) for answer in one.answers.samples]:
-            raise ScoreError(
-                f"relation {inputs.relation}: sampled again, the answers to {one.question.question!r} under "
-                f"{one.condition} differ from the stored ones; score answers and coherent_persuasion with --force"
-            )
 
 
 MEASURE = Measure(

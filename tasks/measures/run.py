@@ -20,6 +20,8 @@ from tasks.measures.measure import Amounts, Chunk, Computed, Inputs, Measure, Ro
 from tasks.measures.passes import passes
 from tasks.measures.provenance import provenance
 
+_NOTHING = {"prompts": 0, "forward_passes": 0, "seconds": 0.0}
+
 Progress = Callable[[int, int], None]
 """Called with the chunks that are done and the chunks that there are."""
 
@@ -97,8 +99,10 @@ def _run(
             progress(number, len(chunks))
             rows, about = _next(computed, model)
             about |= {"prompts": _prompts(measure, inputs, chunks[number]), "chunk": bounds[number]}
-            for output in outputs.values():
-                _store(measure, inputs, model, rows, output.part(number), about)
+            for name, output in outputs.items():
+                # What a pass took is noted once, at its leading measure: sums over files count nothing twice.
+                took = about if name == measure.name else {**about, **_NOTHING}
+                _store(measure, inputs, model, rows, output.part(number), took)
             spent = spent.plus(about)
     for output in outputs.values():
         _join(output, len(chunks))
@@ -142,7 +146,7 @@ def _join(whole: TableArtifact, count: int) -> None:
     total = {
         "started_at": min(about["started_at"] for about in abouts),
         "finished_at": max(about["finished_at"] for about in abouts),
-        **{name: sum(about[name] for about in abouts) for name in ("seconds", "forward_passes", "prompts")},
+        **{name: sum(about[name] for about in abouts) for name in _NOTHING},
     }
     kept = {name: value for name, value in abouts[-1].items() if name != "chunk"}
     whole.write(pa.concat_tables([part.read() for part in parts]), {**kept, **total})
