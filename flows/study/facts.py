@@ -82,15 +82,15 @@ class ServicePart(Part):
     """A public service in other words than the default ones: a mirror's address, other limits (see `Service`)."""
 
     address: str | None = Field(default=None, pattern=r"^https?://\S+$")
-    requests_a_minute: float | None = Field(default=None, gt=0, le=60_000)
-    age_days: float | None = Field(default=None, ge=0, le=36_500)
+    requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
+    cache_ttl_days: float | None = Field(default=None, ge=0, le=36_500)
     timeout_s: float | None = Field(default=None, gt=0, le=3600)
-    requests: int | None = Field(default=None, ge=1)
-    minutes: float | None = Field(default=None, gt=0)
+    max_requests: int | None = Field(default=None, ge=1)
+    max_minutes: float | None = Field(default=None, gt=0)
 
 
 class ServicesPart(Part):
-    """Who asks public services (an e-mail address or a page), where their answers are kept, and each service.
+    """Who asks public services (an e-mail address or a page), where responses are cached, and each service.
 
     wikidata: its Query Service; wikidata_api: its items and their edits.
     """

@@ -43,7 +43,7 @@ def test_facts_of_a_graph_hang_on_the_graph_the_draw_and_the_seed() -> None:
 
 def test_facts_do_not_hang_on_who_asks_how_fast_or_how_many_entities_are_chosen() -> None:
     before = facts_made_from(study(YAGO), "capital", GRAPHS)
-    polite = study(YAGO, contact="a@example.org", cache="elsewhere", yago={"requests_a_minute": 5, "age_days": 1})
+    polite = study(YAGO, contact="a@example.org", cache="elsewhere", yago={"cache_ttl_days": 1})
     assert facts_made_from(polite, "capital", GRAPHS) == before
     assert facts_made_from(study(YAGO | {"real_entities": 9, "choice": "degree"}), "capital", GRAPHS) == before
 

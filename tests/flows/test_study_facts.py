@@ -41,9 +41,9 @@ def test_what_cannot_be_is_refused_by_its_name(said: dict[str, Any], why: str) -
 
 
 def test_a_service_has_its_defaults_and_what_the_study_says_otherwise() -> None:
-    services = ServicesPart.model_validate({"yago": {"address": "http://127.0.0.1/query", "minutes": 5}})
+    services = ServicesPart.model_validate({"yago": {"address": "http://127.0.0.1/query", "max_minutes": 5}})
     yago = services.service("yago")
-    assert (yago.name, yago.address, yago.minutes, yago.at_once) == ("YAGO", "http://127.0.0.1/query", 5, 1)
+    assert (yago.name, yago.address, yago.max_minutes, yago.max_concurrency) == ("YAGO", "http://127.0.0.1/query", 5, 1)
     assert services.service("wikidata").address.startswith("https://")
 
 
@@ -60,8 +60,8 @@ def test_whoever_runs_it_is_the_contact_where_the_study_names_none(monkeypatch: 
     [
         {"yago": {"address": "file:///etc/passwd"}},
         {"yago": {"address": "http://a b"}},
-        {"yago": {"at_once": 0}},
-        {"yago": {"requests_a_minute": 0}},
+        {"yago": {"max_concurrency": 0}},
+        {"yago": {"requests_per_minute": 0}},
         {"yago": {"tries": 100}},
         {"dbpedia": {}},
     ],

@@ -17,11 +17,11 @@ from data.records.tables import DISPUTES, REJECTED
 from data.sources.wikimedia.mediawiki import Wiki
 from data.sources.wikimedia.wikipedia import Wikipedia
 from tasks.contexts.disputes.of_page import Found, disputes_of_page
-from tests.data.sources.wikimedia.mediawiki.small_wiki import contents, in_parts
 from tests.data.sources.servers.faults import Asked, Say, serving
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, CLEO, LEVY, PASSER_BY, QUIET, SKIRMISH, TEMPORARY
 from tests.data.sources.small_sessions import asking
+from tests.data.sources.wikimedia.mediawiki.small_wiki import contents, in_parts
 from tests.tasks.contexts.letters import embed
 from tests.tasks.contexts.live import MONTHS, clients, never
 

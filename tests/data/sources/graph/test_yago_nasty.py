@@ -132,11 +132,11 @@ def test_an_entity_keeps_its_name_when_the_service_gives_another_later(tmp_path:
     assert (fact.object, fact.other_objects) == ("Party P", ())
 
 
-@pytest.mark.parametrize("at_once", [1, 100])
+@pytest.mark.parametrize("batch", [1, 100])
 def test_something_of_which_only_the_class_is_known_is_called_by_the_class(
-    at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yago, "BATCH", at_once)
+    monkeypatch.setattr(yago, "BATCH", batch)
     store = graph(
         tmp_path,
         """

@@ -12,7 +12,7 @@ from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import World, repeated, service_of, serving_world
 from tests.data.sources.servers.wiki_world.asking import MONTHS, asking_world, embed, seeds_of
-from tests.data.sources.servers.wiki_world.trouble import ENDING, PASSING, PASSING_OF_A_WIKI
+from tests.data.sources.servers.wiki_world.trouble import ENDING, TRANSIENT, TRANSIENT_OF_A_WIKI
 
 SERVICES = ("wikidata_api", "wikipedia", "pageviews", "wembedder")
 WIKIS = ("wikidata_api", "wikipedia")
@@ -28,11 +28,14 @@ def untroubled(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 
 class TestTroubleThatPasses:
-    @pytest.mark.parametrize("trouble", [*PASSING, *PASSING_OF_A_WIKI])
+    @pytest.mark.parametrize("trouble", [*TRANSIENT, *TRANSIENT_OF_A_WIKI])
     def test_the_outcome_is_the_same(
         self, world: World, untroubled: tuple[Built, int], tmp_path: Path, trouble: str
     ) -> None:
-        said, troubled = {**PASSING, **PASSING_OF_A_WIKI}[trouble], WIKIS if trouble in PASSING_OF_A_WIKI else SERVICES
+        said, troubled = (
+            {**TRANSIENT, **TRANSIENT_OF_A_WIKI}[trouble],
+            WIKIS if trouble in TRANSIENT_OF_A_WIKI else SERVICES,
+        )
         fault = first_of_each(troubled, said)
         with serving_world(world, before=fault) as (addresses, asked), asking_world(addresses, tmp_path) as clients:
             built = films(clients)
