@@ -86,7 +86,7 @@ def _fetch_facts(plan: Plan, sources: Sources, relation: str, began: datetime | 
     stored = plan.facts(relation)
     if is_wanted(stored, began):
         fetched = sources.facts(relation)
-        write_facts(relation, fetched.facts, stored, {"looked_at": fetched.asked, "dropped": dict(fetched.dropped)})
+        write_facts(relation, fetched.facts, stored, {"looked_at": fetched.asked, "rejected": dict(fetched.rejected)})
     stored.read_as_written()
 
 

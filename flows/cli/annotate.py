@@ -149,7 +149,7 @@ def standing(plan: Plan) -> Standing:
     now = {shown(question) for question in questions}
     current = [one for one in annotations if (one.question_id, one.texts) in now]
     decided = decide(questions, current)
-    outcome = Counter(one.reason for one in decided.dropped)
+    outcome = Counter(one.reason for one in decided.rejected)
     found = judgements(current).values()
     return Standing(
         questions=len(now),

@@ -160,7 +160,10 @@ def test_a_damaged_cache_is_named(opened: Open, tmp_path: Path) -> None:
     file = tmp_path / "answers" / "yago.sqlite"
     file.parent.mkdir()
     file.write_bytes(b"this is no database, " * 1000)
-    with serving(says([1])) as server, pytest.raises(WorkspaceError, match=r"yago\.sqlite.*remove the file where it is damaged"):
+    with (
+        serving(says([1])) as server,
+        pytest.raises(WorkspaceError, match=r"yago\.sqlite.*remove the file where it is damaged"),
+    ):
         opened(server).ask({})
 
 

@@ -70,7 +70,7 @@ class TestAWorldThatMoves:
                 moving.wikidata.delete("Q401")
 
         built = of_moving(moving, before, tmp_path)
-        assert ("Q401", reasons.SUBJECT_MISSING) in {(drop.subject_id, drop.reason) for drop in built.dropped}
+        assert ("Q401", reasons.SUBJECT_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
 
     def test_a_page_deleted_after_its_item_was_read(self, tmp_path: Path) -> None:
         moving = wiki_world.world()
@@ -80,7 +80,7 @@ class TestAWorldThatMoves:
                 moving.wikipedia.pages.pop("The Salt Ledger", None)
 
         built = of_moving(moving, before, tmp_path)
-        assert ("Q402", reasons.PAGE_MISSING) in {(drop.subject_id, drop.reason) for drop in built.dropped}
+        assert ("Q402", reasons.PAGE_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
 
     def test_a_label_that_changes_meanwhile_is_one_or_the_other_throughout(self, tmp_path: Path) -> None:
         moving = wiki_world.world()
@@ -158,4 +158,4 @@ def first_of_each(services: Collection[str], said: Say) -> Callable[[Asked], Say
 def told(built: Built) -> object:
     """All but the time."""
     questions = [replace(one, retrieved_at=None) for one in built.questions]
-    return questions, [replace(one, retrieved_at=None) for one in built.dropped]
+    return questions, [replace(one, retrieved_at=None) for one in built.rejected]
