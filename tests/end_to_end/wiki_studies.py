@@ -45,7 +45,7 @@ class WikiStudies:
     def study(self, addresses: Mapping[str, str], *, contact: bool = True, **questions: Any) -> TinyStudy:
         """A study of all that the world has, in an empty workspace. addresses: of the services, by name."""
         services: dict[str, Any] = {
-            name: {"address": address, "requests_a_minute": 60_000} for name, address in addresses.items()
+            name: {"address": address, "requests_per_minute": 60_000} for name, address in addresses.items()
         }
         content = {
             "name": "wiki",

@@ -1,11 +1,23 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from data.errors import InputError, WorkspaceError
 from data.records import PARTITIONS, Partition
-from data.sources import dynamicqa
-from data.sources.dynamicqa.layout import COLUMNS, FILES, OPTIONAL, content_of, keeps, read_rows, rows_of, write_rows
+from data.sources import dynamicqa, slots
+from data.sources.dynamicqa.layout import (
+    COLUMNS,
+    FILES,
+    OPTIONAL,
+    Row,
+    Rows,
+    content_of,
+    keeps,
+    read_rows,
+    rows_of,
+    write_rows,
+)
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, write
 
 HEADER = ",".join(COLUMNS["disputable"])
@@ -153,3 +165,61 @@ def test_rows_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_cell_may_hold_what_is_read_back() -> None:
     assert all(map(keeps, ["", "two\nlines", "\t", "é🙂", "x" * 131_071]))
     assert not any(map(keeps, ["\0", "\r", "\x1b[2J", "\x7f", "\ud800", "x" * 131_072]))
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-3],
+        lambda content: content.split(b"\r\n", 1)[1],
+        lambda content: content[: len(content) // 3] + bytes(64),
+        lambda content: content[: len(content) // 2] + b"\xff" + content[len(content) // 2 + 1 :],
+        lambda content: b"\x1f\x8b\x08\x00" + content,
+        lambda content: content.replace(b',"', b",", 1),
+        lambda content: content.replace(b"?", b"?\r\n", 1),
+        lambda content: content.replace(b"replace_name", b"replacement", 1),
+    ],
+)
+def test_damaged_files_are_refused_with_what_to_do(
+    damage: Callable[[bytes], bytes], partition: Partition, sound_files: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / FILES[partition]
+    file.write_bytes(damage((sound_files / FILES[partition]).read_bytes()))
+    with pytest.raises(InputError, match=rf"(?s)^{file}.*(fetch it again|save it as|did you mean|remove it)"):
+        dynamicqa.questions(tmp_path, partition)
+
+
+@pytest.mark.parametrize(("partition", "other"), [("static", "temporal"), ("temporal", "static")])
+def test_a_file_under_the_name_of_another_is_flagged(
+    partition: Partition, other: Partition, sound_files: Path, tmp_path: Path
+) -> None:
+    (tmp_path / FILES[partition]).write_bytes((sound_files / FILES[other]).read_bytes())
+    questions = dynamicqa.questions(tmp_path, partition)
+    assert all(slots.EDITS_CONTRADICT_PARTITION in question.flags for question in questions)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "flag"),
+    [
+        ("obj", "replace_name", slots.OBJECT_NOT_AMONG_ANSWERS), ("question", "context", slots.NO_SLOT),
+        ("subj", "obj", slots.SUBJECT_NOT_IN_QUESTION), ("subj_id", "prop_id", slots.MALFORMED_ID),
+        ("num_edits", "s_pop", slots.EDITS_CONTRADICT_PARTITION),
+    ],
+)  # fmt: skip
+def test_swapped_columns_are_flagged(one: str, two: str, flag: str, sound_files: Path) -> None:
+    rows = read_rows(sound_files / FILES["static"], "static")
+    cells = ({**row.cells, one: row.cells[two], two: row.cells[one]} for row in rows.rows)
+    swapped = Rows(rows.columns, tuple(Row(row.line, new) for row, new in zip(rows.rows, cells, strict=True)))
+    questions = dynamicqa.questions_of(swapped, "static", "swapped")
+    assert sum(flag in question.flags for question in questions) > 0.98 * len(questions)
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_other_line_ends_throughout_say_the_same(partition: Partition, sound_files: Path, tmp_path: Path) -> None:
+    file = tmp_path / FILES[partition]
+    file.write_bytes((sound_files / FILES[partition]).read_bytes().replace(b"\r\n", b"\n"))
+    assert dynamicqa.questions(tmp_path, partition) == dynamicqa.questions(sound_files, partition)
+    assert content_of(read_rows(file, partition)) == file.read_bytes()
