@@ -33,7 +33,9 @@ def live_plan(
     (folder / "embedder" / "model.safetensors").write_bytes(b"embedder")
     said = {
         "source": "wikidata", "per_partition": None, "embedder": str(folder / "embedder"),
-        "triples": {"source": "file", "file": str(folder / "list.csv"), "properties": ["P36", "P999999"], "per_property": 2},
+        "triples": {
+            "source": "file", "file": str(folder / "list.csv"), "properties": ["P36", "P999999"], "per_property": 2,
+        },
         "disputes": {"pages": PAGES}, **questions,
     }  # fmt: skip
     measures: dict[str, Any] = {"accuracy": {}, "answers": {"samples": 2, "entailment": str(folder / "judge")}}

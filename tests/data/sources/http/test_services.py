@@ -6,7 +6,7 @@ import pytest
 
 from data.sources.http.manners import check_address, place_in
 from data.sources.http.services import SERVICES
-from flows.study.facts import ServicesPart
+from flows.study.services import ServicesPart
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -38,7 +38,7 @@ def test_only_files_are_brought_by_nobody_to_reach() -> None:
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_study_may_say_otherwise_of_every_service(name: str) -> None:
-    services = ServicesPart.model_validate({name: {"address": "http://127.0.0.1/mirror", "age_days": 1}})
+    services = ServicesPart.model_validate({name: {"address": "http://127.0.0.1/mirror", "cache_ttl_days": 1}})
     said = services.service(name)
     assert (said.address, said.age_days) == ("http://127.0.0.1/mirror", 1)
     assert (said.name, said.at_once) == (SERVICES[name].name, SERVICES[name].at_once)
