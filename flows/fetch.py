@@ -86,9 +86,8 @@ def _fetch_facts(plan: Plan, sources: Sources, relation: str, began: datetime | 
     stored = plan.facts(relation)
     if is_wanted(stored, began):
         fetched = sources.facts(relation)
-        write_facts(
-            relation, fetched.facts, stored, {"looked_at": fetched.requested, "dropped": dict(fetched.rejected)}
-        )
+        about = {"looked_at": fetched.requested, "rejected": dict(fetched.rejected)}
+        write_facts(relation, fetched.facts, stored, about)
     stored.read_as_written()
 
 

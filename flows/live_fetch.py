@@ -83,7 +83,7 @@ def _fetch_property(files: LiveFiles, live: LiveSources, relation: str, anew: da
     part = files.of_property(relation)
     if any(is_wanted(stored, anew) for stored in (part.dropped, part.questions)):
         built = live.of_property(relation)
-        _write_part(part, [as_row(row) for row in built.questions], [as_row(row) for row in built.dropped])
+        _write_part(part, [as_row(row) for row in built.questions], [as_row(row) for row in built.rejected])
     _read_both(part.dropped, part.questions)
 
 
@@ -91,14 +91,15 @@ def _fetch_disputes(files: LiveFiles, live: LiveSources, title: str, anew: datet
     disputes, dropped = files.disputes(title)
     if is_wanted(disputes, anew) or is_wanted(dropped, anew):
         found = _without_doubles(live.disputes(title), title, files.titles)
-        dropped.write(dropped.table.of([as_row(row) for row in found.dropped]))
+        dropped.write(dropped.table.of([as_row(row) for row in found.rejected]))
         disputes.write(disputes.table.of([as_row(row) for row in found.disputes]))
     _read_both(dropped, disputes)
 
 
 def _without_doubles(found: Found, title: str, titles: Collection[str]) -> Found:
     """What was found, unless the title leads to a page that is listed under its own name, too."""
-    page = next((name for name in (*(one.page for one in found.disputes), *(one.part for one in found.dropped))), title)
+    pages = (*(one.page for one in found.disputes), *(one.part for one in found.rejected))
+    page = next(iter(pages), title)
     if page == title or page not in titles:
         return found
     doubled = Rejected(
@@ -112,7 +113,7 @@ def _write(files: LiveFiles, live: LiveSources, title: str, began: datetime | No
     part = files.of_page(title)
     if any(is_wanted(stored, began) for stored in (part.dropped, part.questions)):
         built = live.written(title)
-        _write_part(part, [as_row(row) for row in built.questions], [as_row(row) for row in built.dropped])
+        _write_part(part, [as_row(row) for row in built.questions], [as_row(row) for row in built.rejected])
     _read_both(part.dropped, part.questions)
 
 

@@ -1,7 +1,7 @@
 """What the pieces of work that fetch live questions are called."""
 
 from data.records import identity
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 
 PAGES_WORK = "fetch x pages"
 """What fetching the list of controversial pages is called."""

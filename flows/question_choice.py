@@ -34,7 +34,7 @@ def choose(files: QuestionFiles, partitions: Sequence[Partition]) -> QuestionCho
             if wanted.annotated:
                 decided = decide(candidates, read_annotations(files.workspace))
                 candidates = list(decided.accepted)
-                left_out += decided.dropped
+                left_out += decided.rejected
             if not candidates:
                 raise InputError(_nothing_to_ask(files, partition, left_out))
             chosen = choose_questions(candidates, count=wanted.per_partition, seed=files.study.seed)

@@ -104,16 +104,16 @@ def test_files_of_the_code_that_a_page_names_exist(page: Path) -> None:
 
 
 TOLD_OF_QUESTIONS: Mapping[str, Callable[[Service], str]] = {
-    "at once, a minute": lambda service: f"{service.at_once}, {service.requests_a_minute:g}",
-    "kept for days": lambda service: f"{service.age_days:g}",
-    "requests and minutes of a run": lambda service: f"{service.requests:,} and {service.minutes:,g}",
+    "at once, a minute": lambda service: f"{service.max_concurrency}, {service.requests_per_minute:g}",
+    "kept for days": lambda service: f"{service.cache_ttl_days:g}",
+    "requests and minutes of a run": lambda service: f"{service.max_requests:,} and {service.max_minutes:,g}",
 }
 TOLD_OF_FACTS: Mapping[str, Callable[[Service], str]] = {
     "`address`": lambda service: urlsplit(service.address).netloc,
-    "`requests_per_minute`": lambda service: f"{service.requests_a_minute:g}",
-    "`cache_ttl_days`": lambda service: f"{service.age_days:g}",
+    "`requests_per_minute`": lambda service: f"{service.requests_per_minute:g}",
+    "`cache_ttl_days`": lambda service: f"{service.cache_ttl_days:g}",
     "`timeout_s`": lambda service: f"{service.timeout_s:g}",
-    "`max_requests`, `max_minutes`": lambda service: f"{service.requests:,} and {service.minutes:,g}",
+    "`max_requests`, `max_minutes`": lambda service: f"{service.max_requests:,} and {service.max_minutes:,g}",
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
 from data.records import Annotation, Partition, Question, as_row
 from data.records.tables import ANNOTATIONS
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 from data.storage.workspace import Workspace
 from flows.plan import Plan
 from tasks.contexts.annotation.agreement import Agreement, agreement
@@ -149,7 +149,7 @@ def standing(plan: Plan) -> Standing:
     now = {shown(question) for question in questions}
     current = [one for one in annotations if (one.question_id, one.texts) in now]
     decided = decide(questions, current)
-    outcome = Counter(one.reason for one in decided.dropped)
+    outcome = Counter(one.reason for one in decided.rejected)
     found = judgements(current).values()
     return Standing(
         questions=len(now),

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data.records import ANNOTATION_CHOICES
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 from flows.cli.options import Folder, StudyFile, Traceback, err, out
 from flows.plan import Plan
 

@@ -75,9 +75,9 @@ def test_three_annotators_have_the_library_s_alpha_and_only_accepted_and_changed
     decided = decide(questions, read_annotations(plan.workspace))
     assert [one.question for one in decided.accepted] == [first.question, "Who made it?", third.question]
     assert [one.question_id for one in decided.accepted] == [one.question_id for one in questions[:3]]
-    reasons = {one.subject: one.reason for one in decided.dropped}
+    reasons = {one.subject: one.reason for one in decided.rejected}
     assert reasons[fourth.subject] == "annotators_discard"
-    assert len(decided.accepted) + len(decided.dropped) == len(questions) == standing.questions
+    assert len(decided.accepted) + len(decided.rejected) == len(questions) == standing.questions
 
 
 @pytest.mark.parametrize("name", ["ada.xlsx", "ada.csv"])

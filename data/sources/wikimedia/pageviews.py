@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from data.errors import InputError
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 from data.sources.http.session import ServiceProblem, Session
 
 PROJECT = "en.wikipedia"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from data.records import WikidataId
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 from data.sources.http.session import ServiceProblem, Session
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")

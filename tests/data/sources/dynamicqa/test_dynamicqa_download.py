@@ -18,7 +18,7 @@ from tests.data.sources.servers.faults import FaultServer, Say, gzipped, serving
 def session(folder: Path, where: FaultServer | str, *, offline: bool = False) -> Iterator[Session]:
     """A session that asks there, and waits for nothing."""
     address = where if isinstance(where, str) else where.address
-    service = replace(SERVICES["dynamicqa"], address=address, requests_a_minute=60_000, timeout_s=5)
+    service = replace(SERVICES["dynamicqa"], address=address, requests_per_minute=60_000, timeout_s=5)
     clock = Clock()
     cache = folder / "cache"
     with Session(service, contact=None, cache=cache, offline=offline, now=clock.now, sleep=clock.sleep) as opened:

@@ -86,7 +86,7 @@ def test_an_unbound_variable_is_an_absent_key(endpoint: Endpoint) -> None:
 def test_a_row_with_a_blank_node_is_dropped_and_counted(endpoint: Endpoint) -> None:
     rows = endpoint.select("blank")
     assert [row["s"] for row in rows.rows] == [ADA["value"]]
-    assert (rows.dropped, len(rows)) == (1, 2)
+    assert (rows.rejected, len(rows)) == (1, 2)
     assert len(endpoint.select("empty")) == 0
 
 

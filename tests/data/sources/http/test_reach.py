@@ -153,7 +153,7 @@ def test_a_network_gone_for_a_moment_ends_nothing(opened: Open, clock: Clock, mo
 
 def test_a_network_gone_for_a_moment_ends_no_thread(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
-        session = opened(server, at_once=3)
+        session = opened(server, max_concurrency=3)
         session.ask({"q": "0"})
         with network_gone(3, monkeypatch), ThreadPoolExecutor(3) as pool:
             answers = list(pool.map(lambda number: session.ask({"q": str(number)}).content, range(1, 4)))

@@ -12,7 +12,7 @@ from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import World, repeated, service_of, serving_world
 from tests.data.sources.servers.wiki_world.asking import MONTHS, asking_world, embed, seeds_of
-from tests.data.sources.servers.wiki_world.trouble import ENDING, PASSING, PASSING_OF_A_WIKI
+from tests.data.sources.servers.wiki_world.trouble import ENDING, TRANSIENT, TRANSIENT_OF_A_WIKI
 
 SERVICES = ("wikidata_api", "wikipedia", "pageviews", "wembedder")
 WIKIS = ("wikidata_api", "wikipedia")
@@ -28,11 +28,14 @@ def untroubled(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 
 class TestTroubleThatPasses:
-    @pytest.mark.parametrize("trouble", [*PASSING, *PASSING_OF_A_WIKI])
+    @pytest.mark.parametrize("trouble", [*TRANSIENT, *TRANSIENT_OF_A_WIKI])
     def test_the_outcome_is_the_same(
         self, world: World, untroubled: tuple[Built, int], tmp_path: Path, trouble: str
     ) -> None:
-        said, troubled = {**PASSING, **PASSING_OF_A_WIKI}[trouble], WIKIS if trouble in PASSING_OF_A_WIKI else SERVICES
+        said, troubled = (
+            {**TRANSIENT, **TRANSIENT_OF_A_WIKI}[trouble],
+            WIKIS if trouble in TRANSIENT_OF_A_WIKI else SERVICES,
+        )
         fault = first_of_each(troubled, said)
         with serving_world(world, before=fault) as (addresses, asked), asking_world(addresses, tmp_path) as clients:
             built = films(clients)
@@ -67,7 +70,7 @@ class TestAWorldThatMoves:
                 moving.wikidata.delete("Q401")
 
         built = of_moving(moving, before, tmp_path)
-        assert ("Q401", reasons.SUBJECT_MISSING) in {(drop.subject_id, drop.reason) for drop in built.dropped}
+        assert ("Q401", reasons.SUBJECT_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
 
     def test_a_page_deleted_after_its_item_was_read(self, tmp_path: Path) -> None:
         moving = wiki_world.world()
@@ -77,7 +80,7 @@ class TestAWorldThatMoves:
                 moving.wikipedia.pages.pop("The Salt Ledger", None)
 
         built = of_moving(moving, before, tmp_path)
-        assert ("Q402", reasons.PAGE_MISSING) in {(drop.subject_id, drop.reason) for drop in built.dropped}
+        assert ("Q402", reasons.PAGE_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
 
     def test_a_label_that_changes_meanwhile_is_one_or_the_other_throughout(self, tmp_path: Path) -> None:
         moving = wiki_world.world()
@@ -155,4 +158,4 @@ def first_of_each(services: Collection[str], said: Say) -> Callable[[Asked], Say
 def told(built: Built) -> object:
     """All but the time."""
     questions = [replace(one, retrieved_at=None) for one in built.questions]
-    return questions, [replace(one, retrieved_at=None) for one in built.dropped]
+    return questions, [replace(one, retrieved_at=None) for one in built.rejected]

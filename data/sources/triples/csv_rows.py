@@ -17,7 +17,7 @@ from unicodedata import category
 
 from data.errors import InputError
 from data.records import WikidataId
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-9][0-9]{0,15})")

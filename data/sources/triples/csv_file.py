@@ -5,7 +5,7 @@ from pathlib import Path
 from data.errors import InputError
 from data.records import Triple, WikidataId
 from data.sources.property_names import relations_of
-from data.sources.triples.seed_rows import ListedRow, rows
+from data.sources.triples.csv_rows import ListedRow, rows
 
 LICENCE = "facts: Wikidata CC0 1.0"
 COLUMNS = {
