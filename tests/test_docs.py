@@ -11,6 +11,7 @@ import pytest
 from data import catalog, warehouse
 from data.sources.http.limits import Service
 from data.sources.http.services import SERVICES
+from flows.study import reference
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -39,7 +40,16 @@ differently, the name of the published list of 130 comes first. Why they are as 
 `python -m tests.test_docs`.
 
 """
+STUDY_FILE_HEAD = """\
+# Study files
+
+A study is a YAML file: every key with the values that it takes, its default, and what it means. A key that is not
+listed here is refused with the nearest one that is. [flows/studies/](../flows/studies/) holds whole ones. This page is
+made from the code, by `python -m tests.test_docs`.
+
+"""
 MADE = {
+    "study-file.md": lambda: STUDY_FILE_HEAD + reference.describe(),
     "warehouse.md": lambda: WAREHOUSE_HEAD + warehouse.describe(),
     "relations.md": lambda: RELATIONS_HEAD + catalog.describe(),
 }

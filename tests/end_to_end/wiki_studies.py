@@ -53,8 +53,8 @@ class WikiStudies:
             "services": services | ({"contact": "tests@example.org"} if contact else {}),
             "questions": {
                 "source": "wikidata", "per_partition": None,
-                "seeds": {"source": "file", "file": str(self.folder / "facts.csv"), "each": None},
-                "disputes": {"most": None, "writer": str(self.folder / "writer")},
+                "triples": {"source": "file", "file": str(self.folder / "facts.csv"), "per_property": None},
+                "disputes": {"max_pages": None, "writer": str(self.folder / "writer")},
                 **questions,
             },
             "models": [{"name": str(self.folder / "model"), "dtype": "float32", "device": "cpu"}],
