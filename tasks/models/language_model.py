@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from data.errors import ModelError
 from tasks.models.conversion import converted_folder
+from tasks.models.engine import Engine
 from tasks.models.identity import ModelIdentity, identify_language_model
 from tasks.models.loading import (
     BALANCED,
@@ -44,6 +45,7 @@ class LanguageModel:
     dtype: str
     device: str
     forward_passes: int = field(default=0, init=False)
+    engine: Engine = field(default_factory=Engine, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.model.train(False)
