@@ -11,7 +11,7 @@ from data.invented import GENERATOR_VERSION
 from data.sources.graph import dump
 from flows.study.facts import FactsPart
 from flows.study.study_file import Study
-from tasks.models.identity import identify_language_model
+from tasks.models.backends import identify_language_model
 
 FETCH_VERSION = 3
 INVENT_VERSION = 2

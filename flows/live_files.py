@@ -23,7 +23,8 @@ from data.storage.keys import content_key, drawn_first, file_digest
 from data.storage.workspace import Stored, Workspace
 from flows.study.questions import QuestionsPart
 from flows.study.study_file import ModelPart, Study
-from tasks.models.identity import identify_language_model, identify_model
+from tasks.models.backends import identify_language_model
+from tasks.models.identity import identify_model
 
 Found = TypeVar("Found")
 

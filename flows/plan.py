@@ -259,6 +259,6 @@ def resolved_dtype(model: ModelPart) -> str:
     """The number format that a model computes in; auto is resolved by the device."""
     if model.dtype != "auto":
         return model.dtype
-    from tasks.models.language_model import resolve_dtype  # torch knows which device there is, and takes seconds to say
+    from tasks.models.loading import resolve_dtype
 
     return resolve_dtype(model.dtype, model.device)

@@ -93,7 +93,9 @@ class SharedBeginnings:
         """
         while self._waiting:
             units = self._waiting.popleft()
-            with self._halving.attempt(self._halving.amounts[0], len(units), smallest=lambda: "a context and a query"):
+            with self._halving.attempt(
+                self._halving.amounts[0], len(units), smallest=lambda: "a single context and query"
+            ):
                 self._compute(units, compute)
             if not self._halving.ran_out:
                 yield units

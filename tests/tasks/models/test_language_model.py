@@ -8,8 +8,7 @@ from transformers import AutoModelForCausalLM
 
 from data.errors import ModelError, UsageError
 from tasks.models import conversion, language_model, load_language_model
-from tasks.models.language_model import resolve_dtype
-from tasks.models.loading import chosen_device, chosen_placement, weights_options
+from tasks.models.loading import chosen_device, chosen_placement, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
     CHAT,
     byte_pair_tokenizer,
