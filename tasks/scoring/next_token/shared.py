@@ -92,10 +92,8 @@ class SharedBeginnings:
         Raises ScoreError where a single context and unit do not fit.
         """
         while self._waiting:
-            units = self._waiting.popleft()
-            with self._halving.attempt(
-                self._halving.amounts[0], len(units), smallest=lambda: "a single context and query"
-            ):
+            units, rows = self._waiting.popleft(), self._halving.amounts[0]
+            with self._halving.attempt(rows, len(units), smallest=lambda: "a single context and query"):
                 self._compute(units, compute)
             if not self._halving.ran_out:
                 yield units

@@ -61,7 +61,7 @@ def test_folder_with_pickled_weights_alone_is_refused(folder: Path, tmp_path: Pa
 
 
 def test_missing_folder_is_named() -> None:
-    with pytest.raises(ModelError, match="no such folder"):
+    with pytest.raises(ModelError, match="the folder does not exist"):
         identify_language_model("./nowhere/at/all")
 
 
