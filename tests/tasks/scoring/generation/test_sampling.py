@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from data.errors import UsageError
-from tasks.scoring.sampling import Sampling, draw, uniforms
+from tasks.scoring.generation.sampling import Sampling, draw, uniforms
 
 LOGITS = torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log()
 

@@ -16,8 +16,11 @@ import torch
 
 from data.errors import ScoreError
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.next_token import PREFIX_TREE, Distributions, Pass, SharedBeginnings, read_plain, shortened
-from tasks.scoring.next_token.prompts import Tokens, common_beginning, tokenized_prompts
+from tasks.scoring.next_token.by_query import PREFIX_TREE
+from tasks.scoring.next_token.distributions import Distributions
+from tasks.scoring.next_token.plain import read_plain
+from tasks.scoring.next_token.prompts import Tokens, common_prefix_length, shortened, tokenized_prompts
+from tasks.scoring.next_token.shared import Pass, SharedBeginnings
 
 # Prompts whose tokens are held at once, and distributions whose float32 copies are.
 _PROMPTS_AT_ONCE = 50_000
@@ -187,7 +190,7 @@ def _prompts(
     prompts: list[list[Tokens]] = []
     for context, wholes in zip(contexts, tokenized_prompts(model, contexts, texts), strict=True):
         for start in range(0, len(texts), len(answers) + 1):
-            wholes[start] = wholes[start][: common_beginning(wholes[start : start + len(answers) + 1], left=0)]
+            wholes[start] = wholes[start][: common_prefix_length(wholes[start : start + len(answers) + 1], left=0)]
             if not wholes[start]:
                 raise ScoreError(
                     f"no token of the query {shortened(texts[start])} after the context {shortened(context)} is the "

@@ -8,17 +8,15 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from data.errors import ScoreError
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import end_tokens
-from tasks.scoring.next_token import Pass, no_distribution, read_plain, shortened
+from tasks.scoring.next_token import Pass, check_scores, no_distribution, read_plain
 from tasks.scoring.next_token.prompts import Tokens
 from tasks.scoring.vocabulary import vocabulary_texts
 
 # To ask whether all answers have ended makes a GPU wait.
 _STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}
 _NOTHING = -1
-_LOOKED_AT = 200
 
 
 class GreedyLines:
@@ -49,17 +47,8 @@ class GreedyLines:
 
     def check(self, prompts: Sequence[Sequence[Tokens]], queries: Sequence[str], contexts: Sequence[str]) -> None:
         """Raises ScoreError where the model gave a NaN within an answer; prompts: [context][query] tokens."""
-        broken: list[list[int]] = self._broken.nonzero().tolist()
-        if broken:
-            # A NaN spreads to all that is read in one pass with it: whose it is shows alone.
-            alone = (
-                place for place in broken[:_LOOKED_AT] if self._grown_plainly([prompts[place[1]][place[0]]])[1].any()
-            )
-            query, context = next(alone, broken[0])
-            raise ScoreError(
-                f"{no_distribution(self._model)} while it answers the query {shortened(queries[query])} "
-                f"after the context {shortened(contexts[context])}"
-            )
+        checks = [(self._broken.cpu().numpy(), f"{no_distribution(self._model)} in an answer")]
+        check_scores(self._model, checks, prompts, queries, contexts, breaks_alone=self._breaks_alone)
 
     def texts(self) -> list[list[str]]:
         """The answers: [query][context]."""
@@ -72,6 +61,9 @@ class GreedyLines:
                     known[answer] = self._marks.text(answer)
             texts.append([known[answer] for answer in answers])
         return texts
+
+    def _breaks_alone(self, prompt: Tokens) -> bool:
+        return bool(self._grown_plainly([prompt])[1].any())
 
     @torch.inference_mode()
     def _grown_plainly(self, prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -94,7 +86,7 @@ class GreedyLines:
         while True:
             best, tokens = logits.max(dim=-1)
             chosen.append(tokens)
-            broken |= ~(ended | torch.isfinite(best))
+            broken |= ~(ended | (torch.isfinite(best) & torch.isfinite(logits.amin(dim=-1))))
             ended |= self._marks.end(tokens, begun)
             begun |= self._marks.visible[tokens]
             if len(chosen) == self._most or (len(chosen) % look == 0 and bool(ended.all())):
