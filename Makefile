@@ -60,7 +60,7 @@ check: setup ## lint, types, import rules, spelling; goes through all four, fail
 	done; exit $$failed
 
 ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0.1:4200 (PORT=…) until Ctrl-C
-	@exec $(BIN)/python -m flows.server.orchestrator --port $(PORT)
+	@exec $(BIN)/python -P -m flows.server.ui --port $(PORT)
 
 # ---- setup -------------------------------------------------------------------------------------------------------
 # The stamp is the checksum of all that decides what is installed, written last. So a set-up that was interrupted, a

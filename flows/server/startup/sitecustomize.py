@@ -1,0 +1,10 @@
+"""Imported by Python at the start of every process below ours, since `flows.server.process` puts it on PYTHONPATH.
+
+Prefect puts the working directory before everything else on sys.path while it imports a flow. By then our packages
+are imported, so one of the user's with the same name is not.
+"""
+
+from importlib import import_module
+
+for package in ("data", "flows", "reports", "tasks"):
+    import_module(package)
