@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pytest
 
@@ -9,8 +10,10 @@ AS_PREFECT = "import sys; sys.path.insert(0, ''); import flows.studies, data.err
 
 
 @pytest.mark.parametrize("arguments", [("-m", "flows.server.ui", "--help"), ("-c", AS_PREFECT)])
-def test_a_grandchild_imports_our_packages(arguments: tuple[str, ...], start: Start) -> None:
-    process = start(*arguments)
+def test_a_grandchild_imports_our_packages(
+    arguments: tuple[str, ...], start: Start, environment: dict[str, str], folder: Path
+) -> None:
+    process = start(*arguments, PYTHONPATH=os.pathsep.join([str(folder), environment["PYTHONPATH"]]))
     output = process.communicate(timeout=60)
     assert process.returncode == 0, output
 
