@@ -8,7 +8,7 @@ from typing import Any
 from openpyxl import load_workbook
 
 from data.records import Question
-from flows.cli import annotate
+from flows.datasets import annotate
 from flows.plan import Plan
 
 Fill = Mapping[str, Mapping[str, str]]

@@ -26,4 +26,4 @@ def test_predicates_come_with_triples_classes_and_relations(graph: str, swaymete
 def test_facts_of_no_graph_have_no_predicates(tmp_path: Path, swaymeter: Command) -> None:
     ended = swaymeter("predicates", write_study(tmp_path, small_study(tmp_path)))
     assert ended.code == 2
-    assert "come from no graph" in ended.told
+    assert "do not come from a graph" in ended.error

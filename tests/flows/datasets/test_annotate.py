@@ -13,10 +13,10 @@ from openpyxl import load_workbook
 
 from data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
 from data.records import ANNOTATION_CHOICES, Question
-from flows.cli import annotate
+from flows.datasets import annotate
 from flows.plan import Plan
 from tasks.contexts.annotation.judging import decide, read_annotations, shown
-from tests.flows.annotating import choosing, fill, judge, questions_of
+from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_plan import fetch, small_plan
 
 HOLD = """
@@ -38,17 +38,15 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*"))}
 
 
-def test_three_annotators_have_the_library_s_alpha_and_only_accepted_and_changed_go_on(
-    plan: Plan, tmp_path: Path
-) -> None:
+def test_three_annotators_have_the_alpha_of_the_library(plan: Plan, tmp_path: Path) -> None:
     questions = questions_of(plan)
     first, second, third, fourth = questions[:4]
     ada = choosing(plan, "accept", "change", "accept", "discard", "incomplete")
     ada[second.question]["new question"] = "Who made it?"
     ben = choosing(plan, "accept", "change", "discard", "discard", "misinformation", "accept")
     ben[second.question]["new question"] = "Who made  it? "
-    taken = judge(plan, tmp_path / "ada.xlsx", "ada", ada)
-    assert (taken.new, taken.revised, taken.known) == (5, 0, 0)
+    imported = judge(plan, tmp_path / "ada.xlsx", "ada", ada)
+    assert (imported.new, imported.revised, imported.known) == (5, 0, 0)
     assert judge(plan, tmp_path / "ben.csv", "ben", ben).new == 6
     before = annotate.standing(plan)
     assert before.open_conflicts == 2
@@ -57,8 +55,8 @@ def test_three_annotators_have_the_library_s_alpha_and_only_accepted_and_changed
     exported = annotate.export(plan, tmp_path / "cem.xlsx", "cem", conflicts=True)
     assert exported == annotate.Exported(2)
     sheet = load_workbook(tmp_path / "cem.xlsx")["questions"]
-    said = next(cell.column for cell in sheet[1] if cell.value == "two others said")
-    assert {sheet.cell(row, said).value for row in (2, 3)} == {"accept\ndiscard", "incomplete\nmisinformation"}
+    others = next(cell.column for cell in sheet[1] if cell.value == "two others said")
+    assert {sheet.cell(row, others).value for row in (2, 3)} == {"accept\ndiscard", "incomplete\nmisinformation"}
     fill(tmp_path / "cem.xlsx", {third.question: {"choice": "accept"}, questions[4].question: {"choice": "discard"}})
     annotate.import_(plan, tmp_path / "cem.xlsx", "cem")
 
@@ -81,7 +79,7 @@ def test_three_annotators_have_the_library_s_alpha_and_only_accepted_and_changed
 
 
 @pytest.mark.parametrize("name", ["ada.xlsx", "ada.csv"])
-def test_an_export_writes_over_nobody_s_sheet(name: str, plan: Plan, tmp_path: Path) -> None:
+def test_an_export_writes_over_no_sheet(name: str, plan: Plan, tmp_path: Path) -> None:
     annotate.export(plan, tmp_path / name, "ada")
     before = (tmp_path / name).read_bytes()
     with pytest.raises(UsageError, match="is there already and may hold somebody's work"):
@@ -97,17 +95,17 @@ def test_an_import_writes_over_no_earlier_one(plan: Plan, tmp_path: Path) -> Non
     assert files_of(folder) == first
 
     fill(sheet, choosing(plan, "discard", "accept", "accept"))
-    with pytest.raises(UsageError, match=r"says something else than before of 1 questions: .*was accept in ada\.xlsx, "
-                       r"now discard.*nothing was taken; with --revise"):  # fmt: skip
+    with pytest.raises(UsageError, match=r"differs from earlier sheets in 1 questions: .*was accept in ada\.xlsx, "
+                       r"now discard.*nothing was imported; with --revise"):  # fmt: skip
         annotate.import_(plan, sheet, "ada")
     assert files_of(folder) == first
-    taken = annotate.import_(plan, sheet, "ada", revise=True)
-    assert (taken.new, taken.revised, taken.known) == (1, 1, 1)
+    imported = annotate.import_(plan, sheet, "ada", revise=True)
+    assert (imported.new, imported.revised, imported.known) == (1, 1, 1)
     assert first.items() <= files_of(folder).items()
     assert len(files_of(folder)) == 2
 
 
-def test_going_back_and_forth_the_newest_counts_also_where_a_clock_was_set_back(
+def test_the_newest_counts_although_a_clock_was_set_back(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sheet, years = tmp_path / "ada.xlsx", iter(["2030", "2029", "2028"])
@@ -122,37 +120,37 @@ def test_going_back_and_forth_the_newest_counts_also_where_a_clock_was_set_back(
         clock.setattr(annotate, "datetime", Clock)
         for choice in ("accept", "discard", "accept"):
             annotate.import_(plan, fill(sheet, choosing(plan, choice)), "ada", revise=True)
-    said = read_annotations(plan.workspace)
-    assert [one.choice for one in said] == ["accept", "discard", "accept"]
-    assert len({one.imported_at for one in said}) == 3
+    annotations = read_annotations(plan.workspace)
+    assert [one.choice for one in annotations] == ["accept", "discard", "accept"]
+    assert len({one.imported_at for one in annotations}) == 3
     assert annotate.standing(plan).agreement.counts == {"ada": {"accept": 1}}
 
 
-def test_of_a_sheet_in_which_anything_is_wrong_nothing_is_taken(plan: Plan, tmp_path: Path) -> None:
+def test_of_a_sheet_with_an_error_nothing_is_imported(plan: Plan, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="row 3, column choice: 'aksept' is no choice"):
         judge(plan, tmp_path / "ada.csv", "ada", choosing(plan, "accept", "aksept"))
     assert not (plan.workspace.root / "annotations").exists()
 
 
-def test_a_sheet_of_somebody_else_is_not_taken(plan: Plan, tmp_path: Path) -> None:
+def test_a_sheet_of_another_annotator_is_refused(plan: Plan, tmp_path: Path) -> None:
     annotate.export(plan, tmp_path / "ada.csv", "ada")
     with pytest.raises(UsageError, match="was written for ada, not for ben"):
         annotate.import_(plan, tmp_path / "ada.csv", "ben")
 
 
-def test_a_sheet_may_be_handed_in_half_done_and_the_next_has_the_rest(plan: Plan, tmp_path: Path) -> None:
+def test_after_half_a_sheet_the_next_has_the_rest(plan: Plan, tmp_path: Path) -> None:
     everything = len(questions_of(plan))
     judge(plan, tmp_path / "one.xlsx", "ada", choosing(plan, "accept"))
     assert annotate.export(plan, tmp_path / "two.xlsx", "ada").questions == everything - 1
 
 
-def test_where_nothing_is_left_to_judge_it_is_said(plan: Plan, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no conflict that two others left for ada to judge"):
+def test_nothing_left_to_judge_is_usage(plan: Plan, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no conflict is left for ada to judge"):
         annotate.export(plan, tmp_path / "ada.xlsx", "ada", conflicts=True)
     assert not (tmp_path / "ada.xlsx").exists()
     everything = choosing(plan, *["accept"] * len(questions_of(plan)))
     judge(plan, tmp_path / "ada.csv", "ada", everything)
-    with pytest.raises(UsageError, match="there is nothing that two others have not judged for ada to judge"):
+    with pytest.raises(UsageError, match="no question is left for ada to judge"):
         annotate.export(plan, tmp_path / "more.csv", "ada")
 
 
@@ -168,11 +166,11 @@ def test_a_study_may_have_one_partition_annotated(tmp_path: Path) -> None:
 def test_a_study_without_questions_has_nothing_to_annotate(tmp_path: Path) -> None:
     plan = small_plan(tmp_path, questions=None, measures={"persuasion": {}})
     for work in (lambda: annotate.standing(plan), lambda: annotate.export(plan, tmp_path / "a.csv", "ada")):
-        with pytest.raises(UsageError, match="the study small asks no questions, so there is nothing to annotate"):
+        with pytest.raises(UsageError, match="the study small has no questions, so there is nothing to annotate"):
             work()
 
 
-def test_annotations_of_texts_that_are_no_more_are_kept_and_not_counted(
+def test_annotations_of_earlier_texts_are_kept_and_not_counted(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sheet = tmp_path / "ada.xlsx"
@@ -182,8 +180,8 @@ def test_annotations_of_texts_that_are_no_more_are_kept_and_not_counted(
     texts = shown(first)[1]
     anew = [annotate_anew(first), *others]
     monkeypatch.setattr(type(plan.question_files), "candidates", lambda *_: anew)
-    taken = annotate.import_(plan, sheet, "ada")
-    assert (taken.new, taken.outdated) == (2, (2,))
+    imported = annotate.import_(plan, sheet, "ada")
+    assert (imported.new, imported.outdated) == (2, (2,))
     assert texts in {one.texts for one in read_annotations(plan.workspace)}
     standing = annotate.standing(plan)
     assert standing.outdated == 1
@@ -195,7 +193,7 @@ def annotate_anew(question: Question) -> Question:
     return replace(question, original_context=f"{question.original_context} So it is.")
 
 
-def test_while_a_run_conducts_the_workspace_an_import_waits_for_another_time(plan: Plan, tmp_path: Path) -> None:
+def test_an_import_into_a_locked_workspace_is_refused(plan: Plan, tmp_path: Path) -> None:
     annotate.export(plan, tmp_path / "ada.csv", "ada")
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(plan.workspace.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -207,7 +205,7 @@ def test_while_a_run_conducts_the_workspace_an_import_waits_for_another_time(pla
         process.communicate()
 
 
-def test_a_damaged_file_of_annotations_stops_all_and_stays(plan: Plan, tmp_path: Path) -> None:
+def test_a_damaged_file_of_annotations_is_kept_and_an_error(plan: Plan, tmp_path: Path) -> None:
     judge(plan, tmp_path / "ada.csv", "ada", choosing(plan, "accept"))
     file = next((plan.workspace.root / "annotations").iterdir())
     file.write_bytes(file.read_bytes()[:-9])
@@ -223,6 +221,6 @@ def test_a_damaged_file_of_annotations_stops_all_and_stays(plan: Plan, tmp_path:
     assert file.read_bytes() == before
 
 
-def test_nothing_of_another_kind_is_left_in_the_folder(plan: Plan, tmp_path: Path) -> None:
+def test_no_temporary_file_is_left_beside_a_sheet(plan: Plan, tmp_path: Path) -> None:
     judge(plan, tmp_path / "sheets" / "ada.xlsx", "ada", choosing(plan, "accept"))
     assert os.listdir(tmp_path / "sheets") == ["ada.xlsx"]

@@ -12,7 +12,7 @@ from data.errors import MissingFile, UsageError
 from data.records import Fact, of_row
 from data.sources import dynamicqa
 from data.sources.graph.qec import read_qec
-from flows.cli.export import export
+from flows.datasets.export import export
 from flows.plan import Plan
 from tests.flows.conftest import Command
 from tests.flows.small_plan import fetch, small_plan, small_study, write_study
@@ -36,12 +36,12 @@ def without_yago(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(catalog, "relations", lambda: found)
 
 
-def test_what_was_fetched_is_exported_and_read_again(fetched: Plan, tmp_path: Path) -> None:
+def test_an_export_can_be_read_again(fetched: Plan, tmp_path: Path) -> None:
     exported = export(fetched, tmp_path / "out" / "q.json", force=False)
     read = read_qec(tmp_path / "out" / "q.json")
     rows = {relation: fetched.facts(relation).read().to_pylist() for relation in RELATIONS["relations"]}
     assert exported.facts == {relation: len(listed) for relation, listed in rows.items()}
-    assert exported.left_out == ()
+    assert exported.without_predicate == ()
     assert read.names["capital"] == catalog.invented_entities(catalog.relation("capital").subject_class)
     found = difference(Dataset.of(fetched.workspace.root), Dataset.of(tmp_path / "out" / "q.json"))
     assert [one.relation for one in found.relations if one.differs] == []
@@ -51,9 +51,7 @@ def test_what_was_fetched_is_exported_and_read_again(fetched: Plan, tmp_path: Pa
         assert {(one.subject, one.object) for one in read.facts[relation]} == pairs
 
 
-def test_the_command_says_how_much_it_wrote_where(
-    swaymeter: Command, study: str, fetched: Plan, tmp_path: Path
-) -> None:
+def test_the_command_prints_counts(swaymeter: Command, study: str, fetched: Plan, tmp_path: Path) -> None:
     ended = swaymeter("export", study, str(tmp_path / "q.json"), "--relation", "capital")
     facts = len(catalog.facts("capital"))
     assert (ended.code, ended.err) == (0, "")
@@ -61,7 +59,7 @@ def test_the_command_says_how_much_it_wrote_where(
     assert len(json.loads((tmp_path / "q.json").read_text(encoding="utf-8"))) == 1
 
 
-def test_relations_that_yago_has_not_are_left_out_and_named(
+def test_relations_without_predicate_are_left_out_and_named(
     swaymeter: Command, study: str, fetched: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_yago(monkeypatch, "officialLanguage")
@@ -71,23 +69,21 @@ def test_relations_that_yago_has_not_are_left_out_and_named(
     assert ended.out.endswith("facts of 1 relations\n")
 
 
-def test_a_study_of_which_yago_has_nothing_cannot_be_exported(
+def test_a_study_without_predicates_cannot_be_exported(
     swaymeter: Command, study: str, fetched: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_yago(monkeypatch, "capital", "officialLanguage")
     ended = swaymeter("export", study, str(tmp_path / "q.json"))
     assert ended.code == 1
-    assert "none of capital, officialLanguage has one" in ended.told
+    assert "none of capital, officialLanguage has one" in ended.error
     assert not (tmp_path / "q.json").exists()
 
 
-def test_a_file_that_is_there_is_written_over_only_by_force(
-    swaymeter: Command, study: str, fetched: Plan, tmp_path: Path
-) -> None:
+def test_a_file_is_written_over_only_by_force(swaymeter: Command, study: str, fetched: Plan, tmp_path: Path) -> None:
     before = Path(study).read_bytes()
     ended = swaymeter("export", study, study)
     assert ended.code == 2
-    assert ended.told == f"{study} is there already; name another file, or write over it with --force"
+    assert ended.error == f"{study} exists; name another file, or write over it with --force"
     assert Path(study).read_bytes() == before
     (tmp_path / "q.json").write_text("older")
     assert swaymeter("export", study, str(tmp_path / "q.json"), "--force").code == 0
@@ -98,42 +94,36 @@ def test_a_file_that_cannot_be_written_is_named(swaymeter: Command, study: str, 
     (tmp_path / "in_the_way").write_text("")
     ended = swaymeter("export", study, str(tmp_path / "in_the_way" / "q.json"))
     assert ended.code == 1
-    assert "q.json cannot be written: " in ended.told
-    assert ended.told.endswith("; name another file")
+    assert "q.json cannot be written: " in ended.error
+    assert ended.error.endswith("; name another file")
     ended = swaymeter("export", study, str(tmp_path), "--force")
     assert ended.code == 1
-    assert ended.told.startswith(f"{tmp_path} cannot be written: ")
+    assert ended.error.startswith(f"{tmp_path} cannot be written: ")
 
 
-def test_facts_that_are_not_fetched_yet_are_named(swaymeter: Command, study: str, tmp_path: Path) -> None:
+def test_facts_that_are_not_fetched_are_named(swaymeter: Command, study: str, tmp_path: Path) -> None:
     with pytest.raises(MissingFile):
         export(Plan.of(study), tmp_path / "q.json", force=False)
     ended = swaymeter("export", study, str(tmp_path / "q.json"))
     assert ended.code == 1
-    assert "facts-capital-" in ended.told
+    assert "facts-capital-" in ended.error
     assert not (tmp_path / "q.json").exists()
 
 
 @pytest.mark.parametrize("facts", [None, RELATIONS], ids=["no facts", "facts that no measure needs"])
-def test_a_study_that_asks_about_no_facts_has_nothing_to_export(facts: Any, tmp_path: Path) -> None:
+def test_a_study_without_facts_has_nothing_to_export(facts: Any, tmp_path: Path) -> None:
     study = small_study(tmp_path, facts=facts, measures={"accuracy": {}})
-    with pytest.raises(UsageError, match="the study small asks about no facts, so there is nothing to export"):
+    with pytest.raises(UsageError, match="the study small uses no facts, so there is nothing to export"):
         export(Plan.of(write_study(tmp_path, study)), tmp_path / "q.json", force=False)
 
 
-def test_the_help_of_export_has_an_example(swaymeter: Command) -> None:
-    ended = swaymeter("export", "--help")
-    assert ended.code == 0
-    assert "Example: swaymeter export quickstart yago_qec.json" in " ".join(ended.out.split())
-
-
-def test_a_plan_of_another_workspace_is_exported_from_there(swaymeter: Command, study: str, tmp_path: Path) -> None:
+def test_another_workspace_is_exported_from_there(swaymeter: Command, study: str, tmp_path: Path) -> None:
     fetch(small_plan(tmp_path / "elsewhere", facts=RELATIONS))
     elsewhere = str(tmp_path / "elsewhere" / "workspace")
     assert swaymeter("export", study, str(tmp_path / "q.json"), "--workspace", elsewhere).code == 0
 
 
-def test_questions_are_exported_as_published_and_asked_again(swaymeter: Command, tmp_path: Path) -> None:
+def test_exported_questions_can_be_read_again(swaymeter: Command, tmp_path: Path) -> None:
     plan = fetch(small_plan(tmp_path))
     ended = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
     assert (ended.code, ended.err) == (0, "")
@@ -145,7 +135,7 @@ def test_questions_are_exported_as_published_and_asked_again(swaymeter: Command,
     ]
     again = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
     assert again.code == 2
-    assert again.told.endswith("is there already; name another folder, or write over it with --force")
+    assert again.error.endswith("exists; name another folder, or write over it with --force")
     assert swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"), "--force").code == 0
 
 
@@ -153,5 +143,5 @@ def test_questions_that_are_not_fetched_are_not_exported(swaymeter: Command, tmp
     small_plan(tmp_path)
     ended = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
     assert ended.code == 1
-    assert "is not there" in ended.told
+    assert "is not there" in ended.error
     assert not (tmp_path / "out").exists()

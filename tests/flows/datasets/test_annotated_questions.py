@@ -11,13 +11,13 @@ from data import reasons
 from data.errors import InputError, MissingFile, UsageError
 from flows.aggregate import _aggregate
 from flows.build import _write_left_out
-from flows.cli import annotate
+from flows.datasets import annotate
 from flows.live_names import page_work, property_work
 from flows.plan import Plan
 from tasks.contexts.annotation.cells import LARGEST_CELL
 from tasks.contexts.annotation.sheet import COLUMNS
 from tasks.contexts.annotation.spreadsheet import read_sheet
-from tests.flows.annotating import choosing, fill, judge, questions_of
+from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_plan import build, fetch, small_plan
 from tests.flows.test_live_files import PAGES, live_plan, question, with_seeds, write_page
 
@@ -35,19 +35,19 @@ def half(tmp_path: Path) -> Plan:
     return Plan(plan.study, plan.workspace)
 
 
-def test_a_partition_that_is_not_there_is_named_and_stops_no_other(half: Plan, tmp_path: Path) -> None:
+def test_a_missing_partition_is_named_and_stops_no_other(half: Plan, tmp_path: Path) -> None:
     exported = annotate.export(half, tmp_path / "ada.csv", "ada")
     assert exported.questions == len(questions_of(half))
-    (missing,) = exported.not_there
+    (missing,) = exported.missing
     assert missing.startswith("partition disputable: ")
-    taken = annotate.import_(half, fill(tmp_path / "ada.csv", choosing(half, "accept")), "ada")
-    assert (taken.new, taken.not_there) == (1, (missing,))
+    imported = annotate.import_(half, fill(tmp_path / "ada.csv", choosing(half, "accept")), "ada")
+    assert (imported.new, imported.missing) == (1, (missing,))
     standing = annotate.standing(half)
-    assert (standing.questions, standing.not_there) == (exported.questions, (missing,))
-    assert annotate.export(half, tmp_path / "s.csv", "ben", partitions=["static"]).not_there == ()
+    assert (standing.questions, standing.missing) == (exported.questions, (missing,))
+    assert annotate.export(half, tmp_path / "s.csv", "ben", partitions=["static"]).missing == ()
 
 
-def test_where_no_question_is_there_it_is_said_and_no_sheet_is_written(half: Plan, tmp_path: Path) -> None:
+def test_without_questions_no_sheet_is_written(half: Plan, tmp_path: Path) -> None:
     with pytest.raises(MissingFile):
         annotate.export(half, tmp_path / "ada.csv", "ada", partitions=["disputable"])
     half.question_files.published("static").path.unlink()
@@ -57,23 +57,23 @@ def test_where_no_question_is_there_it_is_said_and_no_sheet_is_written(half: Pla
     assert not (tmp_path / "ada.csv").exists()
 
 
-def test_nothing_left_to_judge_is_said_of_what_is_fetched(half: Plan, tmp_path: Path) -> None:
+def test_nothing_left_of_what_is_fetched_is_usage(half: Plan, tmp_path: Path) -> None:
     judge(half, tmp_path / "ada.csv", "ada", choosing(half, *["accept"] * len(questions_of(half))))
-    with pytest.raises(UsageError, match="nothing that two others have not judged of what is fetched for ada to judge"):
+    with pytest.raises(UsageError, match="no question of those that are fetched is left for ada to judge"):
         annotate.export(half, tmp_path / "more.csv", "ada")
 
 
-def test_a_part_of_live_questions_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_steps_of_live_questions_are_named(tmp_path: Path) -> None:
     plan = live_plan(tmp_path)
     write_page(with_seeds(plan), question("a", "disputable", "disputable"))
     exported = annotate.export(plan, tmp_path / "ada.csv", "ada")
     assert exported.questions == 1
-    assert {property_work("capital"), property_work("twinnedTown"), page_work(PAGES[0])} <= {*exported.not_there}
-    assert page_work("Tea") not in exported.not_there
+    assert {property_work("capital"), property_work("twinnedTown"), page_work(PAGES[0])} <= {*exported.missing}
+    assert page_work("Tea") not in exported.missing
 
 
 @pytest.mark.parametrize("name", ["ada.csv", "ada.xlsx"])
-def test_a_question_with_a_text_that_no_cell_holds_is_left_out_and_named(
+def test_a_question_too_long_for_a_cell_is_named(
     name: str, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, *others = questions_of(plan)
@@ -87,9 +87,7 @@ def test_a_question_with_a_text_that_no_cell_holds_is_left_out_and_named(
         annotate.export(plan, tmp_path / "none.csv", "ada")
 
 
-def test_a_study_of_judged_questions_asks_what_was_accepted_or_changed_and_says_what_was_left_out(
-    tmp_path: Path,
-) -> None:
+def test_a_study_uses_only_accepted_and_changed_questions(tmp_path: Path) -> None:
     plan = fetch(small_plan(tmp_path, questions={"partitions": ["static"], "per_partition": None, "annotated": True}))
     first, second, third, fourth, *others = questions_of(plan)
     for name in ("ada", "ben"):
@@ -117,7 +115,7 @@ def test_a_study_of_judged_questions_asks_what_was_accepted_or_changed_and_says_
     _write_left_out(judged, "static")
     _aggregate(judged, force=False)
     with duckdb.connect(judged.workspace.database, read_only=True) as database:
-        dropped = database.execute("SELECT reason, count(*) FROM dropped GROUP BY reason").fetchall()
+        dropped = database.execute("SELECT reason, count(*) FROM rejected GROUP BY reason").fetchall()
         assert database.execute("SELECT count(*) FROM questions").fetchone() == (2,)
     assert dict(dropped) == Counter(row.reason for row in rows)
     of_all = replace_annotated(judged, annotated=False)

@@ -60,13 +60,13 @@ def test_a_build_and_the_published_files_can_be_compared(swaymeter: Command, tmp
     write_questions(tmp_path / "published", [replace(STATIC, subject_popularity=2.0), replace(GULF, edits=7)])
     ended = swaymeter("diff", str(tmp_path / "published"), str(tmp_path / "build"))
     assert ended.code == 1
-    said = "not compared, since only one of them says it: counter-memory answer's Wikidata id, hidden edits"
+    said = "not compared, since only one of them has it: counter-memory answer's Wikidata id, hidden edits"
     assert said in ended.out
     assert "  ~ Norway: page views 2.0 → 1500.5\n" in ended.out
     assert "  ~ Persian Gulf (Iran): edits 7 → 3\n" in ended.out
 
 
-def test_json_says_questions_apart(swaymeter: Command, march: str, tmp_path: Path) -> None:
+def test_json_has_questions_apart(swaymeter: Command, march: str, tmp_path: Path) -> None:
     keep_questions(tmp_path / "b", "capital", STATIC)
     keep_questions(Path(march), "capital", replace(STATIC, edits=4))
     said = json.loads(swaymeter("diff", march, str(tmp_path / "b"), "--json").out)
@@ -78,7 +78,7 @@ def test_json_says_questions_apart(swaymeter: Command, march: str, tmp_path: Pat
     }]}  # fmt: skip
 
 
-def test_questions_whose_versions_alone_differ_are_said_to_be_the_same(swaymeter: Command, tmp_path: Path) -> None:
+def test_versions_that_differ_without_questions_are_explained(swaymeter: Command, tmp_path: Path) -> None:
     keep_questions(tmp_path / "a", "capital", STATIC)
     keep_questions(tmp_path / "b", "capital", replace(STATIC, source="another"))
     ended = swaymeter("diff", str(tmp_path / "a"), str(tmp_path / "b"))
@@ -88,7 +88,7 @@ def test_questions_whose_versions_alone_differ_are_said_to_be_the_same(swaymeter
     )
 
 
-def test_a_question_that_was_read_more_often_comes_last() -> None:
+def test_changes_of_page_views_alone_come_last() -> None:
     kenya = replace(STATIC, subject="Kenya", subject_id=None)
     old = Dataset(Path("a"), (), (), (kenya, replace(STATIC, subject_id=None)))
     read, moved = replace(kenya, subject_popularity=1.0), replace(STATIC, subject_id=None, edits=9)
@@ -96,7 +96,7 @@ def test_a_question_that_was_read_more_often_comes_last() -> None:
     assert text.index("~ Norway") < text.index("~ Kenya: page views 1500.5 → 1.0")
 
 
-def test_long_contexts_are_shown_where_they_part() -> None:
+def test_long_contexts_are_shown_where_they_differ() -> None:
     before, after = (
         replace(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y" * 9) for word in ("old", "new")
     )
@@ -104,7 +104,7 @@ def test_long_contexts_are_shown_where_they_part() -> None:
     assert f"context …{'x' * 32}Oslo is oldyyyyyyyyy → …{'x' * 32}Oslo is newyyyyyyyyy\n" in text
 
 
-def test_nothing_in_a_question_can_move_the_cursor() -> None:
+def test_a_question_cannot_control_the_terminal() -> None:
     hostile = "Oslo\x1b[2J\u202e\u200b\n\r"
     new = replace(STATIC, subject_id=None, subject=hostile, object=hostile, original_context=hostile, page=hostile)
     old, then = (Dataset(Path("a"), (), (), (one,)) for one in (replace(new, question=hostile, object="Oslo"), new))

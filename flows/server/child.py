@@ -4,8 +4,8 @@ Prefect's own temporary server outlives a parent that is killed. This one watche
 other end the parent holds (end of file comes at once, on every system), and the parent's process id (which changes
 even where a forked sibling still holds the pipe). When the parent is gone, the child ends with all that it started.
 
-    python -m flows.server.local_server api --parent PID --socket FD [--page]
-    python -m flows.server.local_server worker --parent PID [options of `prefect worker start`]
+    python -P -m flows.server.child api --parent PID --socket FD [--page]
+    python -P -m flows.server.child worker --parent PID [options of `prefect worker start`]
 """
 
 import argparse
@@ -24,7 +24,7 @@ PARENT_CHECK_SECONDS = 0.5
 
 def main() -> None:
     """Watch the parent, then become the API or the worker."""
-    arguments = argparse.ArgumentParser(prog="flows.server.local_server", description=__doc__, allow_abbrev=False)
+    arguments = argparse.ArgumentParser(prog="flows.server.child", description=__doc__, allow_abbrev=False)
     arguments.add_argument("role", choices=["api", "worker"])
     arguments.add_argument("--parent", type=int, required=True)
     arguments.add_argument("--socket", type=int)
@@ -55,10 +55,10 @@ def _descendants() -> list[int]:
     except OSError:
         return []
     rows = [(int(process), int(parent)) for process, parent in map(str.split, table.splitlines())]
-    found = [os.getpid()]
-    for ancestor in found:
-        found += [process for process, parent in rows if parent == ancestor]
-    return found[1:]
+    family = [os.getpid()]
+    for ancestor in family:
+        family += [process for process, parent in rows if parent == ancestor]
+    return family[1:]
 
 
 def _serve(descriptor: int, page: bool) -> None:
