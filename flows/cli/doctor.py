@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from data.warehouse import content_of, rebuilt
 from flows.server.api import prefect_api
-from flows.study.study_file import STUDIES
+from flows.study.reading import STUDIES
 from tasks.models import identify_entailment, identify_language_model, load_embedder, load_language_model
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")
