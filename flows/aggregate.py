@@ -11,7 +11,6 @@ from prefect.client.schemas.objects import State
 from data.errors import DamagedFile, ModelError, SwaymeterError
 from data.measures import MEASURES
 from data.records.tables import (
-    AGREEMENT,
     ANNOTATIONS,
     CONTEXTS,
     DISPUTES,
@@ -21,7 +20,6 @@ from data.records.tables import (
     QUESTIONS,
     REJECTED,
     RUNS,
-    STATISTICS,
     TRIPLES,
     Table,
 )
@@ -32,12 +30,7 @@ from flows.attempt import outcome
 from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
 from tasks.contexts.annotation.judging import imported
-from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
-from tasks.statistics.comparisons import compare
-
-STATISTICS_VERSION = 1
-AGREEMENT_VERSION = 2
-CORRELATED = ("facts", "susceptibility", "fisher_susceptibility", "answer_set_susceptibility", "memorization_ratio")
+from tasks.statistics import STATISTICS
 
 
 @flow(name="aggregate", flow_run_name="{study}", task_runner=ONE_AT_A_TIME, persist_result=False)
@@ -62,7 +55,7 @@ def _aggregate(plan: Plan, force: bool) -> None:
     readable, damaged = _sorted_out([*_wanted(plan), *annotations])
     damaged += unreadable
     files = sorted([stored.key, _all_of(stored), str(read_metadata(stored.path)["about"])] for stored in readable)
-    content = content_key({"files": files, "statistics": STATISTICS_VERSION, "agreement": AGREEMENT_VERSION})
+    content = content_key({"files": files, "statistics": {one.name: one.version for one in STATISTICS}})
     if force or content_of(plan.workspace.database) != content:
         with rebuilt(plan.workspace.database, content) as warehouse:
             _load(warehouse, plan, readable, force)
@@ -84,31 +77,15 @@ def _load(warehouse: Warehouse, plan: Plan, readable: Iterable[Stored], force: b
 
 
 def _load_statistics(warehouse: Warehouse, plan: Plan, digests: Mapping[str, list[str]], force: bool) -> None:
-    """Tests and correlations; computed where there are none yet of these scores."""
-
-    def of(*measures: str) -> dict[str, list[str]]:
-        return {name: sorted(digests.get(name, [])) for name in measures}
-
-    tests = plan.workspace.statistics(
-        STATISTICS,
-        {
-            "step": "aggregate",
-            "version": STATISTICS_VERSION,
-            "seed": plan.study.seed,
-            "scores": of("susceptibility", "persuasion"),
-        },
-    )
-    if force or not tests.is_done():
-        frames = (warehouse.frame("susceptibility_of_queries"), warehouse.frame("persuasion_by_kind"))
-        tests.write(STATISTICS.of(compare(*frames, seed=plan.study.seed)))
-    warehouse.load(STATISTICS, [tests.path])
-
-    agreement = plan.workspace.statistics(
-        AGREEMENT, {"step": "aggregate", "version": AGREEMENT_VERSION, "scores": of(*CORRELATED)}
-    )
-    if force or not agreement.is_done():
-        agreement.write(AGREEMENT.of(agree({name: warehouse.frame(name) for name in HELD_AGAINST_SUSCEPTIBILITY})))
-    warehouse.load(AGREEMENT, [agreement.path])
+    """Every statistic; computed where there is none yet of these scores."""
+    known = {name: sorted(found) for name, found in digests.items()}
+    for statistic in STATISTICS:
+        made_from = {"step": "aggregate", "version": statistic.version, "seed": plan.study.seed, "scores": known}
+        stored = plan.workspace.statistics(statistic.table, {**made_from, "statistic": statistic.name})
+        if force or not stored.is_done():
+            frames = {name: warehouse.frame(name) for name in statistic.queries}
+            stored.write(statistic.table.of(statistic.compute(frames, plan.study.seed)))
+        warehouse.load(statistic.table, [stored.path])
 
 
 def _wanted(plan: Plan) -> Iterable[Stored]:

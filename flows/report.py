@@ -2,6 +2,7 @@
 
 import functools
 import importlib.metadata
+import json
 import platform
 from datetime import UTC, datetime
 from typing import Any
@@ -18,8 +19,7 @@ from flows.attempt import outcome
 from flows.plan import Plan
 from flows.stage import ONE_AT_A_TIME, QUICKSTART, fan_out, plan_of
 from flows.status import cells
-from reports.frames import COLUMNS
-from reports.report import NotRun, StudyCard, write_report
+from reports.report import QUERIES, NotRun, StudyCard, write_report
 
 REPORT_VERSION = 5
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
@@ -55,12 +55,11 @@ def _report(plan: Plan, force: bool) -> None:
             "not_run": [[one.relation, one.model, one.measure, one.reason] for one in not_run],
         }
     )
-    drawn = plan.workspace.report / "made-from.txt"
-    page = plan.workspace.report / "index.html"
-    if not force and page.exists() and drawn.exists() and drawn.read_text().strip() == key:
+    manifest = plan.workspace.report / "manifest.json"
+    if not force and manifest.exists() and json.loads(manifest.read_text())["key"] == key:
         return
     with opened(plan.workspace.database) as warehouse:
-        frames = {name: warehouse.frame(name) for name in COLUMNS}
+        frames = {name: warehouse.frame(name) for name in QUERIES}
     card = StudyCard(
         name=plan.study.name,
         seed=plan.study.seed,
@@ -70,8 +69,7 @@ def _report(plan: Plan, force: bool) -> None:
         versions={name: importlib.metadata.version(name) for name in PROGRAMS} | {"python": platform.python_version()},
         sources=_sources(plan),
     )
-    write_report(frames, plan.workspace.report, card)
-    drawn.write_text(f"{key}\n")
+    write_report(frames, plan.workspace.report, card, key)
 
 
 def _sources(plan: Plan) -> tuple[str, ...]:

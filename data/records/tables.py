@@ -1,13 +1,16 @@
 """The columns of every table, said once: Parquet files, the database and its documentation are made from these."""
 
 from data.records.question_tables import ANNOTATIONS, DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
+from data.records.row import table_of
+from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, Summary
 from data.records.table import PROVENANCE, Column, Table
 
 __all__ = [
-    "AGREEMENT",
     "ANNOTATIONS",
     "CONTEXTS",
+    "CORRELATIONS",
     "DISPUTES",
+    "ENVELOPES",
     "FACTS",
     "INVENTED",
     "PAGES",
@@ -17,6 +20,7 @@ __all__ = [
     "REJECTED",
     "RUNS",
     "STATISTICS",
+    "SUMMARIES",
     "TRIPLES",
     "Column",
     "Table",
@@ -92,56 +96,10 @@ CONTEXTS = Table(
     ),
 )
 
-STATISTICS = Table(
-    "statistics",
-    "one test on one relation",
-    (
-        Column("comparison", "VARCHAR", "relevance, familiarity, assertiveness or negation"),
-        Column("measure", "VARCHAR", "the score that is compared: persuasion or susceptibility"),
-        Column("model", "VARCHAR", "the model's name"),
-        Column("dtype", "VARCHAR", "the number format that the model computed in"),
-        Column("relation", "VARCHAR", "the relation's name"),
-        Column("query_type", "VARCHAR", "open or closed"),
-        Column("group_a", "VARCHAR", "the first group"),
-        Column("group_b", "VARCHAR", "the second group"),
-        Column("n_a", "BIGINT", "rows of the first group"),
-        Column("n_b", "BIGINT", "rows of the second group"),
-        Column("mean_a", "DOUBLE", "mean of the first group; NULL where it is empty", "nats", nullable=True),
-        Column("mean_b", "DOUBLE", "mean of the second group; NULL where it is empty", "nats", nullable=True),
-        Column("statistic", "DOUBLE", "the t statistic; NULL where untestable", nullable=True),
-        Column("alternative", "VARCHAR", "greater (the first group's mean) or two-sided"),
-        Column("p", "DOUBLE", "permutation p-value; NULL where untestable", nullable=True),
-        Column("p_adjusted", "DOUBLE", "after Benjamini-Hochberg over relations; NULL where untestable", nullable=True),
-        Column(
-            "effect_size", "DOUBLE", "Cohen's d with pooled standard deviation; NULL where untestable", nullable=True
-        ),
-        Column("untestable", "VARCHAR", "why there is no test; NULL where there is one", nullable=True),
-    ),
-)
-
-AGREEMENT = Table(
-    "agreement",
-    "two measures of the same queries, correlated",
-    (
-        Column("model", "VARCHAR", "the model's name"),
-        Column("dtype", "VARCHAR", "the number format that the model computed in"),
-        Column(
-            "measure_a",
-            "VARCHAR",
-            "fisher, fisher_top_k, answer_set_susceptibility, memorization_ratio, log_degree or log_relation_degree",
-        ),
-        Column("measure_b", "VARCHAR", "susceptibility"),
-        Column("level", "VARCHAR", "what a pair is: a query, an entity or a relation with the means of its queries"),
-        Column("relation", "VARCHAR", "the relation whose pairs these are; all where it is every relation's"),
-        Column("query_type", "VARCHAR", "open, closed or all"),
-        Column("n", "BIGINT", "pairs; what lacks one of the two scores is none"),
-        Column("pearson", "DOUBLE", "Pearson's r; NULL where untestable", nullable=True),
-        Column("pearson_p", "DOUBLE", "its two-sided p-value", nullable=True),
-        Column("spearman", "DOUBLE", "Spearman's rho; NULL where untestable", nullable=True),
-        Column("spearman_p", "DOUBLE", "its two-sided p-value", nullable=True),
-        Column("untestable", "VARCHAR", "why there is no correlation; NULL where there is one", nullable=True),
-    ),
-)
+STATISTICS = table_of(GroupTest)
+SUMMARIES = table_of(Summary)
+CORRELATIONS = table_of(CorrelationRow)
+ENVELOPES = table_of(EnvelopePoint)
 
 RUNS = Table(
     "runs",
