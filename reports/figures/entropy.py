@@ -5,20 +5,18 @@ from typing import Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Canvas
 
-from reports.figures.instances import conditions, instances, partitions
-from reports.figures.plate import Plate
-from reports.frames import Finite, Model, by_model, finite, stand_in_note
-from reports.intervals import mean_interval
-from reports.style import ANSWER_MARKERS, CONDITION_NAMES, MUTED, PARTITION_HUES, blank, legend_above, mark
+from reports.figures.figure import Drawing, Figure
+from reports.figures.instances import conditions, partitions
+from reports.frames import Frames, Model, finite
+from reports.style import ANSWER_MARKERS, CONDITION_NAMES, FEW_DOTS, MUTED, PARTITION_HUES, blank, legend_above, mark
 
 When = Literal["without", "with"]
-TITLES: dict[When, str] = {
+QUESTIONS: dict[When, str] = {
     "without": "Are questions that the model is unsure of alone the ones a context moves most?",
     "with": "Is a model that a context moved far still unsure with it?",
 }
-MANY = 600
 _MEASURES = ("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "persuaded")
 
 
@@ -27,7 +25,7 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> Axes:
 
     `data` has entropy, coherent_persuasion, outcome, partition; a triangle is persuaded, a square stubborn, a dot else.
     """
-    dense = len(data) > MANY
+    dense = len(data) > FEW_DOTS
     for outcome in ("unmeasured", "other", "stubborn", "persuaded"):
         rows = data[data["outcome"] == outcome]
         if rows.empty:
@@ -54,22 +52,15 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> Axes:
     return axes
 
 
-def entropy_plates(frames: dict[str, pd.DataFrame]) -> list[Plate]:
-    """Two plates per model and dtype: entropy without, and with the context."""
-    plates = []
-    for model, answers in by_model(frames["answers_of_questions"]):
-        rows = instances(answers)
-        note = stand_in_note(frames["stand_ins"], model, _MEASURES)
-        for when in TITLES:
-            data = rows.rename(columns={f"entropy_{when}": "entropy"})
-            found = finite(data, "entropy", "coherent_persuasion")
-            if not found.rows.empty:
-                plates.append(_plate(model, when, data, found, note))
-    return plates
-
-
-def _plate(model: Model, when: When, data: pd.DataFrame, found: Finite, stand_in: str) -> Plate:
+def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
+    """The instances of a model, with the entropy without or with the context."""
+    if frames["instances"].empty:
+        return None
+    data = frames["instances"].rename(columns={f"semantic_entropy_{when}": "entropy"})
+    found = finite(data, "entropy", "coherent_persuasion")
     rows = found.rows
+    if rows.empty:
+        return None
     counts = rows["outcome"].value_counts()
     caption = (
         f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
@@ -77,7 +68,7 @@ def _plate(model: Model, when: When, data: pd.DataFrame, found: Finite, stand_in
         "greedy answer became the context's); hollow square: stubborn (the same answer as without, not the "
         f"context's); dot: neither. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} "
         f"questions, {counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} "
-        f"stubborn.{_asides(rows)}{found.note('instances')}{stand_in}"
+        f"stubborn.{_asides(rows)}{found.note('instances')}"
     )
     alt = (
         f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats, for {model}: "
@@ -86,16 +77,9 @@ def _plate(model: Model, when: When, data: pd.DataFrame, found: Finite, stand_in
         f"{counts.get('stubborn', 0)} stubborn, {counts.get('other', 0)} neither."
     )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
-    return Plate(
-        f"entropy-{when}-against-persuasion-{model.slug}",
-        TITLES[when],
-        str(model),
-        caption,
-        alt,
-        points.rename(columns={"entropy": f"semantic_entropy_{when}"}),
-        _shown(rows, when),
-        partial(_paint, rows, when),
-    )
+    points = points.rename(columns={"entropy": f"semantic_entropy_{when}"})
+    shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{when}")
+    return Drawing(caption, alt, points, shown, partial(_paint, rows, when))
 
 
 def _asides(rows: pd.DataFrame) -> str:
@@ -106,32 +90,21 @@ def _asides(rows: pd.DataFrame) -> str:
     return negative + (f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else "")
 
 
-def _shown(rows: pd.DataFrame, when: When) -> pd.DataFrame:
-    made = []
-    for condition in conditions(rows):
-        for partition in partitions(rows):
-            for outcome in ANSWER_MARKERS:
-                part = rows[
-                    (rows["partition"] == partition) & (rows["condition"] == condition) & (rows["outcome"] == outcome)
-                ]
-                if part.empty:
-                    continue
-                made.append(
-                    {
-                        "condition": CONDITION_NAMES.get(condition, condition),
-                        "partition": partition,
-                        "outcome": outcome,
-                        "instances": len(part),
-                        f"mean_semantic_entropy_{when}": mean_interval(part["entropy"]).mean,
-                        "mean_coherent_persuasion": mean_interval(part["coherent_persuasion"]).mean,
-                    }
-                )
-    return pd.DataFrame(made)
+def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
+    """The means by context, partition and outcome, in their fixed orders, contexts in words."""
+    rows = means[means["entropy"] == entropy]
+    orders = {"condition": conditions(rows), "partition": partitions(rows), "outcome": [*ANSWER_MARKERS]}
+    rows = rows.sort_values(list(orders), key=lambda column: column.map(orders[str(column.name)].index))
+    name = f"mean_{entropy}"
+    shown = rows.rename(columns={"mean_semantic_entropy": name}).replace({"condition": dict(CONDITION_NAMES)})
+    shown = shown.drop(columns=["model", "dtype", "entropy", "unit"]).reset_index(drop=True)
+    shown.attrs["units"] = dict.fromkeys((name, "mean_coherent_persuasion"), str(rows["unit"].iloc[0]))
+    return shown
 
 
-def _paint(rows: pd.DataFrame, when: When) -> Figure:
+def _paint(rows: pd.DataFrame, when: When) -> Canvas:
     across, down = partitions(rows), conditions(rows)
-    figure, grid = blank(len(down), len(across), 0.7 + 2.5 * len(down), share_x=True, share_y=True)
+    canvas, grid = blank(len(down), len(across), 0.7 + 2.5 * len(down), share_x=True, share_y=True)
     for line, condition in zip(grid, down, strict=True):
         for axes, partition in zip(line, across, strict=True):
             data = rows[(rows["partition"] == partition) & (rows["condition"] == condition)]
@@ -140,7 +113,16 @@ def _paint(rows: pd.DataFrame, when: When) -> Figure:
             else:
                 entropy_against_persuasion(axes, data)
         line[0].set_ylabel(f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)")
-    figure.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
+    canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
     key = [mark("^", "persuaded"), mark("s", "stubborn", filled=False), mark("o", "neither")]
-    legend_above(figure, [*key, mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else key)
-    return figure
+    legend_above(canvas, [*key, mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else key)
+    return canvas
+
+
+def _figure(when: When) -> Figure:
+    queries = ("instances", "instances_by_outcome")
+    name = f"entropy-{when}-against-persuasion"
+    return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES)
+
+
+WITHOUT, WITH = _figure("without"), _figure("with")
