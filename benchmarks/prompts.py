@@ -64,7 +64,7 @@ def _prepared(folder: Path, count: int) -> Plan:
         "workspace": str(folder / "workspace"),
         "facts": {
             "source": "yago", "relations": relations, "pairs": PAIRS,
-            "real_entities": ENTITIES, "invented_entities": ENTITIES, "names_not_in": [],
+            "real_entities": ENTITIES, "invented_entities": ENTITIES, "absent_from": [],
         },
         "contexts": dict.fromkeys(("base", "assertive", "negation"), PER_KIND),
         "models": [{"name": "smollm2-135m-instruct"}],

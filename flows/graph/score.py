@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tasks.measures.passes import Pass, declaration, passes
-
 from data import catalog
 from data.errors import ModelError, SwaymeterError
 from data.records import Context, Query, Question, of_row
@@ -16,7 +14,8 @@ from flows.graph.step import Output, Run, Spent, Step, StepId
 from flows.study.study import ModelPart, Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS, Inputs
-from tasks.models import identify_language_model
+from tasks.measures.passes import Pass, declaration, passes
+from tasks.models.backends import identify_language_model
 
 VERSION = 1
 
@@ -98,7 +97,7 @@ def resolved_dtype(model: ModelPart) -> str:
     """The dtype that a model computes in; auto is resolved by the device."""
     if model.dtype != "auto":
         return model.dtype
-    from tasks.models.language_model import resolve_dtype  # torch knows which device there is, and takes seconds to say
+    from tasks.models.loading import resolve_dtype  # imports torch, which knows the device and takes seconds
 
     return resolve_dtype(model.dtype, model.device)
 
@@ -109,7 +108,6 @@ def resolved_dtype(model: ModelPart) -> str:
 def run_pass(step: Step, run: Run) -> Spent:
     """Computes the scores of a pass that are missing, or older than a rerun that asks for them."""
     from tasks.measures.run import measure_relation
-
     from tasks.models import load_language_model
 
     arguments: Score = step.arguments
@@ -133,11 +131,6 @@ def run_pass(step: Step, run: Run) -> Spent:
     def load() -> Any:
         return load_language_model(model.name, dtype=model.dtype, device=model.device)
 
-    stale = {name: output for name, output in step.outputs.items() if _is_stale(step, output)}
-    spent = measure_relation(leading, inputs, stale or step.outputs, load, run.progress, force=bool(stale))
+    outputs = {name: step.table(name) for name in step.outputs}
+    spent = measure_relation(inputs, outputs, load, run.progress, not_before=step.not_before)
     return Spent(spent.prompts, spent.forward_passes, spent.seconds)
-
-
-def _is_stale(step: Step, output: Any) -> bool:
-    made_at = output.check().made_at
-    return step.not_before is not None and made_at is not None and made_at < step.not_before

@@ -6,13 +6,21 @@ in tasks.scoring. Importing this package imports no torch: `compute` imports wha
 
 from data.named import Registry
 from tasks.measures import (
+    accuracy,
     answer_set_persuasion,
     answer_set_susceptibility,
+    answers,
+    clusters,
+    coherent_persuasion,
     entity_independent_persuasion,
     entity_independent_susceptibility,
+    fisher_susceptibility,
     greedy_answers,
     memorization_ratio,
+    persuaded,
     persuasion,
+    precision,
+    semantic_entropy,
     susceptibility,
 )
 from tasks.measures.measure import Measure
@@ -28,6 +36,14 @@ MEASURES: Registry[Measure] = Registry(
         memorization_ratio.MEASURE,
         answer_set_persuasion.MEASURE,
         answer_set_susceptibility.MEASURE,
+        fisher_susceptibility.MEASURE,
+        precision.MEASURE,
+        answers.MEASURE,
+        clusters.MEASURE,
+        semantic_entropy.MEASURE,
+        coherent_persuasion.MEASURE,
+        accuracy.MEASURE,
+        persuaded.MEASURE,
     ),
 )
 """Every measure that a study can name; a measure comes after those that it needs."""

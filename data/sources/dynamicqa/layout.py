@@ -15,7 +15,7 @@ from pathlib import Path
 
 from data.errors import InputError
 from data.records import Partition
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 from data.storage.files import written_whole
 
 FILES: Mapping[Partition, str] = {

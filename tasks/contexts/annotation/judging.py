@@ -66,7 +66,7 @@ class Decided:
     """The questions that go on, changed where annotators changed them, and those that do not, with the reason."""
 
     accepted: tuple[Question, ...]
-    dropped: tuple[Rejected, ...]
+    rejected: tuple[Rejected, ...]
 
 
 def texts_digest(context: str, question: str, answer: str, other_answer: str) -> str:
@@ -143,11 +143,11 @@ def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> 
     found = judgements(annotations)
     judged_before = {question_id for question_id, _ in found}
     seen: set[Shown] = set()
-    accepted, dropped = [], []
+    accepted, rejected = [], []
     for question in questions:
         about = shown(question)
         if about in seen:
-            dropped.append(not_asked(question, reasons.DOUBLED))
+            rejected.append(not_asked(question, reasons.DOUBLED))
             continue
         seen.add(about)
         judgement = found.get(about, Judgement(()))
@@ -156,12 +156,12 @@ def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> 
             reason = reasons.ANNOTATORS_DISAGREE if judgement.is_conflict else reasons.NOT_ANNOTATED
             outdated = not judgement.independent and question.question_id in judged_before
             detail = "judged with other texts, before it was built anew" if outdated else _said(judgement)
-            dropped.append(not_asked(question, reason, detail))
+            rejected.append(not_asked(question, reason, detail))
         elif holds.choice in _REASONS:
-            dropped.append(not_asked(question, _REASONS[holds.choice], _said(judgement)))
+            rejected.append(not_asked(question, _REASONS[holds.choice], _said(judgement)))
         else:
             accepted.append(change(question, *changed_texts(holds)))
-    return Decided(tuple(accepted), tuple(dropped))
+    return Decided(tuple(accepted), tuple(rejected))
 
 
 def for_annotator(

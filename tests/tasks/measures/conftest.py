@@ -1,25 +1,25 @@
 """A relation with its queries, contexts and questions, random small models, and a workspace for its scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from data import catalog
-from data.records import Context, Query, Question, of_row
-from data.records.tables import CONTEXTS, FACTS, INVENTED, QUERIES
+from data.records import Context, ContextKind, Query, RelationName
 from data.sources import sample
-from data.sources.fetch import write_facts, write_names
-from data.storage.workspace import Workspace
-from tasks.contexts.build import build_prompts
+from data.storage.artifact import TableArtifact
+from tasks.contexts.entities import choose_entities, objects
+from tasks.contexts.queries import write_queries
+from tasks.contexts.sentences import write_contexts
 from tasks.measures import MEASURES, chunks
 from tasks.measures.measure import Inputs
-from tasks.measures.passes import passes, with_needs
+from tasks.measures.passes import with_needs
 from tasks.measures.run import Progress, Spent, measure_relation
 from tasks.models import load_language_model
-from tests.tasks.measures.artifacts import StoredArtifact
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 Row = dict[str, Any]
@@ -43,32 +43,25 @@ class Study:
     parameters: dict[str, dict[str, Any]]
     loaded: int = field(default=0)
 
-    def artifact(self, name: str) -> StoredArtifact:
+    def artifact(self, name: str) -> TableArtifact:
         """Where the scores of a measure lie."""
-        workspace = Workspace(self.folder)
         made_from = {"measure": name, "parameters": self.parameters.get(name, {})}
-        return StoredArtifact(
-            workspace, workspace.scores(self.inputs.relation, "tiny", MEASURES[name].table, made_from)
-        )
+        return TableArtifact(self.folder, name, MEASURES[name].table, made_from)
 
-    def score(self, *names: str, force: bool = False, progress: Progress = lambda done, total: None) -> Spent:
-        """Computes what is missing of these measures and of those that they need; gives what the last pass took."""
-        spent = Spent()
-        missing = [name for name in with_needs(names) if force or not self.artifact(name).is_done()]
-        for one in passes(missing):
-            spent = measure_relation(
-                one.leading,
-                replace(
-                    self.inputs,
-                    scores={name: self.artifact(name).read() for name in one.needs},
-                    parameters=self._parameters(),
-                ),
-                {name: self.artifact(name) for name in one.measures},
-                self._load,
-                progress,
-                force=force,
-            )
-        return spent
+    def score(
+        self, *names: str, progress: Progress = lambda done, total: None, not_before: datetime | None = None
+    ) -> Spent:
+        """Computes what is missing of these measures and of those that they need; gives what was spent."""
+        parameters = {
+            name: measure.parameters.model_validate(self.parameters.get(name, {})) for name, measure in MEASURES.items()
+        }
+        return measure_relation(
+            replace(self.inputs, parameters=parameters),
+            {name: self.artifact(name) for name in with_needs(names)},
+            self._load,
+            progress,
+            not_before=not_before,
+        )
 
     def rows(self, name: str) -> list[Row]:
         """The stored rows of a measure, which is scored first where it is not."""
@@ -78,11 +71,6 @@ class Study:
     def by_question(self, name: str) -> dict[tuple[str, str], Row]:
         """The stored rows of a measure by question and condition."""
         return {(row["question_id"], row["condition"]): row for row in self.rows(name)}
-
-    def _parameters(self) -> Mapping[str, Any]:
-        return {
-            name: measure.parameters.model_validate(self.parameters.get(name, {})) for name, measure in MEASURES.items()
-        }
 
     def _load(self) -> Any:
         self.loaded += 1
@@ -108,26 +96,15 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def prompts(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
-    """The prompts of a relation."""
-    workspace = Workspace(tmp_path_factory.mktemp("prompts"))
-    facts, names = workspace.facts("capital", FACTS, {}), workspace.facts("country", INVENTED, {})
-    queries, contexts = workspace.prompts("capital", QUERIES, {}), workspace.prompts("capital", CONTEXTS, {})
-    write_facts("capital", sample.facts("capital"), facts)
-    write_names("country", catalog.invented_entities("country"), names, made_by="catalog", looked_for_in=())
-    build_prompts(
-        facts, names, queries, contexts, relation="capital", real=2, invented=1, choice="random", seed=0,
-        per_kind={"base": 1, "assertive": 1, "negation": 1},
-    )  # fmt: skip
-    return Inputs(
-        "capital",
-        7,
-        "digest",
-        [of_row(Query, row) for row in queries.read().to_pylist()],
-        [of_row(Context, row) for row in contexts.read().to_pylist()],
-        sample.questions("static")[:3],
-        device="cpu",
-    )
+def prompts() -> Inputs:
+    """The prompts of a relation: of two real entities and an invented one, with three contexts each."""
+    relation, known = RelationName("capital"), list(sample.facts("capital"))
+    names = catalog.invented_entities("country")
+    entities = choose_entities(relation, known, names, real=2, invented=1, seed=0, choice="random")
+    per_kind: dict[ContextKind, int] = {"base": 1, "assertive": 1, "negation": 1}
+    contexts = write_contexts(relation, entities, objects(known), per_kind=per_kind, seed=0)
+    questions = sample.questions("static")[:3]
+    return Inputs("capital", 7, "digest", write_queries(relation, entities), contexts, questions, device="cpu")
 
 
 @pytest.fixture
