@@ -17,8 +17,8 @@ from flows.live_names import page_work
 from flows.live_works import LiveWorks
 from flows.model_checks import check_helpers
 from flows.plan import Plan
-from flows.study.services import ServicesPart
 from flows.status import cells
+from flows.study.services import ServicesPart
 from tests.flows.small_plan import small_plan
 
 PAGES = ["Café/../War", "Tea"]
