@@ -42,8 +42,6 @@ PRIMARY_KEYS: Mapping[str, tuple[str, ...]] = {
     "contexts": ("context_id",),
     "questions": ("question_id",),
     "runs": ("file",),
-    "statistics": ("comparison", "measure", "model", "dtype", "relation", "query_type"),
-    "agreement": ("model", "dtype", "measure_a", "measure_b", "level", "relation", "query_type"),
     "susceptibility": ("model", "dtype", "relation", "query_id"),
     "entity_independent_persuasion": ("model", "dtype", "relation", "query_type", "form", "context_id"),
     "entity_independent_susceptibility": ("model", "dtype", "relation", "query_type", "form"),
@@ -66,6 +64,7 @@ VIEWS = (
     "fisher_of_queries",
     "degree_of_queries",
     "answers_of_questions",
+    "instances",
 )
 
 
@@ -73,7 +72,7 @@ def statements() -> Iterator[str]:
     """What makes an empty database: tables, keys, comments and views, in order."""
     for table in TABLES:
         columns = [f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in table.columns]
-        if key := PRIMARY_KEYS.get(table.name):
+        if key := table.key or PRIMARY_KEYS.get(table.name):
             columns.append(f"PRIMARY KEY ({', '.join(map(quoted, key))})")
         name = quoted(table.name)
         yield f"CREATE TABLE {name} ({', '.join(columns)})"

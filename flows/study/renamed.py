@@ -18,6 +18,10 @@ RENAMED = {
     "questions.disputes.most": "max_pages",
     "questions.disputes.listed_on": "list_page",
     "questions.disputes.span": "max_span_words",
+    "measures.answers.entailment": "measures.clusters.entailment",
+    "measures.answers.entailment_with_question": "measures.clusters.entailment_with_question",
+    "measures.answers.threshold": "measures.clusters.threshold",
+    "measures.answers.half_samples": "it under measures.semantic_entropy and measures.coherent_persuasion",
 }
 """The old key with the sections around it, `*` for any one key, and the new name."""
 

@@ -10,7 +10,7 @@ from data import catalog
 from data.errors import MissingFile, UnknownName, UsageError
 from data.records import Dispute, Question, Rejected, RelationName, Triple, WikidataId, as_row
 from data.storage.workspace import Stored
-from flows.cli.export import export_questions
+from flows.datasets.export import export_questions
 from flows.items import Selection
 from flows.live_files import LiveFiles
 from flows.live_names import page_work

@@ -16,7 +16,7 @@ from pathlib import Path
 from data.errors import InputError
 from data.records import Partition
 from data.sources.http.printable import printable
-from data.storage.workspace import written_whole
+from data.storage.files import written_whole
 
 FILES: Mapping[Partition, str] = {
     "static": "Static_final.csv",

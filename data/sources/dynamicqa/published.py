@@ -32,7 +32,7 @@ from data.sources.slots import (
     flags_of_snippet,
     replace_object,
 )
-from data.storage.workspace import written_whole
+from data.storage.files import written_whole
 
 __all__ = ["FILES", "LICENCE", "SOURCE", "download", "questions", "questions_of"]
 

@@ -6,6 +6,8 @@ WITH asked AS (
     FROM (
         SELECT model, dtype, relation, question_id, condition, stand_in FROM answers
         UNION
+        SELECT model, dtype, relation, question_id, condition, stand_in FROM clusters
+        UNION
         SELECT model, dtype, relation, question_id, condition, stand_in FROM semantic_entropy
         UNION
         SELECT model, dtype, relation, question_id, condition, stand_in FROM coherent_persuasion

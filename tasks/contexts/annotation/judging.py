@@ -15,8 +15,10 @@ from data import reasons
 from data.errors import DamagedFile, UsageError
 from data.records import Annotation, Question, Rejected, of_row
 from data.records.tables import ANNOTATIONS
+from data.storage.artifact import TableArtifact
+from data.storage.files import CHARACTERS, verify
 from data.storage.keys import content_key
-from data.storage.workspace import Stored, Workspace, read_metadata
+from data.storage.workspace import Workspace
 from tasks.contexts.annotation.cells import plain
 from tasks.contexts.annotation.changed import change
 from tasks.contexts.questions import not_asked
@@ -89,17 +91,18 @@ def changed_texts(annotation: Annotation) -> tuple[str | None, ...]:
     return annotation.question, annotation.object, annotation.replacement, annotation.context
 
 
-def imported(file: Path) -> Stored:
-    """The file of one import; DamagedFile where it cannot be read, which is people's work and not to be removed."""
+def imported(file: Path) -> TableArtifact:
+    """The file of one import; DamagedFile where it cannot be read: it is people's work and not to be removed."""
     try:
-        stored = Stored(file, ANNOTATIONS, read_metadata(file)["made_from"])
-        stored.read_as_written()
+        name = file.stem[: -2 * (CHARACTERS + 1)]
+        artifact = TableArtifact(file.parent, name, ANNOTATIONS, verify(file)["made_from"])
+        artifact.read()
     except (DamagedFile, KeyError, TypeError) as error:
         raise DamagedFile(
             f"{file} holds annotations and cannot be read; bring it back from a copy, or move it away and import "
             "the sheet again that it came from"
         ) from error
-    return stored
+    return artifact
 
 
 def read_annotations(workspace: Workspace) -> list[Annotation]:

@@ -70,17 +70,6 @@ def test_a_service_that_refuses_some_tries_of_a_request_is_asked_further(opened:
         assert session.ask({"q": "2"}).content == [1]
 
 
-def test_a_run_sends_no_more_requests_than_its_budget(opened: Open) -> None:
-    with serving(says([1])) as server:
-        session = opened(server, max_requests=3)
-        for number in range(3):
-            session.ask({"q": str(number)})
-        with pytest.raises(ServiceBudget, match=r"YAGO.*3 requests; responses are cached"):
-            session.ask({"q": "3"})
-        assert session.ask({"q": "0"}).from_cache
-    assert len(server.asked) == 3
-
-
 def test_a_run_takes_no_more_minutes_than_its_budget(opened: Open, clock: Clock) -> None:
     with serving(says([1])) as server:
         session = opened(server, max_minutes=5)

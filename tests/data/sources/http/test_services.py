@@ -30,16 +30,3 @@ def test_wikimedia_is_asked_as_it_wants_to_be(name: str) -> None:
 def test_what_questions_are_made_of_may_be_asked_for_a_day() -> None:
     hours = {name: service.max_minutes / 60 for name, service in SERVICES.items()}
     assert hours == dict.fromkeys(SERVICES, 24) | {"yago": 6, "dynamicqa": 6}
-
-
-def test_only_files_are_brought_by_nobody_to_reach() -> None:
-    assert [name for name, service in SERVICES.items() if not service.contact_needed] == ["dynamicqa"]
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_a_study_may_say_otherwise_of_every_service(name: str) -> None:
-    services = ServicesPart.model_validate({name: {"address": "http://127.0.0.1/mirror", "cache_ttl_days": 1}})
-    said = services.service(name)
-    assert (said.address, said.cache_ttl_days) == ("http://127.0.0.1/mirror", 1)
-    assert (said.name, said.max_concurrency) == (SERVICES[name].name, SERVICES[name].max_concurrency)
-    assert all(services.service(other) == SERVICES[other] for other in SERVICES if other != name)

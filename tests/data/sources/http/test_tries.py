@@ -57,15 +57,6 @@ def test_a_time_to_wait_that_is_none_is_left_alone(said: str, opened: Open, cloc
     assert clock.slept[0] < 2
 
 
-def test_really_waiting_takes_the_seconds(tmp_path: Path) -> None:
-    with serving(Say(status=503, headers={"Retry-After": "1"}), says([1])) as server:
-        service = Service("YAGO", server.address, requests_per_minute=60_000)
-        with Session(service, contact=CONTACT, cache=tmp_path) as session:
-            session.ask({})
-    first, second = server.asked
-    assert 1.0 <= second.at - first.at < 3
-
-
 def test_while_a_service_asks_for_a_pause_nobody_sends(tmp_path: Path) -> None:
     with serving(Say(status=429, headers={"Retry-After": "1"}), says([1])) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000, max_concurrency=2)

@@ -1,7 +1,6 @@
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 
@@ -107,29 +106,6 @@ class TestAWorldThatMoves:
         assert said
         assert question.edits == 3
         assert question.item_revision == moving.wikidata.pages["Q402"].latest.revision_id
-
-
-class TestHoldingBack:
-    def test_an_answer_waits_until_it_is_let_go(self, world: World, tmp_path: Path) -> None:
-        go, reached = Event(), Event()
-
-        def after(asked: Asked, said: Say) -> Say:
-            if asked.form.get("titles") != "The Salt Ledger":
-                return said
-            reached.set()
-            return replace(said, hold=go)
-
-        with serving_world(world, after=after) as (addresses, asked), asking_world(addresses, tmp_path) as clients:
-            pages: list[object] = []
-            thread = Thread(target=lambda: pages.append(clients.wikipedia.page("The Salt Ledger")))
-            thread.start()
-            assert reached.wait(10)
-            assert not pages
-            assert clients.pageviews.monthly_mean("The Salt Ledger", first=MONTHS[0], last=MONTHS[1]).mean == 30
-            go.set()
-            thread.join(10)
-        assert len(pages) == 1
-        assert len(asked) == 2
 
 
 def films(clients: Clients) -> Built:

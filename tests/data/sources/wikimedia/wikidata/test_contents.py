@@ -101,7 +101,7 @@ def test_a_property_has_its_history_in_its_own_namespace(asking: Asking) -> None
 
 @pytest.mark.parametrize("ids", [("Oslo", "P36"), ("Q20", "capital"), ("../Q20", "P36"), ("Q20|Q21", "P36")])
 def test_what_is_no_id_is_refused_and_nothing_is_asked(ids: tuple[str, str], asking: Asking) -> None:
-    with serving(play=holding([BEGUN])) as server, pytest.raises(InputError, match="no Wikidata id"):
+    with serving(play=holding([BEGUN])) as server, pytest.raises(InputError, match="not a Wikidata id"):
         edit_history(asking(server), *ids)
     assert server.asked == []
 

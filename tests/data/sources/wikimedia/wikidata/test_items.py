@@ -125,7 +125,7 @@ def test_nothing_is_asked_for_nothing(asking: Asking) -> None:
 
 @pytest.mark.parametrize("asked", ["", "Oslo", "Q0", "L1", "Q1|Q2", "../Q1", "Q1\n", "q1"])
 def test_what_is_no_id_is_refused_and_nothing_is_asked(asked: str, asking: Asking) -> None:
-    with serving(play=answering()) as server, pytest.raises(InputError, match="no Wikidata id"):
+    with serving(play=answering()) as server, pytest.raises(InputError, match="not a Wikidata id"):
         asking(server).items(["Q1", asked])
     assert server.asked == []
 
