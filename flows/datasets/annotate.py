@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from data.sources.http.manners import printable
+
 from data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
 from data.records import Annotation, Partition, Question, as_row
 from data.records.tables import ANNOTATIONS
-from data.sources.http.manners import printable
 from data.storage.workspace import Workspace
 from flows.plan import Plan
 from tasks.contexts.annotation.agreement import Agreement, agreement

@@ -13,8 +13,9 @@ from data.records import ContextKind
 from data.sources.access import ServiceAccess
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
-from flows.study.measures import MEASURES
 from flows.study.services import ServicesPart
+from tasks.measures import MEASURES
+from tasks.measures.measure import Measure
 
 
 def _branch(sources: Registry[Any]) -> Callable[[Any], Any]:
@@ -145,7 +146,7 @@ class Study(Options):
                 raise ValueError(f"measure {name} needs questions; name a source under `questions`")
         return self
 
-    def requested(self) -> dict[str, Any]:
+    def requested(self) -> dict[str, Measure]:
         """The measures that the study names and, transitively, those that they need, in the registry's order."""
         names, added = set[str](), set(self.measures)
         while added:
