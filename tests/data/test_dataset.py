@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data.sources.fetch import write_names
 
 from data.dataset.dataset import Dataset
 from data.errors import DamagedFile, InputError
 from data.records import Fact
 from data.records.tables import FACTS, INVENTED
-from data.sources.fetch import write_names
 from data.sources.graph.qec import SOURCE
 from data.storage.workspace import Workspace, write_parquet
 from tests.data.a_dataset import KENYA, NORWAY, PERU, fact, keep, published, workspace, write

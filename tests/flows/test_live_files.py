@@ -5,12 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from data import catalog
-from data.errors import MissingFile, UnknownName, UsageError
-from data.records import Dispute, Question, Rejected, RelationName, Triple, WikidataId, as_row
-from data.storage.workspace import Stored
-from flows.datasets.export import export_questions
 from flows.items import Selection
 from flows.live_files import LiveFiles
 from flows.live_names import page_work
@@ -18,6 +12,12 @@ from flows.live_works import LiveWorks
 from flows.model_checks import check_helpers
 from flows.plan import Plan
 from flows.status import cells
+
+from data import catalog
+from data.errors import MissingFile, UnknownName, UsageError
+from data.records import Dispute, Question, Rejected, RelationName, Triple, WikidataId, as_row
+from data.storage.workspace import Stored
+from flows.datasets.export import export_questions
 from flows.study.services import ServicesPart
 from tests.flows.small_plan import small_plan
 

@@ -2,12 +2,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from data.sources.fetch import fetch_questions, write_facts, write_names
 
 from data.errors import InputError
 from data.records import Fact, Question, of_row
 from data.records.tables import FACTS, INVENTED, QUESTIONS
 from data.sources import sample
-from data.sources.fetch import fetch_questions, write_facts, write_names
 from data.storage.workspace import Workspace
 
 

@@ -2,8 +2,8 @@ import re
 from pathlib import Path
 
 import pytest
-
 from flows.plan import Plan
+
 from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.sheet import MEANINGS
 from tests.flows.conftest import Command

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from flows.plan import Plan
 from openpyxl import load_workbook
 
 from data.records import Question
 from flows.datasets import annotate
-from flows.plan import Plan
 
 Fill = Mapping[str, Mapping[str, str]]
 

@@ -9,12 +9,12 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
+from flows.plan import Plan
 from openpyxl import load_workbook
 
 from data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
 from data.records import ANNOTATION_CHOICES, Question
 from flows.datasets import annotate
-from flows.plan import Plan
 from tasks.contexts.annotation.judging import decide, read_annotations, shown
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_plan import fetch, small_plan

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from flows.aggregate import _aggregate
+from flows.build import _write_left_out
+from flows.live_names import page_work, property_work
+from flows.plan import Plan
 
 from data import reasons
 from data.errors import InputError, MissingFile, UsageError
-from flows.aggregate import _aggregate
-from flows.build import _write_left_out
 from flows.datasets import annotate
-from flows.live_names import page_work, property_work
-from flows.plan import Plan
 from tasks.contexts.annotation.cells import LARGEST_CELL
 from tasks.contexts.annotation.sheet import COLUMNS
 from tasks.contexts.annotation.spreadsheet import read_sheet

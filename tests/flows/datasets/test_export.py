@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flows.plan import Plan
 
 from data import catalog
 from data.dataset.dataset import Dataset
@@ -13,7 +14,6 @@ from data.records import Fact, of_row
 from data.sources import dynamicqa
 from data.sources.graph.qec import read_qec
 from flows.datasets.export import export
-from flows.plan import Plan
 from tests.flows.conftest import Command
 from tests.flows.small_plan import fetch, small_plan, small_study, write_study
 

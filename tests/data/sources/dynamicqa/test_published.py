@@ -1,12 +1,12 @@
 from pathlib import Path
 
 import pytest
+from data.sources.fetch import fetch_questions
 
 from data.errors import InputError
 from data.records import PARTITIONS, Partition, Question, as_row
 from data.records.tables import QUESTIONS
 from data.sources import dynamicqa, slots
-from data.sources.fetch import fetch_questions
 from data.storage.workspace import Workspace
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 

@@ -6,7 +6,6 @@ import pytest
 
 from data.sources.http.addresses import check_address, place_in
 from data.sources.http.services import SERVICES
-from flows.study.services import ServicesPart
 
 
 @pytest.mark.parametrize("name", SERVICES)
