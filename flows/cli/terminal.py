@@ -13,7 +13,7 @@ from rich.table import Table
 from data.storage.workspace import NOT_MADE
 from flows.plan import Plan
 from flows.status import Cell
-from tasks.measurement.chunks import Spent
+from tasks.measures.run import Spent
 
 DOING = {
     "fetch": "fetching facts and questions",
