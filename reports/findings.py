@@ -1,32 +1,34 @@
-"""What was found, in sentences of numbers a model. A null is a finding.
+"""What was found, in sentences of numbers about each model. A null is a finding.
 
 Three are said of every model: susceptibility, relevance, answers. Memorization, answer sets and Fisher susceptibility
-have one each where they were measured; a model in a reduced number format has one on what that costs.
+have one each where they were measured; a model in a reduced precision has one on what that costs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from reports.figures.agreement import correlation
+from reports.figures.against_susceptibility import correlation
+from reports.figures.answer_set import MEASURE as ANSWER_SETS
 from reports.figures.answer_set import masses
-from reports.figures.effects import drawable, significant
-from reports.figures.fisher import UNIT as FISHER_UNIT
-from reports.figures.fisher import measured
-from reports.figures.instances import instances, partitions
-from reports.figures.precision import SCORES, cost
-from reports.frames import Model, by_model, finite, is_null, is_true, numbers
+from reports.figures.followed import EVERY
+from reports.figures.instances import partitions
+from reports.figures.precision import cost
+from reports.frames import Frames, Model, models, plural, records, rows_of, with_empty
 from reports.style import QUERY_HUES
 
-_NEXT_TOKEN = (
-    "susceptibility_of_queries",
-    "persuasion_by_kind",
-    "memorization_of_queries",
-    "answer_set_of_queries",
-    "fisher_of_queries",
-)
-_SCORED = (*_NEXT_TOKEN, "answers_of_questions")
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence about a model, with the named queries that it reads; an empty sentence is left out.
+
+    The first query is that of the measure: a model that no finding's first query has is not in the report.
+    """
+
+    queries: tuple[str, ...]
+    sentence: Callable[[Model, Frames], str]
 
 
 @dataclass(frozen=True)
@@ -37,201 +39,171 @@ class Found:
     sentences: tuple[str, ...]
 
 
-def findings(frames: Mapping[str, pd.DataFrame]) -> list[Found]:
+def findings(frames: Frames) -> list[Found]:
     """Sentences per model and dtype; one that says so where susceptibility, persuasion or answers were not measured."""
-    named = (*_SCORED, "followed", "agreement", "precision_of_queries", "statistics")
-    of = {name: dict(by_model(frames[name])) for name in named}
-    models = sorted({model for name in _SCORED for model in of[name]})
-    always, where_measured = (_familiarity, _relevance, _answers), (_memorization, _answer_sets, _fisher, _precision)
-    return [
-        Found(
-            str(model),
-            (*(say(of, model) for say in always), *(said for say in where_measured if (said := say(of, model)))),
-        )
-        for model in models
-    ]
+    known = with_empty(frames, dict.fromkeys(name for finding in FINDINGS for name in finding.queries))
+    scored = sorted({model for finding in FINDINGS for model in models(known[finding.queries[0]])})
+    return [_found(model, {name: rows_of(frame, model) for name, frame in known.items()}) for model in scored]
 
 
-_Of = dict[str, dict[Model, pd.DataFrame]]
+def _found(model: Model, frames: Frames) -> Found:
+    sentences = (finding.sentence(model, frames) for finding in FINDINGS)
+    return Found(str(model), tuple(sentence for sentence in sentences if sentence))
 
 
-def _familiarity(of: _Of, model: Model) -> str:
-    rows = of["susceptibility_of_queries"].get(model)
-    kept = finite(rows, "susceptibility").rows if rows is not None else None
-    if kept is None or kept.empty:
+def _familiarity(model: Model, frames: Frames) -> str:
+    means = frames["susceptibility_in_short"]
+    if means.empty:
         return "Susceptibility was not measured."
-    said = []
-    for kind in QUERY_HUES:
-        part = kept[kept["query_type"] == kind]
-        if part.empty:
-            continue
-        real = part[~is_true(part["invented"])]
-        invented = part[is_true(part["invented"])]
-        said.append(
-            f"{kind} queries {_mean(invented, 'susceptibility')} for invented entities against "
-            f"{_mean(real, 'susceptibility')} for real ones ({_tests(of, model, 'familiarity', kind)})"
-        )
-    return f"Mean susceptibility over {_count(kept['relation'].nunique(), 'relation')}: {'; '.join(said)}."
+    words = []
+    for kind in _types(means):
+        of_kind = means[means["query_type"] == kind]
+        invented, real = (_mean(of_kind[of_kind["invented"] == group]) for group in (True, False))
+        tests = _tests(frames, "familiarity", kind)
+        words.append(f"{kind} queries {invented} for invented entities against {real} for real ones ({tests})")
+    relations = int(frames["coverage_of_susceptibility"]["relations"].iloc[0])
+    return f"Mean susceptibility over {plural(relations, 'relation')}: {'; '.join(words)}."
 
 
-def _relevance(of: _Of, model: Model) -> str:
-    rows = of["persuasion_by_kind"].get(model)
-    kept = finite(rows, "persuasion").rows if rows is not None else None
-    if kept is None or kept.empty:
+def _relevance(model: Model, frames: Frames) -> str:
+    means = frames["persuasion_in_short"]
+    if means.empty:
         return "Persuasion was not measured."
-    said = []
-    for kind in QUERY_HUES:
-        part = kept[kept["query_type"] == kind]
-        if part.empty:
-            continue
-        about = is_true(part["relevant"])
-        said.append(
-            f"{kind} queries by {_mean(part[about], 'persuasion')} against {_mean(part[~about], 'persuasion')} "
-            f"({_tests(of, model, 'relevance', kind)})"
-        )
-    return f"Contexts that mention the entity, against those that do not, moved {'; '.join(said)}."
+    words = []
+    for kind in _types(means):
+        of_kind = means[(means["query_type"] == kind) & means["relevant"].notna()]
+        about, others = (_mean(of_kind[of_kind["relevant"] == group]) for group in (True, False))
+        words.append(f"{kind} queries by {about} against {others} ({_tests(frames, 'relevance', kind)})")
+    return f"Contexts that mention the entity, against those that do not, moved {'; '.join(words)}."
 
 
-def _answers(of: _Of, model: Model) -> str:
-    answers = of["answers_of_questions"].get(model)
-    rows = instances(answers) if answers is not None else None
-    if rows is None or rows.empty:
+def _answers(model: Model, frames: Frames) -> str:
+    rows = frames["outcomes"]
+    if rows.empty:
         return "Answers to questions were not sampled."
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
     rows = rows[rows["condition"] == condition]
-    said = []
+    words = []
     for partition in partitions(rows):
-        part = rows[rows["partition"] == partition]
-        moved = finite(part, "coherent_persuasion").rows["coherent_persuasion"]
-        nats = f"{moved.mean():.2f} nats" if len(moved) else "no finite score"
-        said.append(
-            f"{_share(part, 'persuaded')} of {len(part)} {partition} questions ({_share(part, 'stubborn')} "
-            f"stubborn, mean coherent persuasion {nats})"
+        row = records(rows[rows["partition"] == partition])[0]
+        moved = _one(frames["instances_in_short"], condition=condition, partition=partition)
+        nats = f"{moved['mean']:.2f} {moved['unit']}" if moved else "no finite score"
+        words.append(
+            f"{_share(row['share_persuaded'])} of {row['instances']} {partition} questions "
+            f"({_share(row['share_stubborn'])} stubborn, mean coherent persuasion {nats})"
         )
     context = "A counter-memory context" if condition == "counter_memory" else "The original context"
-    return f"{context} persuaded the model in {'; '.join(said)}."
+    return f"{context} persuaded the model in {'; '.join(words)}."
 
 
-def _memorization(of: _Of, model: Model) -> str:
-    rows = of["memorization_of_queries"].get(model)
-    if rows is None:
-        return ""
-    shares = _followed(of, model)
-    said = []
-    for kind in QUERY_HUES:
-        part = rows[rows["query_type"] == kind]
-        ratios = finite(part, "memorization_ratio").rows["memorization_ratio"]
-        mean = f"{ratios.mean():.2f}" if len(ratios) else "undefined"
-        if len(part):
-            said.append(f"{mean} over {len(ratios)} of {_count(len(part), f'{kind} query')}{shares.get(kind, '')}")
-    return f"Mean memorization ratio: {'; '.join(said)}."
+def _memorization(model: Model, frames: Frames) -> str:
+    means, words = frames["memorization_in_short"], []
+    for kind in _types(means):
+        row = _one(means[means["memorization_ratio"].isna()], query_type=kind)
+        mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"
+        count = plural(int(row["all_queries"]), f"{kind} query")
+        words.append(f"{mean} over {row['queries']} of {count}{_followed(frames['followed_in_short'], kind)}")
+    return f"Mean memorization ratio: {'; '.join(words)}." if words else ""
 
 
-def _followed(of: _Of, model: Model) -> dict[str, str]:
+def _followed(means: pd.DataFrame, kind: str) -> str:
     """What greedy answers followed, over all contexts before the queries of a type."""
-    rows = of["followed"].get(model)
-    if rows is None:
-        return {}
-    counts = rows.assign(answers=numbers(rows["answers"])).groupby(["query_type", "follows"])["answers"].sum()
-    made = {}
-    for kind, part in counts.groupby(level=0):
-        context, original = (100 * part.get((kind, name), 0.0) / part.sum() for name in ("context", "original"))
-        made[str(kind)] = f" (greedy answers: {context:.0f}% the context's, {original:.0f}% the original)"
-    return made
-
-
-def _answer_sets(of: _Of, model: Model) -> str:
-    rows = of["answer_set_of_queries"].get(model)
-    kept = finite(rows, "answer_set_susceptibility", "mass").rows if rows is not None else None
-    if kept is None or kept.empty:
+    if means.empty or not (means["query_type"] == kind).any():
         return ""
-    measure = "answer_set_susceptibility"
-    said = [
-        f"{kind} queries {_mean(part, measure)}{_agreement(of, model, measure, kind)}"
-        for kind in QUERY_HUES
-        if not (part := kept[kept["query_type"] == kind]).empty
-    ]
-    return (
-        f"Mean susceptibility over whole answers, whose sets have a mean probability of {masses(kept)}: "
-        f"{'; '.join(said)}."
-    )
+    rows = (_one(means, contexts=EVERY, query_type=kind, follows=name) for name in ("context", "original"))
+    context, original = (100 * row.get("share_answers", 0.0) for row in rows)
+    return f" (greedy answers: {context:.0f}% the context's, {original:.0f}% the original)"
 
 
-def _fisher(of: _Of, model: Model) -> str:
-    rows = of["fisher_of_queries"].get(model)
-    measure = measured(rows) if rows is not None else ""
-    kept = finite(rows, measure).rows if rows is not None else None
-    if kept is None or kept.empty:
+def _answer_sets(model: Model, frames: Frames) -> str:
+    measures = frames["measures_in_short"]
+    words = _of_measure(frames, ANSWER_SETS, _mean)
+    if not words:
         return ""
+    return f"Mean susceptibility over whole answers, whose sets have a mean probability of {masses(measures)}: {words}."
+
+
+def _fisher(model: Model, frames: Frames) -> str:
+    measures = frames["measures_in_short"]
+    of_fisher = measures[measures["measure"].isin(["fisher", "fisher_top_k"])] if len(measures) else measures
+    if of_fisher.empty:
+        return ""
+    measure = "fisher" if (of_fisher["measure"] == "fisher").any() else "fisher_top_k"
     over = "over the full vocabulary" if measure == "fisher" else "over the top answers"
-    said = [
-        f"{kind} queries {_fisher_mean(part, measure)}{_agreement(of, model, measure, kind)}"
-        for kind in QUERY_HUES
-        if not (part := kept[kept["query_type"] == kind]).empty
-    ]
-    return f"Mean Fisher susceptibility {over}, in {FISHER_UNIT}: {'; '.join(said)}."
+    unit = of_fisher["unit"].iloc[0]
+    return f"Mean Fisher susceptibility {over}, in {unit}: {_of_measure(frames, measure, _fisher_mean)}."
 
 
-def _precision(of: _Of, model: Model) -> str:
-    if not model.reduced or not any(model in of[name] for name in _NEXT_TOKEN):
+def _precision(model: Model, frames: Frames) -> str:
+    if not model.reduced or all(frames[finding.queries[0]].empty for finding in FINDINGS if finding is not ANSWERS):
         return ""
-    rows = of["precision_of_queries"].get(model)
-    kept = finite(rows, *SCORES).rows if rows is not None else None
-    if kept is None or kept.empty:
+    rows = frames["precision_of_queries"]
+    words = cost(frames["precision_in_short"], rows, model.dtype) if len(rows) else ""
+    if not words:
         return (
             f"What {model.dtype} costs against float32 was not measured: `precision: {{}}` under `measures` in the "
             "study measures it."
         )
-    return f"What the number format costs: {cost(kept).words(model.dtype)}."
+    return f"What the precision costs: {words}."
 
 
-def _agreement(of: _Of, model: Model, measure: str, kind: str) -> str:
-    rows = of["agreement"].get(model)
-    if rows is None:
-        return ""
-    said = correlation(rows[rows["measure_a"] == measure], "query", kind)
-    return f" (with susceptibility: {said})" if said else ""
+def _of_measure(frames: Frames, measure: str, mean: Callable[[pd.DataFrame], str]) -> str:
+    """The means of a measure by query type in words, each with its correlation with susceptibility."""
+    means, correlations = frames["measures_in_short"], frames["correlations"]
+    means = means[means["measure"] == measure] if len(means) else means
+    known = correlations[correlations["measure_a"] == measure] if len(correlations) else correlations
+    words = []
+    for kind in _types(means):
+        both = correlation(known, "query", kind)
+        with_susceptibility = f" (with susceptibility: {both})" if both else ""
+        words.append(f"{kind} queries {mean(means[means['query_type'] == kind])}{with_susceptibility}")
+    return "; ".join(words)
 
 
-def _fisher_mean(rows: pd.DataFrame, measure: str) -> str:
-    mean = _mean_of_relations(rows, measure)
+def _types(rows: pd.DataFrame) -> list[str]:
+    return [kind for kind in QUERY_HUES if len(rows) and (rows["query_type"] == kind).any()]
+
+
+def _one(rows: pd.DataFrame, **values: object) -> dict[str, Any]:
+    """The row with these values; empty where there is none."""
+    for name, value in values.items():
+        rows = rows[rows[name] == value] if len(rows) else rows
+    return next(iter(records(rows)), {})
+
+
+def _mean(rows: pd.DataFrame) -> str:
+    return f"{rows['mean'].iloc[0]:.3f} {rows['unit'].iloc[0]}" if len(rows) else "nothing measured"
+
+
+def _fisher_mean(rows: pd.DataFrame) -> str:
+    mean = float(rows["mean"].iloc[0])
     return f"{mean:,.0f}" if mean >= 100 else f"{mean:.3g}"
 
 
-def _mean(rows: pd.DataFrame, column: str) -> str:
-    return f"{_mean_of_relations(rows, column):.3f} nats" if len(rows) else "nothing measured"
-
-
-def _mean_of_relations(rows: pd.DataFrame, column: str) -> float:
-    """The mean of the relations' means, so that a relation with many queries does not weigh more."""
-    weights = rows["contexts"] if column == "persuasion" else pd.Series(1.0, index=rows.index)
-    sums = (
-        pd.DataFrame({"relation": rows["relation"], "sum": rows[column] * weights, "of": weights})
-        .groupby("relation")
-        .sum()
-    )
-    return float((sums["sum"] / sums["of"]).mean())
-
-
-def _tests(of: _Of, model: Model, comparison: str, kind: str) -> str:
-    rows = of["statistics"].get(model)
-    part = rows[(rows["comparison"] == comparison) & (rows["query_type"] == kind)] if rows is not None else None
-    if part is None or part.empty:
+def _tests(frames: Frames, comparison: str, kind: str) -> str:
+    row = _one(frames["statistics_in_short"], comparison=comparison, query_type=kind)
+    if not row:
         return "not tested"
-    tested = int(is_null(part["untestable"]).sum())
+    tested, untestable = int(row["tested"]), int(row["untestable"])
     if not tested:
-        return f"untestable in all {_count(len(part), 'relation')}"
-    hits = int(significant(part).sum())
-    effects = numbers(part.loc[drawable(part), "effect_size"])
-    mean = f", mean d {effects.mean():.2f}" if len(effects) else ""
-    untestable = f", {len(part) - tested} untestable" if tested < len(part) else ""
-    return f"significant in {hits or 'none'} of {_count(tested, 'relation')}{mean}{untestable}"
+        return f"untestable in all {plural(untestable, 'relation')}"
+    mean = f", mean d {row['mean_effect_size']:.2f}" if row["finite_effects"] else ""
+    rest = f", {untestable} untestable" if untestable else ""
+    return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}"
 
 
-def _share(rows: pd.DataFrame, outcome: str) -> str:
-    measured = rows[rows["outcome"] != "unmeasured"]
-    return f"{100 * float((measured['outcome'] == outcome).mean()):.0f}%" if len(measured) else "an unmeasured share"
+def _share(share: float) -> str:
+    return "an unmeasured share" if pd.isna(share) else f"{100 * share:.0f}%"
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing if number == 1 else f'{thing[:-1]}ies' if thing.endswith('y') else f'{thing}s'}"
+ANSWERS = Finding(("outcomes", "instances_in_short"), _answers)
+FINDINGS: tuple[Finding, ...] = (
+    Finding(("susceptibility_in_short", "coverage_of_susceptibility", "statistics_in_short"), _familiarity),
+    Finding(("persuasion_in_short", "statistics_in_short"), _relevance),
+    ANSWERS,
+    Finding(("memorization_in_short", "followed_in_short"), _memorization),
+    Finding(("answer_set_of_queries", "measures_in_short", "correlations"), _answer_sets),
+    Finding(("fisher_of_queries", "measures_in_short", "correlations"), _fisher),
+    Finding(("precision_of_queries", "precision_in_short"), _precision),
+)
+"""Every finding, in the order of the page."""

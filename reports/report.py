@@ -4,6 +4,8 @@ Everything is made in a hidden folder beside the report's and takes its place in
 what a killed run left there is put right by the next. The caller sees to it that one process at a time writes a report.
 """
 
+import hashlib
+import json
 import logging
 import os
 import shutil
@@ -12,35 +14,52 @@ from pathlib import Path
 
 import pandas as pd
 
-from data.errors import WorkspaceError
-from reports.answers import write_answers
+from data.errors import InputError, WorkspaceError
+from reports.answers import ANSWERS_QUERIES, write_answers
 from reports.card import NotRun, StudyCard
-from reports.figures import plates, printed
-from reports.findings import findings
-from reports.frames import checked, records
-from reports.page import GENERATOR, Made, Picture, page
-from reports.tables import sheets
+from reports.figures import FIGURES
+from reports.figures.figure import draw_all
+from reports.figures.rendering import rendered
+from reports.findings import FINDINGS, findings
+from reports.frames import Frames, records, with_empty
+from reports.page import Made, Picture, page
+from reports.tables import TABLES, filled
 
-__all__ = ["NotRun", "StudyCard", "write_report"]
+__all__ = ["QUERIES", "NotRun", "StudyCard", "write_report"]
+
+MANIFEST = "manifest.json"
+PAGE_QUERIES = ("overview", "runs_in_short", "stand_ins")
+QUERIES: tuple[str, ...] = tuple(
+    dict.fromkeys(
+        (
+            *(query for part in (*FIGURES, *FINDINGS, *TABLES) for query in part.queries),
+            *ANSWERS_QUERIES,
+            *PAGE_QUERIES,
+        )
+    )
+)
+"""The named queries of the warehouse that a report reads."""
 
 _log = logging.getLogger(__name__)
 
 
-def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> Path:
+def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = "") -> Path:
     """Writes index.html, figures/ and tables/ into `folder`, in place of the report before; returns the page's path.
 
     Where there are answers to read, answers.html stands beside it. A frame that is missing or empty leaves its figures
-    out, and the page says so. InputError where a frame lacks a column; WorkspaceError where the folder cannot be
-    written, or holds something that is no report.
+    out, and the page says so. The folder's manifest.json holds `key` and the SHA-256 of every file. InputError where a
+    frame lacks a column; WorkspaceError where the folder cannot be written, or holds something that is not a report.
     """
     folder = Path(folder).resolve()
     new, old = (folder.with_name(f".{folder.name}.{state}") for state in ("new", "old"))
-    known = checked(frames)
     try:
         _put_right(folder, new, old)
         _refuse_other_folders(folder)
-        _fill(new, known, card)
+        _fill(new, with_empty(frames, QUERIES), card)
+        _write_manifest(new, key)
         _swap(folder, new, old)
+    except KeyError as error:
+        raise InputError(f"a frame of the report lacks {error}; run `swaymeter aggregate` again") from error
     except OSError as error:
         raise WorkspaceError(
             f"the report {folder} cannot be written: {error.strerror or error}; choose another --workspace"
@@ -50,24 +69,24 @@ def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCa
     return folder / "index.html"
 
 
-def _fill(folder: Path, frames: dict[str, pd.DataFrame], card: StudyCard) -> None:
+def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     for part in ("figures", "tables"):
         (folder / part).mkdir(parents=True)
-    made, left_out = plates(frames)
+    drawn, omitted = draw_all(FIGURES, frames)
     pictures = []
-    for plate in made:
-        _log.info("drawing %s", plate.name)
-        prints = printed(plate)
-        (folder / "figures" / f"{plate.name}.svg").write_bytes(prints.svg)
-        (folder / "figures" / f"{plate.name}.png").write_bytes(prints.png)
-        _write_csv(folder / "figures" / f"{plate.name}.csv", plate.numbers)
-        pictures.append(Picture(plate, prints.page_svg))
-    tables = sheets(frames)
-    for sheet in tables:
-        if len(sheet.rows):
-            _write_csv(folder / "tables" / f"{sheet.name}.csv", sheet.rows)
+    for one in drawn:
+        _log.info("drawing %s", one.name)
+        files = rendered(one)
+        (folder / "figures" / f"{one.name}.svg").write_bytes(files.svg)
+        (folder / "figures" / f"{one.name}.png").write_bytes(files.png)
+        _write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
+        pictures.append(Picture(one, files.page_svg))
+    tables = [filled(table, frames) for table in TABLES]
+    for table in tables:
+        if len(table.rows):
+            _write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers = write_answers(frames, folder, card)
-    text = page(card, findings(frames), pictures, left_out, tables, _made(frames), answers=answers)
+    text = page(card, findings(frames), pictures, omitted, tables, _made(frames), answers=answers)
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 
@@ -75,36 +94,18 @@ def _write_csv(path: Path, rows: pd.DataFrame) -> None:
     rows.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
 
 
-def _made(frames: dict[str, pd.DataFrame]) -> Made:
+def _write_manifest(folder: Path, key: str) -> None:
+    files = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    (folder / MANIFEST).write_text(json.dumps({"key": key, "files": files}, indent=1), encoding="utf-8")
+
+
+def _made(frames: Frames) -> Made:
     overview = next(iter(records(frames["overview"])), {})
-    runs = frames["runs"]
-    keys = [
-        "model",
-        "dtype",
-        "measure",
-        "measure_version",
-        "seed",
-        "swaymeter_version",
-        "torch_version",
-        "transformers_version",
-    ]
-    if len(runs):
-        runs = (
-            runs.groupby(keys, sort=True, dropna=False)
-            .agg(
-                relations=("relation", "nunique"),
-                rows=("rows", "sum"),
-                seconds=("seconds", "sum"),
-                forward_passes=("forward_passes", "sum"),
-            )
-            .reset_index()
-        )
-    stand_ins = frames["stand_ins"].dropna(subset=["stand_in"]).drop_duplicates()
-    return Made(
-        overview,
-        runs,
-        stand_ins.sort_values(["model", "measure", "stand_in"]).reset_index(drop=True),
-    )
+    return Made(overview, frames["runs_in_short"], frames["stand_ins"])
 
 
 def _put_right(folder: Path, new: Path, old: Path) -> None:
@@ -121,10 +122,16 @@ def _put_right(folder: Path, new: Path, old: Path) -> None:
 def _refuse_other_folders(folder: Path) -> None:
     if not folder.exists():
         return
-    index = folder / "index.html"
-    ours = (folder / "made-from.txt").is_file() or (index.is_file() and GENERATOR.encode() in index.read_bytes())
-    if not folder.is_dir() or (any(folder.iterdir()) and not ours):
-        raise WorkspaceError(f"{folder} is there and is no report of ours; move it away or choose another --workspace")
+    if not folder.is_dir() or (any(folder.iterdir()) and not _is_report(folder)):
+        raise WorkspaceError(f"{folder} is not a report folder; move it away or choose another --workspace")
+
+
+def _is_report(folder: Path) -> bool:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.keys() == {"key", "files"}
 
 
 def _swap(folder: Path, new: Path, old: Path) -> None:

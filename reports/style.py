@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -36,6 +37,8 @@ CONDITION_NAMES: Mapping[str, str] = {
     "counter_memory": "counter-memory context",
 }
 WIDTH = 7.2
+FEW_DOTS, MANY_DOTS = 600, 10_000
+_GRID = 500
 NO_GLYPH = "\N{REPLACEMENT CHARACTER}"
 
 _RC = {
@@ -113,6 +116,26 @@ def strokes(
     """Separate strokes (n,) as one line with gaps, x and y (3 n,): one path in the SVG, not n."""
     ends = [np.broadcast_arrays(*map(np.asarray, pair), np.nan) for pair in ((x0, x1), (y0, y1))]
     return np.column_stack(ends[0]).astype(float).ravel(), np.column_stack(ends[1]).astype(float).ravel()
+
+
+def dots(axes: Axes, x: ArrayLike, y: ArrayLike, *, alpha: float, **style: Any) -> None:
+    """Draws points (n,) as dots; many of them as pixels, one for all that fall on one place, as dark as they together."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(x) <= MANY_DOTS:
+        axes.plot(x, y, "o", alpha=alpha, rasterized=len(x) > FEW_DOTS, **style)
+        return
+    places = [_places(axis.get_transform().transform(values)) for axis, values in ((axes.xaxis, x), (axes.yaxis, y))]
+    _, first, count = np.unique(places[0] * (_GRID + 1) + places[1], return_index=True, return_counts=True)
+    # As many see-through dots on top of each other cover as much as one of this alpha.
+    alphas = 1 - (1 - alpha) ** np.minimum(count, 64)
+    for shade in np.unique(np.round(alphas, 1)):
+        here = first[np.round(alphas, 1) == shade]
+        axes.plot(x[here], y[here], "o", alpha=max(shade, alpha), rasterized=True, **style)
+
+
+def _places(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    low, high = values.min(), values.max()
+    return np.asarray((values - low) / ((high - low) or 1) * _GRID, dtype=np.int64)
 
 
 def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) -> Line2D:

@@ -47,4 +47,4 @@ class InventedName:
     entity_class: Annotated[str, Meaning("the class that it would belong to, were there such a thing")]
     name: Annotated[str, Meaning("the name")]
     made_by: Annotated[str, Meaning("who made it up: the catalog's list, the generator of names, or a language model")]
-    looked_for_in: Annotated[tuple[str, ...], Meaning("the addresses where nothing has that name", counts=False)]
+    absent_from: Annotated[tuple[str, ...], Meaning("the addresses where nothing has that name", counts=False)]

@@ -1,4 +1,8 @@
-"""Rows of tests and correlations on the scores."""
+"""The rows of statistics: tests of groups, summaries of a quantity, correlations, and percentiles along a quantity.
+
+The tables are general: a new statistic adds rows with a quantity of its own before it adds a table. `all` in relation
+or query_type stands for every one of them together.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -6,21 +10,29 @@ from typing import Annotated
 from data.records.row import Meaning, table
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelScores:
+    """The columns that all statistics share."""
+
+    model: Annotated[str, Meaning("the model's name")]
+    dtype: Annotated[str, Meaning("the precision that the model computed in")]
+    relation: Annotated[str, Meaning("the relation's name; all where it is every relation's")]
+    query_type: Annotated[str, Meaning("open, closed or all")]
+
+
 @table(
     "statistics",
     "one test on one relation",
     key=("comparison", "measure", "model", "dtype", "relation", "query_type"),
 )
-@dataclass(frozen=True, slots=True)
-class Statistic:
-    """One test on one relation."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTest(ModelScores):
+    """A test of two groups of scores."""
 
     comparison: Annotated[str, Meaning("relevance, familiarity, assertiveness or negation")]
     measure: Annotated[str, Meaning("the score that is compared: persuasion or susceptibility")]
-    model: Annotated[str, Meaning("the model's name")]
-    dtype: Annotated[str, Meaning("the precision that the model computed in")]
-    relation: Annotated[str, Meaning("the relation's name")]
-    query_type: Annotated[str, Meaning("open or closed")]
+    test: Annotated[str, Meaning("which test it is")]
+    unit_of_analysis: Annotated[str, Meaning("what one row of a group is")]
     group_a: Annotated[str, Meaning("the first group")]
     group_b: Annotated[str, Meaning("the second group")]
     n_a: Annotated[int, Meaning("rows of the first group")]
@@ -29,36 +41,71 @@ class Statistic:
     mean_b: Annotated[float | None, Meaning("mean of the second group; NULL where it is empty", "nats")]
     statistic: Annotated[float | None, Meaning("the t statistic; NULL where untestable")]
     alternative: Annotated[str, Meaning("greater (the first group's mean) or two-sided")]
-    p: Annotated[float | None, Meaning("permutation p-value; NULL where untestable")]
+    p: Annotated[float | None, Meaning("the test's p-value; NULL where untestable")]
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over relations; NULL where untestable")]
     effect_size: Annotated[float | None, Meaning("Cohen's d with pooled standard deviation; NULL where untestable")]
     untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
 
 
+@table("summaries", "a quantity in one group of a model's scores: its mean with an interval, and its quantiles")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(ModelScores):
+    """The distribution of a quantity in a group. No column is a key: the group's values are lists."""
+
+    quantity: Annotated[str, Meaning("what the values are")]
+    unit: Annotated[str, Meaning("the unit of the mean, its interval and the quantiles")]
+    grouped_by: Annotated[tuple[str, ...], Meaning("what the group is of, beside relation and query type")]
+    group_values: Annotated[tuple[str, ...], Meaning("the group's value of each")]
+    unit_of_analysis: Annotated[str, Meaning("what one value is about")]
+    n: Annotated[int, Meaning("values")]
+    items: Annotated[int | None, Meaning("distinct queries or contexts behind the values", "")] = None
+    prompts: Annotated[int | None, Meaning("prompts or answers behind the values")] = None
+    share: Annotated[float | None, Meaning("of the group among those of its relation and query type")] = None
+    mean: Annotated[float | None, Meaning("mean of the values; NULL where there is none")] = None
+    low: Annotated[float | None, Meaning("lower end of the mean's 95% bootstrap interval")] = None
+    high: Annotated[float | None, Meaning("upper end of the mean's 95% bootstrap interval")] = None
+    smallest: Annotated[float | None, Meaning("the smallest value")] = None
+    percentile_5: Annotated[float | None, Meaning("the 5th percentile")] = None
+    lower_quartile: Annotated[float | None, Meaning("the 25th percentile")] = None
+    median: Annotated[float | None, Meaning("the median")] = None
+    upper_quartile: Annotated[float | None, Meaning("the 75th percentile")] = None
+    percentile_95: Annotated[float | None, Meaning("the 95th percentile")] = None
+    largest: Annotated[float | None, Meaning("the largest value")] = None
+
+
 @table(
-    "agreement",
+    "correlations",
     "two measures of the same queries, correlated",
     key=("model", "dtype", "measure_a", "measure_b", "level", "relation", "query_type"),
 )
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Two measures of the same queries, correlated."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrelationRow(ModelScores):
+    """How well two measures agree."""
 
-    model: Annotated[str, Meaning("the model's name")]
-    dtype: Annotated[str, Meaning("the precision that the model computed in")]
-    measure_a: Annotated[
-        str,
-        Meaning(
-            "fisher, fisher_top_k, answer_set_susceptibility, memorization_ratio, log_degree or log_relation_degree"
-        ),
-    ]
-    measure_b: Annotated[str, Meaning("susceptibility")]
+    measure_a: Annotated[str, Meaning("the first measure")]
+    measure_b: Annotated[str, Meaning("the second measure")]
     level: Annotated[str, Meaning("what a pair is: a query, an entity or a relation with the means of its queries")]
-    relation: Annotated[str, Meaning("the relation whose pairs these are; all where it is every relation's")]
-    query_type: Annotated[str, Meaning("open, closed or all")]
-    n: Annotated[int, Meaning("pairs that have both scores")]
+    n: Annotated[int, Meaning("pairs; what lacks one of the two scores is not a pair")]
     pearson: Annotated[float | None, Meaning("Pearson's r; NULL where untestable")]
     pearson_p: Annotated[float | None, Meaning("its two-sided p-value")]
     spearman: Annotated[float | None, Meaning("Spearman's rho; NULL where untestable")]
     spearman_p: Annotated[float | None, Meaning("its two-sided p-value")]
     untestable: Annotated[str | None, Meaning("why there is no correlation; NULL where there is one")]
+
+
+@table(
+    "envelopes",
+    "a percentile of a quantity among the entities near one value of another",
+    key=("model", "dtype", "quantity", "along", "relation", "query_type", "at"),
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvelopePoint(ModelScores):
+    """One point of a percentile that runs along another quantity."""
+
+    quantity: Annotated[str, Meaning("what the percentile is of")]
+    unit: Annotated[str, Meaning("the unit of the percentile")]
+    along: Annotated[str, Meaning("the other quantity, without unit")]
+    at: Annotated[float, Meaning("its value")]
+    percentile: Annotated[float, Meaning("which percentile")]
+    value: Annotated[float, Meaning("the percentile's value")]
+    n: Annotated[int, Meaning("entities near this value")]

@@ -7,11 +7,12 @@ from data.records.questions import Annotation, Question
 from data.records.row import columns_of, table_of
 from data.records.runs import Run
 from data.records.score import Score
-from data.records.statistics import Agreement, Statistic
+from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, Summary
 from data.records.table import Column, Table
 
 __all__ = [
-    "AGREEMENT",
+    "CORRELATIONS",
+    "ENVELOPES",
     "ANNOTATIONS",
     "CONTEXTS",
     "DISPUTES",
@@ -25,6 +26,7 @@ __all__ = [
     "REJECTED",
     "RUNS",
     "STATISTICS",
+    "SUMMARIES",
     "TRIPLES",
     "Column",
     "Table",
@@ -41,8 +43,10 @@ DISPUTES = table_of(Dispute)
 REJECTED = table_of(Rejected)
 ANNOTATIONS = table_of(Annotation)
 RUNS = table_of(Run)
-STATISTICS = table_of(Statistic)
-AGREEMENT = table_of(Agreement)
+STATISTICS = table_of(GroupTest)
+SUMMARIES = table_of(Summary)
+CORRELATIONS = table_of(CorrelationRow)
+ENVELOPES = table_of(EnvelopePoint)
 
 RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS, RUNS,

@@ -1,6 +1,5 @@
 """Access to services and downloads, as a value that a step can carry to another process."""
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,12 +8,10 @@ from pathlib import Path
 from data.sources.http.limits import Service
 from data.sources.http.services import SERVICES
 from data.sources.http.session import Session
+from data.sources.http.shared import shared_session
 
 CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
 """The services whose responses a refresh asks for anew."""
-
-_sessions: dict[object, Session] = {}
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -57,11 +54,6 @@ class ServiceAccess:
         refreshed = self.refreshed if service in CHANGES_DAILY else None
         not_before = max((began for began in (self.not_before, refreshed) if began), default=None)
         cache = self.cache or self.downloads / "answers"
-        wanted = self.service(service), self.contact, cache, self.offline, not_before
-        with _lock:
-            if wanted not in _sessions:
-                _sessions[wanted] = Session(
-                    self.service(service), contact=self.contact, cache=cache, offline=self.offline,
-                    not_before=not_before,
-                )  # fmt: skip
-            return _sessions[wanted]
+        return shared_session(
+            self.service(service), contact=self.contact, cache=cache, offline=self.offline, not_before=not_before
+        )

@@ -1,4 +1,4 @@
-"""The Prefect flows: a study, or one stage of it, run over its graph; a flow run ends Failed where a step has failed."""
+"""Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import os
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
-from data.sources.access import close_sessions
+from data.sources.http.shared import close_sessions
 from flows.execution.progress import progress
 from flows.execution.runner import AT_ONCE, Runner
 from flows.execution.task import step_task
@@ -21,7 +21,7 @@ from flows.graph.rerun import Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step
 from flows.graph.study_graph import reruns_of, study_graph, workspace_of
-from flows.study import read_study
+from flows.study.reading import read_study
 
 QUICKSTART = "flows/studies/quickstart.yaml"
 

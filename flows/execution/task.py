@@ -53,8 +53,8 @@ def _may_pass(task: object, task_run: object, state: State[Any]) -> bool:
     return state.name == TRANSIENT
 
 
-def _run_named(name: str, step: Any, run: Any) -> State[Any]:
-    return run_step(step.unquote(), run.unquote())
+def _run_named(name: str, step: Step, run: Run) -> State[Any]:
+    return run_step(step, run)
 
 
 step_task: Any = task(
@@ -66,4 +66,4 @@ step_task: Any = task(
     cache_policy=NO_CACHE,
     persist_result=False,
 )(_run_named)
-"""Submit it as `step_task.submit(str(step.id), quote(step), quote(run))`: what is quoted, Prefect does not look into."""
+"""Submit `step_task.submit(str(step.id), quote(step), quote(run))`: what is quoted, Prefect does not look into."""

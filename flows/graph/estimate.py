@@ -1,4 +1,4 @@
-"""What a run would do: the steps that are not done, their prompts, and how long that takes by what was measured here."""
+"""What a run would do: the steps that are not done, their prompts, and how long that takes as measured here."""
 
 from collections.abc import Iterator
 

@@ -15,7 +15,7 @@ from flows.study.study import ModelPart, Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS, Inputs
 from tasks.measures.passes import Pass, declaration, passes
-from tasks.models import identify_language_model
+from tasks.models.backends import identify_language_model
 
 VERSION = 1
 
@@ -97,7 +97,7 @@ def resolved_dtype(model: ModelPart) -> str:
     """The dtype that a model computes in; auto is resolved by the device."""
     if model.dtype != "auto":
         return model.dtype
-    from tasks.models.language_model import resolve_dtype  # torch knows which device there is, and takes seconds to say
+    from tasks.models.loading import resolve_dtype  # imports torch, which knows the device and takes seconds
 
     return resolve_dtype(model.dtype, model.device)
 

@@ -1,4 +1,4 @@
-"""Which steps of a study are to run: all, or those of some stages, relations, models and measures, and what they need."""
+"""Which steps of a study are to run: all, or those of some stages, relations, models, measures, and what they need."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

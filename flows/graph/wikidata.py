@@ -28,7 +28,8 @@ from flows.graph.graph import Graph, Node, Reference
 from flows.graph.selection import DISPUTABLE
 from flows.graph.step import Output, StepId
 from flows.study.study import Study
-from tasks.models.identity import identify_language_model, identify_model
+from tasks.models.backends import identify_language_model
+from tasks.models.identity import identify_model
 
 VERSION = 2
 Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, Node]]

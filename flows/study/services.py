@@ -10,14 +10,6 @@ from data.options import Options, refused, unknown_key
 from data.sources.http.limits import Service
 from data.sources.http.services import SERVICES
 
-ATTRIBUTES = {
-    "max_concurrency": "at_once",
-    "requests_per_minute": "requests_a_minute",
-    "cache_ttl_days": "age_days",
-    "max_requests": "requests",
-    "max_minutes": "minutes",
-}
-
 
 class ServiceOptions(Options):
     """A mirror's address, or other limits than the default ones of a service (docs/facts.md, docs/questions.md)."""
@@ -39,8 +31,7 @@ class ServiceOptions(Options):
 
     def applied_to(self, service: Service) -> Service:
         """The service with these options in place of its own."""
-        given = self.model_dump(exclude_none=True)
-        return replace(service, **{ATTRIBUTES.get(name, name): value for name, value in given.items()})
+        return replace(service, **self.model_dump(exclude_none=True))
 
 
 class ServicesPart(Options):

@@ -54,11 +54,11 @@ class ContextsPart(Options):
     """How many contexts of each kind are written about each entity; the published study has two of each."""
 
     base: int = Field(default=2, ge=0, le=1000)
-    """Contexts that state an answer."""
+    """Contexts that state an answer: "The capital of Norway is Lima."."""
     assertive: int = Field(default=2, ge=0, le=1000)
-    """Contexts that state it emphatically."""
+    """Contexts that insist on it: "Without any doubt, the capital of Norway is Lima."."""
     negation: int = Field(default=2, ge=0, le=1000)
-    """Contexts that deny it."""
+    """Contexts that deny it: "The capital of Norway is not Lima."."""
 
     def per_kind(self) -> dict[ContextKind, int]:
         """Contexts of each entity, by kind."""
@@ -101,7 +101,7 @@ class Study(Options):
     seed: int = Field(default=0, ge=0, lt=2**63)  # the database keeps it as BIGINT
     """What everything random is drawn with."""
     workspace: str | None = None
-    """The folder of everything that is made; null: workspaces/ and the name."""
+    """The folder of everything that is made; null: `workspaces/` and the name, below the current folder."""
     facts: Facts | None = None
     """Facts, which become queries and contexts."""
     services: ServicesPart = ServicesPart()

@@ -16,6 +16,7 @@ from reports.page import linked
 from reports.page.shell import asset, digest, template, themes
 
 FILE = "answers.html"
+ANSWERS_QUERIES = ("answers_to_read", "questions_to_read", "answers_of_questions")
 SCRIPTS = ("element.js", "search.js", "data.js", "state.js", "list.js", "question.js", "answers.js")
 GROUP_HUES = (
     "#2f70ca",

@@ -5,18 +5,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Canvas
 
-from reports.figures.plate import Plate
-from reports.frames import ALPHA, Model, by_model, file_slug, is_null, numbers, stand_in_note
+from reports.figures.figure import Drawing, Figure
+from reports.frames import ALPHA, Frames, Model, is_null, numbers
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
-TITLES = {
-    "relevance": "Does a context that mentions the entity persuade more than one that does not?",
-    "familiarity": "Are invented entities swayed more easily than real ones?",
-    "assertiveness": "Does an assertive context persuade more than a base one?",
-    "negation": "Does a negation persuade otherwise than a base context?",
-}
 SHOWN = (
     "relation",
     "query_type",
@@ -54,19 +48,6 @@ def effect_of_relations(axes: Axes, data: pd.DataFrame) -> Axes:
     return axes
 
 
-def effect_plates(frames: dict[str, pd.DataFrame], comparison: str) -> list[Plate]:
-    """One plate per model, dtype and measure for a comparison: relevance, familiarity, assertiveness or negation."""
-    plates = []
-    statistics = frames["statistics"]
-    for model, rows in by_model(statistics[statistics["comparison"] == comparison]):
-        for measure in sorted(set(rows["measure"].astype(str))):
-            stand_in = stand_in_note(frames["stand_ins"], model, (measure,))
-            plate = _plate(model, comparison, measure, rows[rows["measure"] == measure], stand_in)
-            if plate is not None:
-                plates.append(plate)
-    return plates
-
-
 def drawable(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Where a test was made and gave a finite effect size."""
     return is_null(rows["untestable"]) & np.isfinite(numbers(rows["effect_size"]))
@@ -78,11 +59,14 @@ def significant(rows: pd.DataFrame) -> "pd.Series[bool]":
     return is_null(rows["untestable"]) & (adjusted < ALPHA)
 
 
-def _plate(model: Model, comparison: str, measure: str, rows: pd.DataFrame, stand_in: str) -> Plate | None:
+def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
+    """The tests of a comparison, relation by relation."""
+    rows = frames["statistics"]
+    rows = rows[rows["comparison"] == comparison] if len(rows) else rows
+    if rows.empty or not drawable(rows).any():
+        return None
     rows = rows.assign(effect_size=numbers(rows["effect_size"]), significant=significant(rows))
     kept = rows[drawable(rows)]
-    if kept.empty:
-        return None
     order = kept.assign(second=kept["query_type"] == "closed").sort_values(
         ["second", "effect_size", "relation"], ascending=[True, False, True]
     )
@@ -91,37 +75,30 @@ def _plate(model: Model, comparison: str, measure: str, rows: pd.DataFrame, stan
         rows.assign(rank=rows["relation"].map({name: at for at, name in enumerate(relations)}))
         .sort_values(["rank", "relation", "query_type"], ascending=[True, True, False])
         .drop(columns=["rank", "significant"])
+        .reset_index(drop=True)
     )
     untestable = int((~is_null(rows["untestable"])).sum())
     odd = len(rows) - len(kept) - untestable
-    first, second = kept["group_a"].iloc[0], kept["group_b"].iloc[0]
+    first, second, measure = (kept[name].iloc[0] for name in ("group_a", "group_b", "measure"))
+    unit = rows.attrs.get("units", {}).get("mean_a", "nats")
     sided = "two-sided" if (kept["alternative"] == "two-sided").all() else "one-sided"
-    said = "; ".join(
+    words = "; ".join(
         f"{kind} {int(part['significant'].sum())} of {len(part)} significant"
         for kind in QUERY_HUES
         if not (part := kept[kept["query_type"] == kind]).empty
     )
     caption = (
-        f"Right of the zero line, the mean {measure} in nats is larger for {first} than for {second}; a diamond is "
-        f"significant ({sided} permutation test, p < {ALPHA} after Benjamini-Hochberg over relations), a tick is "
-        f"not. {model}; n = {len(kept)} tests in {len(relations)} relations ({said}), {_sizes(kept)} rows a test; "
-        f"untestable: {untestable}. Sorted by the open queries' "
-        f"d.{f' {odd} of {len(rows)} tests gave no finite effect size and are not drawn.' if odd else ''}{stand_in}"
+        f"Right of the zero line, the mean {measure} in {unit} is larger for {first} than for {second}; a diamond is "
+        f"significant ({sided} {kept['test'].iloc[0]} test, p < {ALPHA} after Benjamini-Hochberg over relations), a "
+        f"tick is not. {model}; n = {len(kept)} tests in {len(relations)} relations ({words}), {_sizes(kept)} rows a "
+        f"test; untestable: {untestable}. Sorted by the open queries' "
+        f"d.{f' {odd} of {len(rows)} tests gave no finite effect size and are not drawn.' if odd else ''}"
     )
     alt = (
-        f"Forest plot of Cohen's d of {measure}, {first} against {second}, for {model}: {said}; d from "
+        f"Forest plot of Cohen's d of {measure}, {first} against {second}, for {model}: {words}; d from "
         f"{kept['effect_size'].min():.2f} to {kept['effect_size'].max():.2f}, zero line drawn."
     )
-    return Plate(
-        f"{file_slug(comparison)}-of-{file_slug(measure)}-{model.slug}",
-        TITLES[comparison],
-        str(model),
-        caption,
-        alt,
-        table.reset_index(drop=True),
-        table[list(SHOWN)].reset_index(drop=True),
-        partial(_paint, kept, relations),
-    )
+    return Drawing(caption, alt, table, table[list(SHOWN)], partial(_paint, kept, relations))
 
 
 def _sizes(kept: pd.DataFrame) -> str:
@@ -129,14 +106,30 @@ def _sizes(kept: pd.DataFrame) -> str:
     return f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
 
 
-def _paint(kept: pd.DataFrame, relations: list[str]) -> Figure:
+def _paint(kept: pd.DataFrame, relations: list[str]) -> Canvas:
     data = kept.assign(relation=pd.Categorical(kept["relation"], categories=relations, ordered=True))
     types = [kind for kind in QUERY_HUES if (data["query_type"] == kind).any()]
-    figure, grid = blank(
+    canvas, grid = blank(
         1, len(types), 1.5 + (0.22 if len(relations) <= 40 else 0.16) * len(relations), share_x=True, share_y=True
     )
     for axes, kind in zip(grid[0], types, strict=True):
         effect_of_relations(axes, data[data["query_type"] == kind])
         axes.set_title(f"{kind} queries")
-    legend_above(figure, [mark("D", "significant"), mark("|", "not significant")])
-    return figure
+    legend_above(canvas, [mark("D", "significant"), mark("|", "not significant")])
+    return canvas
+
+
+def effect_figure(comparison: str, measure: str, question: str) -> Figure:
+    """The figure of a comparison."""
+    name = f"{comparison}-of-{measure}"
+    return Figure(name, question, ("statistics",), partial(draw, comparison), measures=(measure,))
+
+
+FAMILIARITY = effect_figure("familiarity", "susceptibility", "Are invented entities swayed more easily than real ones?")
+RELEVANCE = effect_figure(
+    "relevance", "persuasion", "Does a context that mentions the entity persuade more than one that does not?"
+)
+ASSERTIVENESS = effect_figure(
+    "assertiveness", "persuasion", "Does an assertive context persuade more than a base one?"
+)
+NEGATION = effect_figure("negation", "persuasion", "Does a negation persuade otherwise than a base context?")

@@ -5,15 +5,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Canvas
 
 from data.records import CONTEXT_KINDS
-from reports.figures.plate import Plate
-from reports.frames import Finite, Model, by_model, finite, is_true, records, stand_in_note
-from reports.intervals import mean_interval
+from reports.figures.figure import Drawing, Figure
+from reports.frames import Frames, Model, records, without_unit
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark
 
-TITLE = "Which kind of context persuades most?"
 _EVERY = "(mean of relations)"
 
 
@@ -38,87 +36,66 @@ def persuasion_by_kind(axes: Axes, data: pd.DataFrame) -> Axes:
     return axes
 
 
-def persuasion_plates(frames: dict[str, pd.DataFrame]) -> list[Plate]:
-    """One plate per model and dtype."""
-    plates = []
-    for model, rows in by_model(frames["persuasion_by_kind"]):
-        found = finite(rows, "persuasion")
-        if not found.rows.empty:
-            plates.append(_plate(model, found, stand_in_note(frames["stand_ins"], model, ("persuasion",))))
-    return plates
-
-
-def _plate(model: Model, found: Finite, stand_in: str) -> Plate:
-    numbers = _means(found.rows)
-    relations = found.rows["relation"].nunique()
+def draw(model: Model, frames: Frames) -> Drawing | None:
+    """The means of a model's relations, and over them."""
+    rows = frames["persuasion_of_relations"]
+    if rows.empty:
+        return None
+    means = _sorted(without_unit(rows).drop(columns=["model", "dtype"]))
+    short = frames["persuasion_in_short"]
+    known = records(short[short["relevant"].isna()])[0]
+    relations = means["relation"].nunique() - 1
     caption = (
         "Each thin line is a relation, a diamond is the mean of the relations' means with its 95% bootstrap "
         "interval; higher is further moved. Above, contexts that mention the query's entity; below, those about "
-        f"other entities, on a scale of their own. {model}; n = {found.rows['query_id'].nunique()} queries in "
-        f"{relations} relations, {int(found.rows['contexts'].sum())} pairs of query and context, real and invented "
-        f"entities together.{'' if relations > 1 else ' One relation gives no interval.'}"
-        f"{found.note('means of a query')}{stand_in}"
+        f"other entities, on a scale of their own. {model}; n = {known['queries']} queries in {relations} relations, "
+        f"{known['pairs']} pairs of query and context, real and invented entities together."
+        f"{'' if relations > 1 else ' One relation gives no interval.'}"
     )
     alt = (
         f"Mean persuasion in nats of base, assertive and negation contexts for {model}, open and closed queries in "
         f"columns, contexts about the entity and about others in rows; {relations} relations as lines, their mean "
         "as diamonds."
     )
-    return Plate(
-        f"persuasion-by-kind-{model.slug}", TITLE, str(model), caption, alt, numbers, numbers, partial(_paint, numbers)
+    return Drawing(caption, alt, means, means, partial(_paint, means))
+
+
+def _sorted(means: pd.DataFrame) -> pd.DataFrame:
+    """The rows over all relations first, then relation by relation; kinds in their fixed order."""
+    places = {kind: at for at, kind in enumerate(CONTEXT_KINDS)}
+    single = means["relation"] != "all"
+    means = means.assign(
+        relation=means["relation"].where(single, _EVERY),
+        relevant=means["relevant"].astype(bool),
+        single=single,
+        place=means["kind"].map(places),
     )
+    keys = ["single", "relation", "query_type", "relevant", "place"]
+    ranked = means.sort_values(keys, ascending=[True, True, False, False, True])
+    return ranked.drop(columns=["place", "single"]).reset_index(drop=True)
 
 
-def _means(rows: pd.DataFrame) -> pd.DataFrame:
-    keys = ["query_type", "relevant", "kind"]
-    rows = rows.assign(relevant=is_true(rows["relevant"]), total=rows["persuasion"] * rows["contexts"])
-    summed = (
-        rows.groupby(["relation", *keys], observed=True)
-        .agg(queries=("query_id", "nunique"), pairs=("contexts", "sum"), total=("total", "sum"))
-        .reset_index()
-    )
-    summed["mean"] = summed["total"] / summed["pairs"]
-    summed = summed.drop(columns="total").assign(low=np.nan, high=np.nan)
-    every = []
-    for (query_type, relevant, kind), group in summed.groupby(keys, observed=True):
-        found = mean_interval(group["mean"])
-        every.append(
-            {
-                "relation": _EVERY,
-                "query_type": query_type,
-                "relevant": bool(relevant),
-                "kind": kind,
-                "queries": int(group["queries"].sum()),
-                "pairs": int(group["pairs"].sum()),
-                "mean": found.mean,
-                "low": found.low,
-                "high": found.high,
-            }
-        )
-    both = pd.concat([pd.DataFrame(every), summed.astype({"low": float, "high": float})], ignore_index=True)
-    both["place"] = both["kind"].map({kind: at for at, kind in enumerate(CONTEXT_KINDS)})
-    both["single"] = both["relation"] != _EVERY
-    return (
-        both.sort_values(
-            ["single", "relation", "query_type", "relevant", "place"], ascending=[True, True, False, False, True]
-        )
-        .drop(columns=["place", "single"])
-        .reset_index(drop=True)
-    )
-
-
-def _paint(numbers: pd.DataFrame) -> Figure:
-    types = [kind for kind in QUERY_HUES if (numbers["query_type"] == kind).any()]
-    about = [relevant for relevant in (True, False) if (numbers["relevant"] == relevant).any()]
-    figure, grid = blank(len(about), len(types), 0.6 + 2.5 * len(about), share_y="row")
+def _paint(means: pd.DataFrame) -> Canvas:
+    types = [kind for kind in QUERY_HUES if (means["query_type"] == kind).any()]
+    about = [relevant for relevant in (True, False) if (means["relevant"] == relevant).any()]
+    canvas, grid = blank(len(about), len(types), 0.6 + 2.5 * len(about), share_y="row")
     for line, relevant in zip(grid, about, strict=True):
         words = "about the entity" if relevant else "about others"
         for axes, kind in zip(line, types, strict=True):
-            data = numbers[(numbers["query_type"] == kind) & (numbers["relevant"] == relevant)]
+            data = means[(means["query_type"] == kind) & (means["relevant"] == relevant)]
             if not data.empty:
                 persuasion_by_kind(axes, data)
             axes.set_title(f"{kind} queries, contexts {words}")
             axes.set_ylim(bottom=0)
         line[0].set_ylabel("mean persuasion (nats)")
-    legend_above(figure, [mark("o", "a relation"), mark("D", "mean of the relations")])
-    return figure
+    legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
+    return canvas
+
+
+FIGURE = Figure(
+    "persuasion-by-kind",
+    "Which kind of context persuades most?",
+    ("persuasion_of_relations", "persuasion_in_short"),
+    draw,
+    measures=("persuasion",),
+)

@@ -1,61 +1,29 @@
-"""What a reduced number format costs: susceptibility in it against float32, on a sample of queries."""
+"""What a reduced precision costs: susceptibility in it against float32, on a sample of queries."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Canvas
 
-from reports.figures.plate import Plate
-from reports.frames import Finite, Model, by_model, finite
+from reports.figures.figure import Drawing, Figure
+from reports.frames import Frames, Model, finite, models, records
 from reports.style import INK, QUERY_HUES, blank, plain
 
-TITLE = "What does a reduced number format cost?"
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
 
-
-@dataclass(frozen=True)
-class Cost:
-    """What a number format costs on a sample: differences in nats, Spearman's rho (NaN where undefined)."""
-
-    queries: int
-    reference: str
-    mean: float
-    largest: float
-    spearman: float
-    largest_persuasion: float
-    mean_persuasion: float
-
-    def words(self, dtype: str) -> str:
-        """The cost as a clause."""
-        rank = "" if pd.isna(self.spearman) else f"; Spearman {self.spearman:.3f}"
-        return (
-            f"{dtype} against {self.reference} on {self.queries} sampled quer{'y' if self.queries == 1 else 'ies'}: "
-            f"susceptibility differs by {self.mean:.2g} nats on average, at most {self.largest:.2g}{rank}; a context's "
-            f"persuasion by {self.mean_persuasion:.2g} on average, at most {self.largest_persuasion:.2g} nats"
-        )
+_DIFFERENCES = (
+    "mean_difference_of_susceptibility",
+    "largest_difference_of_susceptibility",
+    "mean_difference_of_persuasion",
+    "largest_difference_of_persuasion",
+)
 
 
-def cost(rows: pd.DataFrame) -> Cost:
-    """The cost over rows (n,) of one model whose scores are finite, n > 0."""
-    difference = (rows["susceptibility"] - rows["susceptibility_reference"]).abs()
-    ranks = [rows[name].rank().to_numpy(dtype=float) for name in ("susceptibility", "susceptibility_reference")]
-    varied = all(len(set(one)) > 1 for one in ranks)
-    return Cost(
-        len(rows),
-        " and ".join(sorted(set(rows["reference"].astype(str)))),
-        float(difference.mean()),
-        float(difference.max()),
-        float(np.corrcoef(ranks[0], ranks[1])[0, 1]) if varied else float("nan"),
-        float(rows["largest_difference"].max()),
-        float(rows["mean_difference"].mean()),
-    )
-
-
-def difference_of_formats(axes: Axes, data: pd.DataFrame) -> Axes:
-    """Draws a query a dot: susceptibility in the reference format across, the difference to it up, both in nats.
+def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> Axes:
+    """Draws a query a dot: susceptibility in the reference precision across, the difference to it up, both in nats.
 
     `data` has query_type, susceptibility, susceptibility_reference; one query type.
     """
@@ -72,68 +40,86 @@ def difference_of_formats(axes: Axes, data: pd.DataFrame) -> Axes:
     return axes
 
 
-def precision_plates(frames: dict[str, pd.DataFrame]) -> list[Plate]:
-    """One plate per model in a reduced format of which a sample was scored again in the reference format."""
-    plates = []
-    for model, rows in by_model(frames["precision_of_queries"]):
-        found = finite(rows, *SCORES)
-        if not found.rows.empty:
-            plates.append(_plate(model, rows, found))
-    return plates
+def cost(short: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
+    """The cost over all sampled queries of a model, as a clause; empty where it was not measured."""
+    for row in records(short[short["query_type"] == "all"] if len(short) else short):
+        return _words(row, reference(queries), dtype)
+    return ""
 
 
-def _plate(model: Model, every: pd.DataFrame, found: Finite) -> Plate:
-    rows, all_of_it = found.rows, cost(found.rows)
+def reference(queries: pd.DataFrame) -> str:
+    """The precision that a model was compared with."""
+    return " and ".join(sorted(set(queries["reference"].astype(str))))
+
+
+def _words(row: Mapping[str, Any], reference: str, dtype: str) -> str:
+    rank = "" if pd.isna(row["spearman"]) else f"; Spearman {row['spearman']:.3f}"
+    count = int(row["queries"])
+    return (
+        f"{dtype} against {reference} on {count} sampled quer{'y' if count == 1 else 'ies'}: susceptibility differs by "
+        f"{row['mean_difference_of_susceptibility']:.2g} nats on average, at most "
+        f"{row['largest_difference_of_susceptibility']:.2g}{rank}; a context's persuasion by "
+        f"{row['mean_difference_of_persuasion']:.2g} on average, at most "
+        f"{row['largest_difference_of_persuasion']:.2g} nats"
+    )
+
+
+def draw(model: Model, frames: Frames) -> Drawing | None:
+    """The sampled queries of a model in a reduced precision."""
+    every = frames["precision_of_queries"]
+    if every.empty:
+        return None
+    found = finite(every, *SCORES)
+    rows = found.rows
+    if rows.empty:
+        return None
+    against, words = reference(rows), cost(frames["precision_in_short"], rows, model.dtype)
     relations = rows["relation"].nunique()
     caption = (
-        f"Each dot is a sampled query: across, its susceptibility in {all_of_it.reference}; up, how much more it is in "
-        f"{model.dtype}, with the same contexts; on the zero line the format costs nothing. "
-        f"{all_of_it.words(model.dtype)}. {model}; n = {len(rows)} queries in {relations} "
+        f"Each dot is a sampled query: across, its susceptibility in {against}; up, how much more it is in "
+        f"{model.dtype}, with the same contexts; on the zero line the precision costs nothing. "
+        f"{words}. {model}; n = {len(rows)} queries in {relations} "
         f"relation{'' if relations == 1 else 's'}.{found.note('sampled queries')}"
     )
     alt = (
-        f"Scatter plots of the difference in susceptibility between {model.dtype} and {all_of_it.reference}, in nats, "
-        f"open and closed queries in panels, for {model}: {all_of_it.words(model.dtype)}."
+        f"Scatter plots of the difference in susceptibility between {model.dtype} and {against}, in nats, "
+        f"open and closed queries in panels, for {model}: {words}."
     )
-    return Plate(
-        f"precision-{model.slug}",
-        TITLE,
-        str(model),
-        caption,
-        alt,
-        every.drop(columns=["model", "dtype"]),
-        _shown(rows),
-        partial(_paint, rows, model.dtype, all_of_it.reference),
-    )
+    shown = _sorted(frames["precision_in_short"])
+    painted = partial(_paint, rows, model.dtype, against)
+    return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, painted)
 
 
-def _shown(rows: pd.DataFrame) -> pd.DataFrame:
-    made = []
-    for words, kinds in (*((kind, [kind]) for kind in QUERY_HUES), ("both", [*QUERY_HUES])):
-        part = rows[rows["query_type"].isin(kinds)]
-        if not part.empty:
-            found = cost(part)
-            made.append(
-                {
-                    "query_type": words,
-                    "queries": found.queries,
-                    "mean_difference_of_susceptibility": found.mean,
-                    "largest_difference_of_susceptibility": found.largest,
-                    "spearman": found.spearman,
-                    "mean_difference_of_persuasion": found.mean_persuasion,
-                    "largest_difference_of_persuasion": found.largest_persuasion,
-                }
-            )
-    return pd.DataFrame(made)
+def _sorted(short: pd.DataFrame) -> pd.DataFrame:
+    order = [*QUERY_HUES, "both"]
+    rows = short.drop(columns=["model", "dtype", "unit"]).replace({"query_type": {"all": "both"}})
+    shown = rows.sort_values("query_type", key=lambda column: column.map(order.index)).reset_index(drop=True)
+    shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, str(short["unit"].iloc[0]))
+    return shown
 
 
-def _paint(rows: pd.DataFrame, dtype: str, reference: str) -> Figure:
+def _paint(rows: pd.DataFrame, dtype: str, reference: str) -> Canvas:
     types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
-    figure, grid = blank(1, len(types), 2.9, share_x=True, share_y=True)
+    canvas, grid = blank(1, len(types), 2.9, share_x=True, share_y=True)
     for axes, kind in zip(grid[0], types, strict=True):
-        difference_of_formats(axes, rows[rows["query_type"] == kind])
+        difference_of_precisions(axes, rows[rows["query_type"] == kind])
         axes.set_title(f"{kind} queries")
         axes.set_xlabel(f"susceptibility in {plain(reference)} (nats)")
     grid[0][0].set_ylabel(f"susceptibility (nats),\n{plain(dtype)} minus {plain(reference)}")
     grid[0][0].set_xlim(left=0)
-    return figure
+    return canvas
+
+
+def _any_reduced(frames: Frames) -> bool:
+    """Whether any model was asked in a precision whose cost could be shown."""
+    known = frames.get("coverage_of_susceptibility")
+    return known is not None and any(model.reduced for model in models(known))
+
+
+FIGURE = Figure(
+    "precision",
+    "What does a reduced precision cost?",
+    ("precision_of_queries", "precision_in_short"),
+    draw,
+    expected=_any_reduced,
+)

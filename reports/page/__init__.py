@@ -16,49 +16,22 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from reports.card import StudyCard
-from reports.figures import LeftOut, Plate
-from reports.figures.fisher import UNIT as FISHER_UNIT
+from reports.figures.figure import Drawn, Omitted
 from reports.findings import Found
+from reports.frames import SHARE
 from reports.page.shell import asset, digest, template, themes
-from reports.tables import Sheet
+from reports.tables import Filled
 
 GENERATOR = "Swaymeter report"
 MOST_ROWS = 120
-_NATS = {
-    "mean",
-    "low",
-    "high",
-    "median",
-    "smallest",
-    "largest",
-    "mean_a",
-    "mean_b",
-    "semantic_entropy",
-    "semantic_entropy_length_normalised",
-    "semantic_entropy_rao",
-    "coherent_persuasion",
-    "mean_coherent_persuasion",
-    "mean_semantic_entropy_with",
-    "mean_semantic_entropy_without",
-    "lower_quartile",
-    "upper_quartile",
-    "mean_susceptibility",
-    "mean_answer_set_susceptibility",
-    "entity_independent_persuasion",
-    "mean_difference_of_susceptibility",
-    "largest_difference_of_susceptibility",
-    "mean_difference_of_persuasion",
-    "largest_difference_of_persuasion",
-}
-_UNITS = {**dict.fromkeys(_NATS, "nats"), "mean_fisher": FISHER_UNIT}
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^]*[^\s<>\"'`{}|\\^.,;:!?)\]]")
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A plate with its picture for the page, an SVG that knows both themes."""
+    """A drawn figure with its picture for the page, an SVG that knows both themes."""
 
-    plate: Plate
+    drawn: Drawn
     svg: str
 
     @property
@@ -71,22 +44,22 @@ def page(
     card: StudyCard,
     found: Sequence[Found],
     pictures: Sequence[Picture],
-    left_out: Sequence[LeftOut],
-    sheets: Sequence[Sheet],
+    omitted: Sequence[Omitted],
+    tables: Sequence[Filled],
     made: "Made",
     *,
     answers: str = "",
 ) -> str:
     """The whole page as one self-contained HTML text. answers: the file to read them in, where there is one."""
     css = themes() + asset("reports.page", "page.css")
-    filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric}
-    groups = [(title, list(same)) for title, same in groupby(pictures, key=lambda picture: picture.plate.title)]
+    filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric, "units": units_of}
+    groups = [(question, list(same)) for question, same in groupby(pictures, key=lambda one: one.drawn.figure.question)]
     return template("reports.page", "page.html", filters).render(
         card=card,
         found=found,
         groups=groups,
-        left_out=left_out,
-        sheets=sheets,
+        omitted=omitted,
+        tables=tables,
         made=made,
         answers=answers,
         most_rows=MOST_ROWS,
@@ -105,7 +78,12 @@ class Made:
     stand_ins: pd.DataFrame
 
 
-def cell(value: object, column: str = "") -> str:
+def units_of(rows: pd.DataFrame) -> dict[str, str]:
+    """The unit of each column of a table that has one."""
+    return dict(rows.attrs.get("units", {}))
+
+
+def cell(value: object, unit: str = "") -> str:
     """A value as the page shows it; a dash where there is none. The CSV has the digits that this rounds away."""
     if value is None or value is pd.NA or value is pd.NaT:
         return "\N{EN DASH}"
@@ -120,15 +98,17 @@ def cell(value: object, column: str = "") -> str:
         return "\N{EN DASH}"
     if math.isinf(number):
         return "∞" if number > 0 else "\N{MINUS SIGN}∞"
-    if column.startswith("share_") or column == "accuracy":
+    if unit == SHARE:
         return f"{100 * number:.1f}%"
     return _digits(number)
 
 
-def heading(column: str) -> str:
+def heading(column: str, unit: str = "") -> str:
     """A column's name in words, with its unit."""
-    words = column.replace("_", " ").removeprefix("share ") if not column.startswith("share_") else f"% {column[6:]}"
-    return f"{words} ({_UNITS[column]})" if column in _UNITS else words
+    words = column.replace("_", " ")
+    if unit == SHARE:
+        return f"% {words.removeprefix('share ')}"
+    return f"{words} ({unit})" if unit else words
 
 
 def linked(text: str) -> Markup:

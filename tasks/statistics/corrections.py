@@ -11,15 +11,21 @@ Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate.
 
 from collections.abc import Sequence
 
-from scipy import stats
-
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """The adjusted p-values (m,) of one family in the same order.
+    """The adjusted p-values of one family.
 
-    None stands for a test that could not be done: it stays None and does not count towards m. Raises ValueError for a
-    p-value outside 0 to 1.
+    Args:
+        p_values: (m,) in 0 to 1; None for a test that could not be done, which stays None and does not count.
+
+    Returns:
+        The adjusted p-values (m,) in the same order.
+
+    Raises:
+        ValueError: a p-value lies outside 0 to 1.
     """
+    from scipy import stats
+
     done = [p for p in p_values if p is not None]
     if not all(0 <= p <= 1 for p in done):
         raise ValueError(f"p-values lie between 0 and 1, not {min(done)} to {max(done)}")

@@ -30,9 +30,14 @@ class Correlation:
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> Correlation | Untestable:
-    """Pearson's r of x (n,) and y (n,); Untestable for fewer than three pairs or where one of them is constant.
+    """Pearson's r of x (n,) and y (n,).
 
-    Raises ScoreError for a value that is not finite and ValueError for vectors of different lengths.
+    Returns:
+        The correlation; Untestable for fewer than three pairs or where one of them is constant.
+
+    Raises:
+        ScoreError: a value is not finite.
+        ValueError: the vectors have different lengths.
     """
     return _correlation(stats.pearsonr, x, y)
 

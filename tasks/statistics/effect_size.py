@@ -19,8 +19,11 @@ from tasks.statistics.groups import Untestable, pooled_variance, scores, untesta
 def cohens_d(a: ArrayLike, b: ArrayLike) -> float | Untestable:
     """Cohen's d of groups a (n_a,) and b (n_b,).
 
-    Returns Untestable for groups of fewer than two rows or without any spread; raises ScoreError for a score that is
-    not finite.
+    Returns:
+        d, without unit; Untestable for groups of fewer than two rows or without any spread.
+
+    Raises:
+        ScoreError: a score is not finite.
     """
     first, second = scores(a), scores(b)
     if reason := untestable(first, second):

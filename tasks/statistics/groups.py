@@ -20,6 +20,16 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
+class TestResult:
+    """A test of two groups: its statistic, without unit, and its p-value."""
+
+    __test__ = False
+
+    statistic: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
 class Untestable:
     """Why there is no test of two groups."""
 

@@ -64,7 +64,7 @@ def study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Studies:
             "measures": {"persuasion": {}, "susceptibility": {}},
         }  # fmt: skip
         if address:
-            content["services"]["yago"] = {"address": address, "requests_a_minute": 60_000}  # type: ignore[index]
+            content["services"]["yago"] = {"address": address, "requests_per_minute": 60_000}  # type: ignore[index]
         (folder / "graph.yaml").write_text(yaml.safe_dump(content))
         home = tmp_path_factory.getbasetemp() / "prefect"
         return TinyStudy(folder / "graph.yaml", folder / "workspace", home, uuid.uuid4().hex, api)

@@ -5,12 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from data import catalog
-from data.errors import MissingFile, UnknownName, UsageError
-from data.records import Dispute, Question, Rejected, RelationName, Triple, WikidataId, as_row
-from data.storage.workspace import Stored
-from flows.cli.export import export_questions
 from flows.items import Selection
 from flows.live_files import LiveFiles
 from flows.live_names import page_work
@@ -18,6 +12,13 @@ from flows.live_works import LiveWorks
 from flows.model_checks import check_helpers
 from flows.plan import Plan
 from flows.status import cells
+
+from data import catalog
+from data.errors import MissingFile, UnknownName, UsageError
+from data.records import Dispute, Question, Rejected, RelationName, Triple, WikidataId, as_row
+from data.storage.workspace import Stored
+from flows.datasets.export import export_questions
+from flows.study.services import ServicesPart
 from tests.flows.small_plan import small_plan
 
 PAGES = ["Café/../War", "Tea"]
@@ -33,7 +34,9 @@ def live_plan(
     (folder / "embedder" / "model.safetensors").write_bytes(b"embedder")
     said = {
         "source": "wikidata", "per_partition": None, "embedder": str(folder / "embedder"),
-        "triples": {"source": "file", "file": str(folder / "list.csv"), "properties": ["P36", "P999999"], "per_property": 2},
+        "triples": {
+            "source": "file", "file": str(folder / "list.csv"), "properties": ["P36", "P999999"], "per_property": 2,
+        },
         "disputes": {"pages": PAGES}, **questions,
     }  # fmt: skip
     measures: dict[str, Any] = {"accuracy": {}, "answers": {"samples": 2, "entailment": str(folder / "judge")}}
@@ -140,9 +143,7 @@ def test_a_change_of_what_a_property_is_made_from_makes_it_another_file(change: 
 
 def test_another_address_of_a_service_makes_every_part_another_file(tmp_path: Path) -> None:
     plan = live_plan(tmp_path)
-    there = plan.study.services.model_copy(
-        update={"wikipedia": plan.study.services.wikipedia.model_copy(update={"address": "http://a.example/w/api.php"})}
-    )
+    there = ServicesPart.model_validate({"wikipedia": {"address": "http://a.example/w/api.php"}})
     elsewhere = Plan(plan.study.model_copy(update={"services": there}), plan.workspace)
     assert with_seeds(plan).of_property("capital") != files_of(elsewhere).of_property("capital")
     assert files_of(plan).disputes("Tea") != files_of(elsewhere).disputes("Tea")

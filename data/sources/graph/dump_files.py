@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 import pyoxigraph as ox
 
 from data.errors import InputError, WorkspaceError
-from data.storage.workspace import written_whole
+from data.storage.files import written_whole
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from data.errors import DamagedFile, InputError, SwaymeterError, WorkspaceError
 from data.sources.graph.dump_files import dump_digest, parsed, sealed, unsealed
-from data.storage.workspace import TEMPORARY
+from data.storage.files import TEMPORARY
 
 log = logging.getLogger(__name__)
 

@@ -58,7 +58,7 @@ def _fetch(options: YagoFacts, relation: str, seed: int, access: Access) -> Fetc
             _graph(options, access).open(), catalog.relation(relation), pairs=options.pairs, seed=seed,
             source=options.citation, licence=options.licence,
         )  # fmt: skip
-    return FetchedFacts(fetched.facts, fetched.dropped, fetched.asked)
+    return FetchedFacts(fetched.facts, fetched.rejected, fetched.asked)
 
 
 def _graph(options: YagoFacts, access: Access) -> EndpointGraph | DumpGraph:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from data.errors import InputError, UsageError, WorkspaceError
-from data.storage.workspace import TEMPORARY
+from data.storage.files import TEMPORARY
 from tasks.contexts.annotation.cells import LARGEST_CELL, coded, guarded, size, unguarded
 from tasks.contexts.annotation.columns import SheetColumn
 

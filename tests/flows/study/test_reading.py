@@ -45,9 +45,7 @@ def test_files_without_a_study_are_refused(content: bytes, message: str, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", "", "x" * 300, "."])
-def test_unreadable_files_name_the_bundled_studies(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_files_name_the_bundled_studies(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(StudyFileError, match=r"cannot be read: .*; bundled studies: .*quickstart"):
         read_study(name)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from data.sources.graph.dump import Dump
 from data.sources.graph.sparql import Row
-from data.storage.workspace import TEMPORARY
+from data.storage.files import TEMPORARY
 from tests.data.sources.graph.turtle import HEAD, YAGO
 
 ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"

@@ -67,6 +67,6 @@ def cutting(address: str, most: int) -> Iterator[tuple[str, list[str]]]:
 @contextmanager
 def asking(address: str, folder: Path) -> Iterator[Endpoint]:
     """An endpoint, asked as fast as it answers; the folder is for kept answers."""
-    service = Service("YAGO", address, requests_a_minute=60_000, timeout_s=20)
+    service = Service("YAGO", address, requests_per_minute=60_000, timeout_s=20)
     with Session(service, contact="tests@example.org", cache=folder) as session:
         yield Endpoint(session)

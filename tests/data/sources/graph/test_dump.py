@@ -54,7 +54,7 @@ def test_a_dump_is_loaded_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_unbound_variables_are_absent_and_blank_nodes_rejected(tmp_path: Path) -> None:
     dump = Dump.of([written(tmp_path, "a.ttl", TURTLE + "yago:Norway yago:n _:b . _:b yago:n 1 .\n")], tmp_path)
     found = dump.select(f"SELECT ?s ?none WHERE {{ ?s <{YAGO}n> ?n }}")
-    assert (found.rows[0], found.dropped, len(found)) == ({"s": YAGO + "Norway"}, 1, 3)
+    assert (found.rows[0], found.rejected, len(found)) == ({"s": YAGO + "Norway"}, 1, 3)
 
 
 def test_a_dump_is_loaded_once_and_says_when(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_server_and_a_dump_of_the_same_graph_give_the_same_facts(
     asked = yago.facts(endpoint, relation_named(relation), pairs=15, seed=7)
     loaded = yago.facts(dump, relation_named(relation), pairs=15, seed=7)
     assert said(asked.facts) == said(loaded.facts)
-    assert (asked.asked, asked.dropped) == (loaded.asked, loaded.dropped)
+    assert (asked.asked, asked.rejected) == (loaded.asked, loaded.rejected)
     assert len(asked.facts) == 15
     assert {fact.relation for fact in asked.facts} == {relation}
     assert {fact.address for fact in asked.facts} == {endpoint.address}

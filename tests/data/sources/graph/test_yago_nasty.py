@@ -29,7 +29,7 @@ def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize(
-    ("relation", "facts", "asked", "dropped"),
+    ("relation", "facts", "asked", "rejected"),
     [
         ("capital", 40, 41, {yago.OWN_NAME: 1}),
         ("location", 72, 78, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
@@ -41,16 +41,16 @@ def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
     ],
 )
 def test_what_makes_no_fact_is_dropped_and_counted(
-    relation: str, facts: int, asked: int, dropped: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
+    relation: str, facts: int, asked: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, logger="data.sources.graph.yago"):
         fetched = yago.facts(dump, relation_named(relation), pairs=ALL, seed=1)
     assert len(fetched.facts) == facts
-    assert fetched.dropped == dropped
+    assert fetched.rejected == rejected
     assert fetched.asked == asked
     (line,) = caplog.messages
-    assert line.startswith(f"relation {relation}: {facts} facts of {fetched.asked} pairs; dropped: ")
-    assert all(f"{reason} ({count})" in line for reason, count in dropped.items())
+    assert line.startswith(f"relation {relation}: {facts} facts of {fetched.asked} pairs; rejected: ")
+    assert all(f"{reason} ({count})" in line for reason, count in rejected.items())
 
 
 def test_of_two_entities_of_one_name_the_first_stays(dump: Dump) -> None:
@@ -87,7 +87,7 @@ def test_an_entity_of_the_name_has_all_its_objects_asked_for_though_one_pair_was
     fetched = yago.facts(asked, relation_named("reverseDirector"), pairs=ALL, seed=1)
     (alex,) = fetched.facts
     assert {alex.object, *alex.other_objects} == {f"Film {n}" for n in range(60)}
-    assert fetched.dropped == {yago.NAME_TAKEN: 30}
+    assert fetched.rejected == {yago.NAME_TAKEN: 30}
     assert sum("OPTIONAL" in query for query in asked.queries) == 1
 
 
@@ -132,11 +132,11 @@ def test_an_entity_keeps_its_name_when_the_service_gives_another_later(tmp_path:
     assert (fact.object, fact.other_objects) == ("Party P", ())
 
 
-@pytest.mark.parametrize("at_once", [1, 100])
+@pytest.mark.parametrize("batch", [1, 100])
 def test_something_of_which_only_the_class_is_known_is_called_by_the_class(
-    at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yago, "BATCH", at_once)
+    monkeypatch.setattr(yago, "BATCH", batch)
     store = graph(
         tmp_path,
         """
@@ -150,7 +150,7 @@ def test_something_of_which_only_the_class_is_known_is_called_by_the_class(
     fetched = yago.facts(store, relation_named("award"), pairs=ALL, seed=1)
     (fact,) = fetched.facts
     assert {fact.object, *fact.other_objects} == {"honour of the realm", "prize"}
-    assert fetched.dropped == {yago.NO_ANSWER: 1}
+    assert fetched.rejected == {yago.NO_ANSWER: 1}
 
 
 def test_a_unit_is_called_as_the_graph_calls_it(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_unit_is_called_as_the_graph_calls_it(tmp_path: Path) -> None:
     assert by_subject(store, "elevation")["A"].object == "3 Norwegian ell"
 
 
-def test_an_iri_that_no_query_can_name_is_dropped(tmp_path: Path) -> None:
+def test_an_iri_that_no_query_can_name_is_rejected(tmp_path: Path) -> None:
     store = graph(tmp_path, 'yago:A rdfs:label "A"@en ; yago:capital yago:B . yago:B rdfs:label "B"@en .')
     hostile = Uri("http://a.example/> } SELECT")
 
@@ -176,7 +176,7 @@ def test_an_iri_that_no_query_can_name_is_dropped(tmp_path: Path) -> None:
 
     fetched = yago.facts(Changed(store, add), CAPITAL, pairs=ALL, seed=1)
     assert [fact.subject for fact in fetched.facts] == ["A"]
-    assert fetched.dropped == {yago.NOT_AN_IRI: 2}
+    assert fetched.rejected == {yago.NOT_AN_IRI: 2}
 
 
 def test_an_entity_of_very_many_objects_has_them_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_a_relation_that_yago_lacks_or_knows_nothing_of_is_named(dump: Dump) -> 
 
 def test_a_relation_without_usable_facts_says_why(tmp_path: Path) -> None:
     store = graph(tmp_path, 'yago:A yago:capital yago:B , yago:C . yago:B rdfs:label "B"@en .')
-    with pytest.raises(InputError, match=r"dropped of 2 pairs: no English name for who is asked about \(2\)"):
+    with pytest.raises(InputError, match=r"rejected of 2 pairs: no English name for who is asked about \(2\)"):
         yago.facts(store, CAPITAL, pairs=5, seed=1)
 
 

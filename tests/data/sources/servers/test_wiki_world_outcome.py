@@ -116,7 +116,7 @@ class TestPagesHoldTheDisputesWrittenDown:
             for war in WARS[title].wars
         ]
         uncounted: Counter[str] = Counter()
-        for drop in found.dropped:
+        for drop in found.rejected:
             uncounted[drop.reason] += len(drop.revisions) // 2
         assert uncounted == WARS[title].uncounted
 
@@ -187,11 +187,11 @@ class TestFactsBecomeWhatIsWrittenDown:
         assert sum(len(one.questions) for one in built.values()) == len(KEPT)
 
     def test_the_rest_is_dropped_for_the_reasons_written_down(self, built: dict[str, Built]) -> None:
-        dropped = [drop for one in built.values() for drop in one.dropped]
-        found = {(*triple(drop), drop.reason) for drop in dropped}
+        rejected = [drop for one in built.values() for drop in one.rejected]
+        found = {(*triple(drop), drop.reason) for drop in rejected}
         left = {(*now(fact), kept.why) for fact, kept in OUTCOME.items() if isinstance(kept, Left)}
         assert found == left
-        assert len(dropped) == len(left)
+        assert len(rejected) == len(left)
 
 
 def asked_of(built: Mapping[str, Built], subject_id: str, object_id: str, property_id: str) -> Question:

@@ -6,8 +6,8 @@ import pytest
 
 from data.errors import InputError, ServiceError
 from data.sources.wikimedia.pageviews import COUNTED_AFTER_DAYS, PageViews, months
-from tests.data.sources.servers.faults import Asked, Say, says, serving
-from tests.data.sources.small_sessions import answering, asking
+from tests.data.sources.servers.faults import Say, says
+from tests.data.sources.small_sessions import answering
 
 VALID_DATES = "The date(s) you used are valid, but we either do not have data for those date(s), or the project is not"
 UNKNOWN = {"detail": VALID_DATES, "method": "get", "status": 404, "title": "Not Found", "type": "about:blank"}
@@ -160,15 +160,3 @@ def test_without_a_day_the_last_month_is_one_that_was_counted() -> None:
 def test_no_months_are_refused() -> None:
     with pytest.raises(InputError, match="1 month or more, not 0"):
         months(count=0)
-
-
-def test_an_answer_nested_too_deep_to_be_shown_is_an_error_all_the_same(tmp_path: Path) -> None:
-    def nested(asked: Asked) -> Say:
-        depth = 850 + len(server.asked)  # somewhere there an answer can just be read
-        return Say("[" * depth + "]" * depth)
-
-    with serving(play=nested) as server, asking(server.address, tmp_path) as session:
-        client = PageViews(session)
-        for _ in range(150):
-            with pytest.raises(ServiceError, match=r"The service \(http://127"):
-                client.monthly_mean("Ada Example", first="2025-01", last="2025-04")

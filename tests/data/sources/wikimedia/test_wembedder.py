@@ -5,8 +5,8 @@ import pytest
 from data.errors import ServiceError
 from data.records import WikidataId
 from data.sources.wikimedia.wembedder import Similar, Wembedder
-from tests.data.sources.servers.faults import Asked, Say, recorded, says, serving
-from tests.data.sources.small_sessions import answering, asking
+from tests.data.sources.servers.faults import Say, recorded, says
+from tests.data.sources.small_sessions import answering
 
 Q42 = WikidataId("Q42")
 
@@ -71,23 +71,3 @@ def test_nonsense_is_an_error_that_names_the_service_and_is_not_kept(said: Say, 
         with pytest.raises(ServiceError, match=r"The service \(http://127"):
             wembedder.most_similar(Q42)
         assert wembedder.most_similar(Q42)
-
-
-def test_a_busy_service_is_asked_again(tmp_path: Path) -> None:
-    busy = Say("", status=503, headers={"Retry-After": "7"})
-    with answering(tmp_path, busy, recorded("wembedder_Q42")) as (session, server):
-        assert Wembedder(session).most_similar(Q42)
-        assert session.waited_s == 7
-    assert len(server.asked) == 2
-
-
-def test_an_answer_nested_too_deep_to_be_shown_is_an_error_all_the_same(tmp_path: Path) -> None:
-    def nested(asked: Asked) -> Say:
-        depth = 850 + len(server.asked)  # somewhere there an answer can just be read
-        return Say("[" * depth + "]" * depth)
-
-    with serving(play=nested) as server, asking(server.address, tmp_path) as session:
-        client = Wembedder(session)
-        for _ in range(150):
-            with pytest.raises(ServiceError, match=r"The service \(http://127"):
-                client.most_similar(Q42)

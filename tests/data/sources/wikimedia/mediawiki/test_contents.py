@@ -106,9 +106,9 @@ def test_one_content_that_needs_too_long_is_an_error(asking: Asking) -> None:
 def test_a_content_is_kept_whatever_its_age(asking: Asking) -> None:
     with serving(play=contents) as server:
         asking(server).wiki.contents([7, 8])
-        old = asking(server, age_days=0, not_before=datetime.now(UTC))
+        old = asking(server, cache_ttl_days=0, not_before=datetime.now(UTC))
         assert old.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
-        offline = asking(server, age_days=0, offline=True)
+        offline = asking(server, cache_ttl_days=0, offline=True)
         assert offline.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
     assert len(server.asked) == 1
 
@@ -119,7 +119,7 @@ def test_a_content_that_was_not_there_is_asked_for_again_in_time(number: int, as
         asking(server).wiki.contents([7, number])
         asking(server).wiki.contents([7, number])
         assert len(server.asked) == 1
-        asking(server, age_days=0).wiki.contents([7, number])
+        asking(server, cache_ttl_days=0).wiki.contents([7, number])
     assert len(server.asked) == 2
 
 

@@ -116,13 +116,13 @@ def test_a_wiki_that_ran_out_of_time_is_to_be_asked_for_less(asking: Asking) -> 
 
 
 @pytest.mark.parametrize(
-    ("codes", "passing"),
+    ("codes", "transient"),
     [(["maxlag"], True), (["maxlag", "readonly"], True), (["maxlag", "badvalue"], False), (["badvalue"], False)],
 )
-def test_one_error_that_stays_is_enough(codes: list[str], passing: bool) -> None:
+def test_one_error_that_stays_is_enough(codes: list[str], transient: bool) -> None:
     problem = error_of({"errors": [{"code": code, "text": f"{code} text", "module": "main"} for code in codes]})
     assert problem is not None
-    assert problem.passing is passing
+    assert problem.transient is transient
 
 
 @pytest.mark.parametrize("words", [{"info": "A"}, {"text": "A"}, {"html": "A"}, {"*": "A"}])
@@ -130,7 +130,7 @@ def test_an_error_is_found_in_every_form(words: dict[str, str]) -> None:
     for content in ({"error": {"code": "nosuch", **words}}, {"errors": [{"code": "nosuch", **words}]}):
         problem = error_of(content)
         assert problem is not None
-        assert (problem.message, problem.passing) == ("nosuch: A", False)
+        assert (problem.message, problem.transient) == ("nosuch: A", False)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_an_error_is_found_in_every_form(words: dict[str, str]) -> None:
 def test_an_error_of_no_form_is_still_one(content: Any) -> None:
     problem = error_of(content)
     assert problem is not None
-    assert not problem.passing
+    assert not problem.transient
 
 
 @pytest.mark.parametrize("content", [{}, {"errors": []}, {"warnings": {"main": {"warnings": "w"}}}, {"entities": {}}])

@@ -145,7 +145,7 @@ WITH_TEXT = page(extract=TEXT, **ONE)
 
 def for_good(asking: Asking, server: FaultServer) -> Wikipedia:
     """A Wikipedia whose pages are kept for good, and whose other answers are old at once."""
-    return Wikipedia(asking(server, age_days=0).wiki, kept_pages=True)
+    return Wikipedia(asking(server, cache_ttl_days=0).wiki, kept_pages=True)
 
 
 def test_a_page_with_a_text_may_be_kept_for_good(asking: Asking) -> None:
@@ -153,7 +153,7 @@ def test_a_page_with_a_text_may_be_kept_for_good(asking: Asking) -> None:
         first = for_good(asking, server).page("Ada Example")
         assert for_good(asking, server).page("Ada Example") == first
         assert len(server.asked) == 1
-        changed = asking(server, age_days=0).page("Ada Example")
+        changed = asking(server, cache_ttl_days=0).page("Ada Example")
     assert changed is not None
     assert changed.text == "another"
 

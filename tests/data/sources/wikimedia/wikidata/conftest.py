@@ -21,7 +21,7 @@ def asking(tmp_path: Path) -> Iterator[Asking]:
         def ask(server: FaultServer) -> Wikidata:
             nonlocal number
             number += 1
-            service = Service("Wikidata", server.address, at_once=3, requests_a_minute=60_000, timeout_s=5)
+            service = Service("Wikidata", server.address, max_concurrency=3, requests_per_minute=60_000, timeout_s=5)
             session = Session(service, contact="tests@example.org", cache=tmp_path / str(number))
             return Wikidata(Wiki(opened.enter_context(session)))
 

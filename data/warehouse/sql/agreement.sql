@@ -1,4 +1,0 @@
--- How well other measures of a query agree with its susceptibility, over queries and over means of relations.
-SELECT *
-FROM agreement
-ORDER BY measure_a, measure_b, model, dtype, level, query_type

@@ -1,0 +1,11 @@
+-- How many contexts before query forms a model's entity-independent persuasion is of, and of how many entities.
+SELECT
+    model, dtype,
+    count(*) AS "rows",
+    count(DISTINCT context_id) AS contexts,
+    count(DISTINCT relation) AS relations,
+    min(entities) AS fewest_entities,
+    max(entities) AS most_entities
+FROM entity_independent_of_contexts
+GROUP BY model, dtype
+ORDER BY model, dtype

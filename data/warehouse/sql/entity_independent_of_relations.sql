@@ -1,0 +1,10 @@
+-- The spread of contexts' entity-independent persuasion by kind, and the mean of all kinds of a relation.
+SELECT
+    s.model, s.dtype, s.relation, s.query_type, s.group_values[1] AS kind,
+    s.items AS contexts, s.n AS "rows", s.mean,
+    s.smallest, s.lower_quartile, s.median, s.upper_quartile, s.largest,
+    every.mean AS mean_of_kinds, s.unit
+FROM summaries AS s
+JOIN summaries AS every USING (quantity, model, dtype, relation, query_type)
+WHERE quantity = 'entity_independent_persuasion' AND relation <> 'all' AND s.grouped_by = ['kind'] AND every.grouped_by = []
+ORDER BY ALL

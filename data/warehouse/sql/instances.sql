@@ -1,0 +1,19 @@
+-- Every question with a context: its entropy without and with it, how far the answers moved, what the greedy one did.
+-- view
+SELECT
+    asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.condition,
+    alone.semantic_entropy AS semantic_entropy_without,
+    asked.semantic_entropy AS semantic_entropy_with,
+    asked.coherent_persuasion,
+    CASE
+        WHEN asked.persuaded THEN 'persuaded'
+        WHEN asked.stubborn THEN 'stubborn'
+        WHEN asked.persuaded IS NULL AND asked.stubborn IS NULL THEN 'unmeasured'
+        ELSE 'other'
+    END AS outcome
+FROM answers_of_questions AS asked
+LEFT JOIN answers_of_questions AS alone
+    ON alone.model = asked.model AND alone.dtype = asked.dtype AND alone.relation = asked.relation
+    AND alone.question_id = asked.question_id AND alone.condition = 'none'
+WHERE asked.condition <> 'none'
+ORDER BY asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.condition

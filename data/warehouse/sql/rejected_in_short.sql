@@ -1,0 +1,8 @@
+-- What did not become a question, counted by partition and reason; the partition may not have been known yet.
+SELECT
+    coalesce("partition", 'not known yet') AS "partition", reason,
+    count(*) AS candidates, count(DISTINCT relation) AS relations,
+    (min({'relation': relation, 'detail': detail}) FILTER (WHERE detail <> '')).detail AS example
+FROM rejected
+GROUP BY ALL
+ORDER BY "partition", candidates DESC, reason

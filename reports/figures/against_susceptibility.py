@@ -1,0 +1,122 @@
+"""Another measure of the same queries against susceptibility: a query a dot, a relation's mean a diamond.
+
+The means come ready-made from the table `summaries`, the correlations from `correlations`.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from reports.frames import numbers, plural, records, span
+from reports.style import INK, MUTED, QUERY_HUES, blank, dots, headed, legend_above, mark, strokes
+
+MANY = 600
+LEVELS = {"query": "query", "relation": "relation mean"}
+
+
+def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> Axes:
+    """Draws a query a dot, susceptibility in nats across and the other measure up, and relation means as diamonds.
+
+    `data` has query_type, susceptibility, score, error (a stroke's half length; NaN: none); `means` has
+    mean_susceptibility and mean; one query type.
+    """
+    hue, dense = QUERY_HUES[str(data["query_type"].iloc[0])], len(data) > MANY
+    x, y, error = (data[name].to_numpy(dtype=float) for name in ("susceptibility", "score", "error"))
+    alpha = max(0.1, 0.7 * min(1.0, MANY / len(data)))
+    if np.isfinite(error).any():
+        axes.plot(*strokes(x, x, y - error, y + error), color=hue, linewidth=0.6, alpha=alpha, rasterized=dense)
+    dots(axes, x, y, color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0)
+    size = 5 if len(means) <= 40 else 3.2
+    at = (means["mean_susceptibility"], means["mean"])
+    axes.plot(*at, "D", color=hue, markersize=size, markeredgecolor=INK, markeredgewidth=size / 6)
+    return axes
+
+
+def sorted_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """The rows of means_beside_susceptibility about a measure, by relation, open queries first."""
+    rows = means[means["measure"] == measure] if len(means) else means
+    rows = rows.sort_values(["relation", "query_type"], ascending=[True, False]) if len(rows) else rows
+    return rows.reset_index(drop=True)
+
+
+def shown_means(means: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The sorted means for the page, with their units; the measure's mean under this name."""
+    shown = means.drop(columns=["model", "dtype", "measure", "unit", "unit_beside"]).rename(columns={"mean": name})
+    shown.attrs["units"] = {"mean_susceptibility": means["unit_beside"].iloc[0], name: means["unit"].iloc[0]}
+    return shown
+
+
+def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
+    """Both correlations of a measure in words; the rows are of one model and measure. Empty where none was made."""
+    if correlations.empty:
+        return ""
+    rows = correlations[(correlations["level"] == level) & (correlations["query_type"] == query_type)]
+    for row in records(rows):
+        over = f"over {plural(int(row['n']), LEVELS[level])}"
+        if _reason(row):
+            return f"no correlation {over}"
+        return f"Pearson {row['pearson']:.2f}, Spearman {row['spearman']:.2f} {over}"
+    return ""
+
+
+def correlation_note(correlations: pd.DataFrame) -> str:
+    """A caption's sentences: the correlations over open and closed queries together, and why any is missing."""
+    pooled = [words for level in LEVELS if (words := correlation(correlations, level, "all"))]
+    together = f" Open and closed together: {'; '.join(pooled)}." if pooled else ""
+    lost = [
+        f"{row['query_type']}, {plural(2, LEVELS[row['level']])[2:]}: {_reason(row)}"
+        for row in records(correlations)
+        if _reason(row)
+    ]
+    return together + (f" No correlation: {'; '.join(lost)}." if lost else "")
+
+
+def contexts_of(rows: pd.DataFrame) -> str:
+    """How many contexts stood before each query, with a warning where they differ; for a caption."""
+    contexts = numbers(rows["contexts"])
+    if contexts.min() == contexts.max():
+        return f"{int(contexts[0])} contexts a query."
+    both = span(contexts.min(), contexts.max())
+    return f"{both} contexts a query: values from different numbers are not to be compared."
+
+
+def paint(rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, label: str, *, same_unit: bool) -> Canvas:
+    """A panel per query type; the scale upward is logarithmic where all scores are positive and the units differ."""
+    types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
+    canvas, grid = blank(1, len(types), 3.9, share_x=True, share_y=True)
+    for axes, kind in zip(grid[0], types, strict=True):
+        of_kind = (frame[frame["query_type"] == kind] for frame in (rows, means))
+        measure_against_susceptibility(axes, *of_kind)
+        headed(axes, f"{kind} queries", *(correlation(correlations, level, kind) for level in LEVELS))
+        axes.set_xlabel("susceptibility (nats)")
+        axes.locator_params(axis="x", nbins=4)
+        if same_unit:
+            axes.axline((0, 0), slope=1, color=MUTED, linewidth=0.9, linestyle="--", zorder=1)
+    first = grid[0][0]
+    first.set_ylabel(label)
+    first.set_xlim(left=0)
+    if not same_unit and (rows["score"] > 0).all():
+        _logarithmic(first, rows)
+    else:
+        first.set_ylim(bottom=min(0.0, float(rows["score"].min())))
+    stroke = [mark("|", "its standard error")] if rows["error"].notna().any() else []
+    legend_above(canvas, [mark("o", "a query"), *stroke, mark("D", "a relation's mean")])
+    return canvas
+
+
+def _logarithmic(axes: Axes, rows: pd.DataFrame) -> None:
+    low, high = float(rows["score"].min()) / 1.3, float((rows["score"] + rows["error"].fillna(0)).max()) * 1.3
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if np.log10(high / low) < 2 else (1,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def _reason(row: dict[str, Any]) -> str:
+    """Why a row has no correlation; empty where it has one."""
+    return "" if pd.isna(row["untestable"]) else str(row["untestable"])

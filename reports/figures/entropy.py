@@ -1,0 +1,128 @@
+"""Semantic entropy against coherent persuasion, instance by instance, outcomes marked (as [M] Figs 3, 5-7)."""
+
+from functools import partial
+from typing import Literal
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from reports.figures.figure import Drawing, Figure
+from reports.figures.instances import conditions, partitions
+from reports.frames import Frames, Model, finite
+from reports.style import ANSWER_MARKERS, CONDITION_NAMES, FEW_DOTS, MUTED, PARTITION_HUES, blank, legend_above, mark
+
+When = Literal["without", "with"]
+QUESTIONS: dict[When, str] = {
+    "without": "Are questions that the model is unsure of alone the ones a context moves most?",
+    "with": "Is a model that a context moved far still unsure with it?",
+}
+_MEASURES = ("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "persuaded")
+
+
+def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> Axes:
+    """Draws an instance a marker: semantic entropy across, coherent persuasion up, both in nats.
+
+    `data` has entropy, coherent_persuasion, outcome, partition; a triangle is persuaded, a square stubborn, a dot else.
+    """
+    dense = len(data) > FEW_DOTS
+    for outcome in ("unmeasured", "other", "stubborn", "persuaded"):
+        rows = data[data["outcome"] == outcome]
+        if rows.empty:
+            continue
+        hue = PARTITION_HUES.get(str(data["partition"].iloc[0]), MUTED)
+        axes.plot(
+            rows["entropy"],
+            rows["coherent_persuasion"],
+            ANSWER_MARKERS[outcome],
+            color=hue,
+            alpha=0.4 if dense else 0.85,
+            markersize=2.4 if outcome == "other" else 4.4,
+            markeredgewidth=0.7,
+            linestyle="none",
+            rasterized=dense,
+            markerfacecolor=hue if outcome != "stubborn" else "none",
+        )
+    counts = data["outcome"].value_counts()
+    axes.set_title(
+        f"{data['partition'].iloc[0]}, n = {len(data)}\n"
+        f"{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn",
+        fontsize=8,
+    )
+    return axes
+
+
+def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
+    """The instances of a model, with the entropy without or with the context."""
+    if frames["instances"].empty:
+        return None
+    data = frames["instances"].rename(columns={f"semantic_entropy_{when}": "entropy"})
+    found = finite(data, "entropy", "coherent_persuasion")
+    rows = found.rows
+    if rows.empty:
+        return None
+    counts = rows["outcome"].value_counts()
+    caption = (
+        f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
+        "spread over more meanings, higher up the context moved them further. Filled triangle: persuaded (the "
+        "greedy answer became the context's); hollow square: stubborn (the same answer as without, not the "
+        f"context's); dot: neither. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} "
+        f"questions, {counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} "
+        f"stubborn.{_asides(rows)}{found.note('instances')}"
+    )
+    alt = (
+        f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats, for {model}: "
+        f"columns are {', '.join(partitions(rows))}, rows are "
+        f"{', '.join(CONDITION_NAMES.get(c, c) for c in conditions(rows))}; {counts.get('persuaded', 0)} persuaded, "
+        f"{counts.get('stubborn', 0)} stubborn, {counts.get('other', 0)} neither."
+    )
+    points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
+    points = points.rename(columns={"entropy": f"semantic_entropy_{when}"})
+    shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{when}")
+    return Drawing(caption, alt, points, shown, partial(_paint, rows, when))
+
+
+def _asides(rows: pd.DataFrame) -> str:
+    unmeasured = int((rows["outcome"] == "unmeasured").sum())
+    negative = (
+        " Equal answers count as often as drawn, so an entropy can be negative." if rows["entropy"].min() < 0 else ""
+    )
+    return negative + (f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else "")
+
+
+def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
+    """The means by context, partition and outcome, in their fixed orders, contexts in words."""
+    rows = means[means["entropy"] == entropy]
+    orders = {"condition": conditions(rows), "partition": partitions(rows), "outcome": [*ANSWER_MARKERS]}
+    rows = rows.sort_values(list(orders), key=lambda column: column.map(orders[str(column.name)].index))
+    name = f"mean_{entropy}"
+    shown = rows.rename(columns={"mean_semantic_entropy": name}).replace({"condition": dict(CONDITION_NAMES)})
+    shown = shown.drop(columns=["model", "dtype", "entropy", "unit"]).reset_index(drop=True)
+    shown.attrs["units"] = dict.fromkeys((name, "mean_coherent_persuasion"), str(rows["unit"].iloc[0]))
+    return shown
+
+
+def _paint(rows: pd.DataFrame, when: When) -> Canvas:
+    across, down = partitions(rows), conditions(rows)
+    canvas, grid = blank(len(down), len(across), 0.7 + 2.5 * len(down), share_x=True, share_y=True)
+    for line, condition in zip(grid, down, strict=True):
+        for axes, partition in zip(line, across, strict=True):
+            data = rows[(rows["partition"] == partition) & (rows["condition"] == condition)]
+            if data.empty:
+                axes.set_title(f"{partition}, n = 0", fontsize=8)
+            else:
+                entropy_against_persuasion(axes, data)
+        line[0].set_ylabel(f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)")
+    canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
+    key = [mark("^", "persuaded"), mark("s", "stubborn", filled=False), mark("o", "neither")]
+    legend_above(canvas, [*key, mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else key)
+    return canvas
+
+
+def _figure(when: When) -> Figure:
+    queries = ("instances", "instances_by_outcome")
+    name = f"entropy-{when}-against-persuasion"
+    return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES)
+
+
+WITHOUT, WITH = _figure("without"), _figure("with")

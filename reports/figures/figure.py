@@ -1,0 +1,103 @@
+"""What a figure declares, and what it draws of one model."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.figure import Figure as Canvas
+
+from reports.frames import Frames, Model, models, rows_of, with_empty
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of one model: how to read it, its words for those who cannot see it, its numbers, and how it is painted.
+
+    `numbers` goes whole into the CSV, `shown` into the page.
+    """
+
+    caption: str
+    alt: str
+    numbers: pd.DataFrame
+    shown: pd.DataFrame
+    paint: Callable[[], Canvas]
+
+
+Draw = Callable[[Model, Frames], Drawing | None]
+"""(model, frames of its rows alone) -> the drawing; None where there is nothing to draw. A frame may be empty."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that a page can have.
+
+    name: of its files, before the model's. question: its title. queries: the named queries of the warehouse that it
+    reads. measures: those whose stand-ins the caption names. expected: whether the page says so where it is omitted.
+    """
+
+    name: str
+    question: str
+    queries: tuple[str, ...]
+    draw: Draw
+    measures: tuple[str, ...] = ()
+    expected: Callable[[Frames], bool] = lambda frames: True
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as it is drawn of one model."""
+
+    figure: Figure
+    model: Model
+    drawing: Drawing
+    stand_in: str
+
+    @property
+    def name(self) -> str:
+        """A safe file name."""
+        return f"{self.figure.name}-{self.model.slug}"
+
+    @property
+    def caption(self) -> str:
+        """How to read it, with what stood in for what."""
+        return self.drawing.caption + self.stand_in
+
+
+@dataclass(frozen=True)
+class Omitted:
+    """A figure that is not there, and why."""
+
+    question: str
+    reason: str
+
+
+def draw_all(figures: tuple[Figure, ...], frames: Frames) -> tuple[list[Drawn], list[Omitted]]:
+    """Every figure that the frames allow, model by model, and those that they do not allow."""
+    drawn: list[Drawn] = []
+    omitted: list[Omitted] = []
+    for figure in figures:
+        found = _drawn(figure, frames)
+        drawn += found
+        if not found and figure.expected(frames):
+            omitted.append(Omitted(figure.question, "the study holds no scores that this figure can be drawn from"))
+    return drawn, omitted
+
+
+def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
+    known = with_empty(frames, figure.queries)
+    stand_ins = with_empty(frames, ["stand_ins"])["stand_ins"]
+    found = []
+    for model in sorted({model for frame in known.values() for model in models(frame)}):
+        drawing = figure.draw(model, {name: rows_of(frame, model) for name, frame in known.items()})
+        if drawing is not None:
+            found.append(Drawn(figure, model, drawing, _stand_in(stand_ins, model, figure.measures)))
+    return found
+
+
+def _stand_in(stand_ins: pd.DataFrame, model: Model, measures: tuple[str, ...]) -> str:
+    """A sentence on what stood in for what in these measures of a model; empty where nothing did."""
+    if stand_ins.empty:
+        return ""
+    rows = stand_ins[(stand_ins["model"] == model.name) & stand_ins["measure"].isin(measures)]
+    texts = sorted({str(text) for text in rows["stand_in"].dropna() if str(text)})
+    return f" Stand-in: {'; '.join(texts)}." if texts else ""

@@ -1,0 +1,87 @@
+"""How a drawing becomes pictures: an SVG with title and caption, its middle for the page, and a PNG."""
+
+import io
+import re
+import textwrap
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure as Canvas
+from matplotlib.transforms import Bbox
+
+from reports.figures.figure import Drawn
+from reports.figures.inline import themed
+from reports.style import PAPER, WIDTH, drawing, plain
+
+SVG_DPI, PNG_DPI = 120, 160
+_POINTS = 72
+_WORDS = re.compile(r'<g id="words-(?:title|caption)">.*?</g>\s*</g>\s*(?=<g id=|</g>)', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """A drawing's pictures: for the page (no title, both themes), and to stand alone with title and caption."""
+
+    page_svg: str
+    svg: bytes
+    png: bytes
+
+
+def rendered(drawn: Drawn) -> Pictures:
+    """Draws a figure, the same bytes each time."""
+    with drawing():
+        canvas = drawn.drawing.paint()
+        canvas.draw_without_rendering()
+        _pin_legends(canvas)
+        box = _with_words(canvas, drawn.figure.question, drawn.caption)
+        svg, png = (
+            _saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI))
+        )
+    return Pictures(themed(_middle(svg.decode(), canvas, box)), svg, png)
+
+
+def _pin_legends(canvas: Canvas) -> None:
+    """Keeps legends where the layout put them: saving a larger box would move those that stand outside the axes."""
+    for legend in canvas.legends:
+        at = legend.get_window_extent().transformed(canvas.transFigure.inverted())
+        legend.set_bbox_to_anchor((0, 0, 1, 1), transform=canvas.transFigure)
+        legend.set_loc((at.x0, at.y0))
+    canvas.set_layout_engine("none")
+
+
+def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:
+    """Writes title and caption around the figure, last of all it holds; the box (inches) that it then fills."""
+    gap = 0.12 / canvas.get_figheight()
+    title = textwrap.fill(plain(question, 400), 80)
+    below = textwrap.fill(plain(caption, 4000), int(WIDTH * 18))
+    texts = (
+        canvas.text(0.01, 1 + gap, title, va="bottom", ha="left", fontsize=11, fontweight="bold", gid="words-title"),
+        canvas.text(0.01, -gap, below, va="top", ha="left", fontsize=7.5, linespacing=1.4, gid="words-caption"),
+    )
+    for text in texts:
+        text.set_in_layout(False)
+        text.set_zorder(100)
+    extents = [text.get_window_extent().transformed(canvas.dpi_scale_trans.inverted()) for text in texts]
+    return Bbox.union([canvas.bbox_inches, *extents]).padded(0.12)
+
+
+def _middle(svg: str, canvas: Canvas, box: Bbox) -> str:
+    """The SVG without title and caption, cut to the figure."""
+    width, height = (_POINTS * size for size in canvas.get_size_inches())
+    x, y = -_POINTS * box.x0, _POINTS * (box.y1 - canvas.get_figheight())
+    start = svg.index('<g id="words-title">')
+    end = svg.rindex("</g>\n <defs>") if "</g>\n <defs>" in svg else svg.rindex("</g>")
+    svg = svg[:start] + svg[end:]
+    frame = f'width="{width:g}pt" height="{height:g}pt" viewBox="{x:g} {y:g} {width:g} {height:g}"'
+    return re.sub(r'width="[\d.]+pt" height="[\d.]+pt" viewBox="[^"]*"', frame, svg, count=1)
+
+
+def _saved(canvas: Canvas, kind: str, box: Bbox, dpi: float) -> bytes:
+    sink = io.BytesIO()
+    canvas.savefig(sink, format=kind, facecolor=PAPER, bbox_inches=box, dpi=dpi, metadata=_NO_METADATA[kind])
+    return sink.getvalue()
+
+
+_NO_METADATA: dict[str, dict[str, None]] = {
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    "png": {"Software": None},
+}

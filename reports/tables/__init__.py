@@ -1,0 +1,21 @@
+"""The tables and the list that names them. A table declares its caption, its named queries and how its rows are made.
+
+Rows come from the warehouse; a table chooses columns and an order.
+"""
+
+from reports.tables import of_queries, of_questions
+from reports.tables.table import Filled, Table, filled
+
+__all__ = ["TABLES", "Filled", "Table", "filled"]
+
+TABLES: tuple[Table, ...] = (
+    of_questions.ACCURACY,
+    of_questions.OUTCOMES,
+    of_questions.ANSWERS,
+    of_questions.REJECTED,
+    of_queries.CONTEXTS,
+    of_queries.CORRELATIONS,
+    of_queries.TESTS_IN_SHORT,
+    of_queries.TESTS,
+)
+"""Every table, in the order of the page."""

@@ -1,0 +1,63 @@
+"""Tables about queries: the most persuasive contexts, correlations, tests."""
+
+import pandas as pd
+
+from reports.figures.effects import SHOWN
+from reports.frames import Frames
+from reports.style import QUERY_HUES
+from reports.tables.table import Table
+
+
+def _correlations(frames: Frames) -> pd.DataFrame:
+    rows = frames["correlations"]
+    # Those over entities and over sampled queries stand below their figures.
+    rows = rows[(rows["level"] != "entity") & (rows["measure_a"] != "susceptibility_reference")]
+    place = {kind: at for at, kind in enumerate((*QUERY_HUES, "all"))}
+    first = ["measure", "level", "model", "dtype"]
+    rows = rows.rename(columns={"measure_a": "measure"})
+    rows = rows.sort_values([*first, "query_type"], key=lambda c: c.map(place) if c.name == "query_type" else c)
+    columns = [*first, "query_type", "n", "pearson", "pearson_p", "spearman", "spearman_p", "untestable"]
+    return rows[columns].reset_index(drop=True)
+
+
+def _tests(frames: Frames) -> pd.DataFrame:
+    first = ["comparison", "measure", "model", "dtype"]
+    rows = frames["statistics"].sort_values([*first, "query_type", "relation"])
+    return rows[[*first, *SHOWN]].reset_index(drop=True)
+
+
+CONTEXTS = Table(
+    "most-persuasive-contexts",
+    "The contexts that persuade most, whatever the entity",
+    "The 10 contexts with the largest entity-independent persuasion before queries of a type: the mean over the "
+    "entities of a query form, here averaged over the forms of the type.",
+    ("most_persuasive_contexts",),
+    lambda frames: frames["most_persuasive_contexts"],
+)
+CORRELATIONS = Table(
+    "agreement-of-measures",
+    "How far other measures agree with susceptibility",
+    "Pearson's and Spearman's correlation of a measure with the susceptibility of the same queries, or of the same "
+    "relations' means, with their two-sided p; a dash where one is undefined, and why.",
+    ("correlations",),
+    _correlations,
+)
+TESTS_IN_SHORT = Table(
+    "tests-in-short",
+    "The tests in short",
+    "A row is a comparison over all relations: in how many the difference is significant (permutation test, p < "
+    "0.05 after Benjamini-Hochberg), and the mean of the signed effect sizes that are finite (Cohen's d, above "
+    "zero where the first group is larger).",
+    ("statistics_in_short",),
+    lambda frames: frames["statistics_in_short"],
+    shares=("share_significant",),
+)
+TESTS = Table(
+    "tests-of-relations",
+    "Every test, relation by relation",
+    "Means in nats; p by permutation; p adjusted by Benjamini-Hochberg over relations within model, query type "
+    "and comparison.",
+    ("statistics",),
+    _tests,
+    folded=True,
+)

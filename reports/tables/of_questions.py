@@ -1,0 +1,117 @@
+"""Tables about questions: accuracy and persuasion, outcomes, answers, candidates that did not become questions."""
+
+import pandas as pd
+
+from data.reasons import REASONS
+from data.records import PARTITIONS
+from reports.frames import Frames, by_model
+from reports.style import CONDITION_NAMES
+from reports.tables.table import Table
+
+_ABOUT = ("model", "dtype", "partition", "context")
+
+
+def in_order(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """These columns: models by name, partitions and contexts in their fixed order."""
+    if frame.empty:
+        return frame
+    known = dict(zip(PARTITIONS, range(len(PARTITIONS)), strict=True))
+    rows = frame.assign(
+        place=frame["partition"].map(known).fillna(len(known)),
+        order=frame["condition"].map({name: at for at, name in enumerate(CONDITION_NAMES)}),
+        context=frame["condition"].map(CONDITION_NAMES),
+    ).sort_values(["model", "dtype", "place", "partition", "order"])
+    return rows[[*_ABOUT, *columns]].reset_index(drop=True)
+
+
+def _standard_errors(frames: Frames) -> str:
+    """How exact one question's scores are, per model; empty where no half-samples were drawn."""
+    named = {"semantic_entropy": "semantic entropy", "coherent_persuasion": "coherent persuasion"}
+    words = []
+    for model, rows in by_model(frames["measures_in_short"]):
+        found = rows.set_index("measure")["mean"]
+        means = [
+            f"{found[error]:.2g} ({name})" for of, name in named.items() if (error := f"{of}_standard_error") in found
+        ]
+        if means:
+            words.append(f"{' and '.join(means)} for {model}")
+    if not words:
+        return ""
+    return f" Mean standard error of a single question's score, from half-samples of its answers: {'; '.join(words)}."
+
+
+def _answers(frames: Frames) -> pd.DataFrame:
+    summary = frames["partition_summary"]
+    columns = ("questions", "answers", "empty_answers", "unfinished_answers", "contexts_cut", "groups")
+    return in_order(summary[summary["answers"].notna()], *columns)
+
+
+def _rejected(frames: Frames) -> pd.DataFrame:
+    rows = frames["rejected_in_short"]
+    place = {name: at for at, name in enumerate(PARTITIONS)}
+    rows = rows.assign(place=rows["partition"].map(place).fillna(len(place)))
+    rows = rows.sort_values(["place", "partition", "candidates", "reason"], ascending=[True, True, False, True])
+    rows = rows.drop(columns="place").reset_index(drop=True)
+    rows.insert(2, "meaning", [REASONS.get(reason, "") for reason in rows["reason"]])
+    return rows
+
+
+def _scored(frames: Frames) -> str:
+    answers = frames["answers_of_questions"]
+    count = answers["question_id"].nunique() if len(answers) else 0
+    return (
+        f"A candidate is a fact, a dispute or a question that was looked at beside the {count} questions with scores, "
+        "and rejected by a rule. Nothing is rejected without one; the database lists each in its table rejected."
+    )
+
+
+ACCURACY = Table(
+    "accuracy-entropy-persuasion",
+    "Accuracy, uncertainty and persuasion, with and without context",
+    "A row is a partition under a context. Accuracy is the share of greedy answers that are the expected one: "
+    "the original object, or what the context states. Entropies and coherent persuasion are means in nats; "
+    "there is no persuasion without a context.",
+    ("partition_summary", "measures_in_short"),
+    lambda frames: in_order(
+        frames["partition_summary"],
+        "questions",
+        "accuracy",
+        "semantic_entropy",
+        "semantic_entropy_length_normalised",
+        "semantic_entropy_rao",
+        "coherent_persuasion",
+    ),
+    note=_standard_errors,
+    shares=("accuracy",),
+)
+OUTCOMES = Table(
+    "persuaded-and-stubborn",
+    "Who is persuaded, who is stubborn",
+    "An instance is a question with a context. Persuaded: without it another answer, with it the context's. "
+    "Stubborn: the same answer with and without, and not the context's. The rest is neither; shares are of the "
+    "measured instances.",
+    ("outcomes",),
+    lambda frames: in_order(
+        frames["outcomes"], "instances", "measured", "persuaded", "stubborn", "share_persuaded", "share_stubborn"
+    ),
+    shares=("share_persuaded", "share_stubborn"),
+)
+ANSWERS = Table(
+    "what-became-of-answers",
+    "What became of the answers",
+    "Answers are the samples; greedy ones are not counted here. An empty answer ended before its first word: it is "
+    "equivalent to other empty ones alone, and as a greedy answer it matches nothing. An unfinished one was cut "
+    "off at the limit of tokens. Where a context was cut, its end did not fit into the model's window. Nothing is "
+    "left out: all of them are in the scores. Groups: how many different things the answers to a question say, on "
+    "average.",
+    ("partition_summary",),
+    _answers,
+)
+REJECTED = Table(
+    "what-became-no-question",
+    "What did not become a question, and why",
+    "",
+    ("rejected_in_short", "answers_of_questions"),
+    _rejected,
+    note=_scored,
+)

@@ -1,0 +1,55 @@
+"""What a table declares, and what it shows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from reports.frames import SHARE, Frames, models, with_empty
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that a page has, over every model and dtype, never mixed.
+
+    name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
+    reads, first that without which it is empty. rows: (frames) -> its rows; a frame may be empty. note: (frames) -> what the caption adds. folded: whether
+    the page folds it. shares: the columns that are shares of 1.
+    """
+
+    name: str
+    title: str
+    caption: str
+    queries: tuple[str, ...]
+    rows: Callable[[Frames], pd.DataFrame]
+    note: Callable[[Frames], str] = lambda frames: ""
+    folded: bool = False
+    shares: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A table with its rows."""
+
+    table: Table
+    caption: str
+    rows: pd.DataFrame = field(repr=False)
+
+    @property
+    def only_model(self) -> str:
+        """The model where all rows are of one model and dtype; empty where there are several."""
+        known = models(self.rows)
+        return str(known[0]) if len(known) == 1 else ""
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The rows for the page, without the model's columns where `only_model` says it for all."""
+        return self.rows.drop(columns=["model", "dtype"]) if self.only_model else self.rows
+
+
+def filled(table: Table, frames: Frames) -> Filled:
+    """The table with the rows that the frames give it."""
+    known = with_empty(frames, table.queries)
+    rows = table.rows(known) if len(known[table.queries[0]]) else pd.DataFrame()
+    rows.attrs["units"] = {**rows.attrs.get("units", {}), **dict.fromkeys(table.shares, SHARE)}
+    return Filled(table, table.caption + table.note(known), rows)

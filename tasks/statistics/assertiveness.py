@@ -1,0 +1,19 @@
+"""Do assertive contexts persuade more than base ones?
+
+Permutation test, one-sided. Groups: persuasion by assertive and by base contexts. Unit of analysis: a query, with its
+mean persuasion over the contexts of the group.
+"""
+
+from tasks.statistics.comparison import Comparison, Group
+
+COMPARISON = Comparison(
+    name="assertiveness",
+    query="persuasion_by_kind",
+    measure="persuasion",
+    weight="contexts",
+    column="kind",
+    group_a=Group("assertive", "assertive"),
+    group_b=Group("base", "base"),
+    alternative="greater",
+)
+STATISTIC = COMPARISON.statistic

@@ -1,0 +1,19 @@
+"""Do negations persuade otherwise than base contexts?
+
+Permutation test, two-sided. Groups: persuasion by negations and by base contexts. Unit of analysis: a query, with its
+mean persuasion over the contexts of the group.
+"""
+
+from tasks.statistics.comparison import Comparison, Group
+
+COMPARISON = Comparison(
+    name="negation",
+    query="persuasion_by_kind",
+    measure="persuasion",
+    weight="contexts",
+    column="kind",
+    group_a=Group("negation", "negation"),
+    group_b=Group("base", "base"),
+    alternative="two-sided",
+)
+STATISTIC = COMPARISON.statistic

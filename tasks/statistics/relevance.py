@@ -1,0 +1,19 @@
+"""Do contexts that mention the query's entity persuade more than contexts that do not?
+
+Permutation test, one-sided. Groups: persuasion by relevant and by irrelevant contexts. Unit of analysis: a query, with
+its mean persuasion over the contexts of the group.
+"""
+
+from tasks.statistics.comparison import Comparison, Group
+
+COMPARISON = Comparison(
+    name="relevance",
+    query="persuasion_by_kind",
+    measure="persuasion",
+    weight="contexts",
+    column="relevant",
+    group_a=Group("relevant", True),
+    group_b=Group("irrelevant", False),
+    alternative="greater",
+)
+STATISTIC = COMPARISON.statistic

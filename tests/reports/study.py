@@ -1,0 +1,210 @@
+"""A small study with every measure, made up from a seed, and the frames that a report of it reads.
+
+Scores are rows of the database's tables; the frames come from the project's own queries and statistics.
+"""
+
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from itertools import product
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from data.records.tables import CORRELATIONS, ENVELOPES, SUMMARIES
+from data.records.tables import STATISTICS as TESTS
+from data.storage.keys import generator
+from reports.card import NotRun, StudyCard
+from reports.report import QUERIES
+from tasks.statistics import STATISTICS
+
+Row = dict[str, Any]
+
+MODEL = "smollm2-135m-instruct"
+RELATIONS = ("capital", "officialLanguage", "author", "birthPlace")
+KINDS = ("base", "assertive", "negation")
+FORMS = tuple(product(("open", "closed"), (1, 2)))
+CARD = StudyCard(
+    name="quickstart",
+    seed=7,
+    asked="How far do contexts sway a small instruct model away from what it believes of four relations?",
+    not_run=(NotRun("author", MODEL, "persuasion", "the model ran out of memory"),),
+    made_at="2025-01-02T03:04:05+00:00",
+    versions={"swaymeter": "0.1.0", "torch": "2.13.0"},
+    sources=("YAGO 4.5, CC BY-SA 4.0, https://yago-knowledge.org/.", "Wikidata, CC0"),
+)
+TYPES = {bool: "boolean", int: "Int64"}
+VIEWS = (
+    "susceptibility_of_queries", "persuasion_by_kind", "entity_independent_of_contexts", "memorization_of_queries",
+    "answer_set_of_queries", "fisher_of_queries", "degree_of_queries", "answers_of_questions", "instances",
+)  # fmt: skip
+
+
+def tables(
+    models: Iterable[tuple[str, str]] = ((MODEL, "float32"), (MODEL, "bfloat16")),
+    *,
+    relations: Iterable[str] = RELATIONS,
+    entities: int = 10,
+    questions: int = 36,
+) -> dict[str, list[Row]]:
+    """The rows of every table of a study with these models, by table."""
+    queries, contexts = [*_queries(list(relations), entities)], [*_contexts(list(relations), entities)]
+    asked = [*_questions(questions)]
+    found: dict[str, list[Row]] = {"queries": queries, "contexts": contexts, "questions": asked}
+    for name, dtype in models:
+        of = {"model": name, "dtype": dtype}
+        for table, row in (*_of_queries(of, queries, contexts), *_of_questions(of, asked)):
+            found.setdefault(table, []).append({**of, **row})
+    found["rejected"] = [
+        {"partition": "static", "relation": "capital", "reason": "no alias", "detail": "Norway"},
+        {"partition": None, "relation": "author", "reason": "no alias", "detail": ""},
+    ]
+    return found
+
+
+def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str, pd.DataFrame]:
+    """The frames of a report on these rows; those of a table that is missing are empty."""
+    known = tables(entities=4, questions=30) if rows is None else rows
+    full = tables([("m", "float32")], relations=["r"], entities=2, questions=6)
+    with duckdb.connect(config={"threads": 1}) as connection:
+        for name, of_full in full.items():
+            connection.register(name, _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)])
+        for name in VIEWS:
+            connection.execute(f"CREATE VIEW {name} AS {_sql(name)}")
+        made: dict[str, list[Row]] = {table.name: [] for table in (TESTS, SUMMARIES, CORRELATIONS, ENVELOPES)}
+        for statistic in STATISTICS:
+            read = {name: _read(connection, name) for name in statistic.queries}
+            made[statistic.table.name] += statistic.compute(read, seed)
+        for table in (TESTS, SUMMARIES, CORRELATIONS, ENVELOPES):
+            connection.register(table.name, table.of(made[table.name]))
+        return {name: _read(connection, name) for name in QUERIES}
+
+
+def _sql(name: str) -> str:
+    return (resources.files("data.warehouse.sql") / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _read(connection: duckdb.DuckDBPyConnection, name: str) -> pd.DataFrame:
+    if name in FIXED:
+        return FIXED[name]
+    types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    frame = connection.sql(_sql(name)).to_arrow_table().to_pandas(types_mapper=types.get)
+    frame.attrs["units"] = {column: "nats" for column in frame if column in IN_NATS}
+    return frame
+
+
+IN_NATS = ("mean_a", "mean_b", "semantic_entropy", "coherent_persuasion", "entity_independent_persuasion")
+FIXED = {
+    "overview": pd.DataFrame([{"models": 1, "relations": 4, "queries": 64, "forward_passes": 100, "seconds": 12.5}]),
+    "stand_ins": pd.DataFrame(
+        [{"model": MODEL, "measure": "semantic_entropy", "stand_in": "embedder for an entailment model"}]
+    ),
+    "runs_in_short": pd.DataFrame([{"model": MODEL, "dtype": "float32", "measure": "persuasion", "rows": 24}]),
+}
+
+
+def _frame(rows: list[Row]) -> pa.Table:
+    return pa.Table.from_pylist(rows).to_pandas(types_mapper={pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get)
+
+
+def _draw(*identity: object) -> float:
+    return float(generator(1, *identity).random())
+
+
+def _queries(relations: list[str], entities: int) -> Iterator[Row]:
+    for relation, (query_type, form), number in product(relations, FORMS, range(entities)):
+        invented = number % 2 == 1
+        yield {
+            "query_id": f"{relation} {query_type} {form} {number}", "relation": relation, "query_type": query_type,
+            "form": form, "entity": f"{'Ostremia' if invented else 'Norway'} {number}", "invented": invented,
+            "degree": 0 if invented else 10 * (number + 1), "relation_degree": 0 if invented else number + 1,
+        }  # fmt: skip
+
+
+def _contexts(relations: list[str], entities: int) -> Iterator[Row]:
+    for relation, kind, number in product(relations, KINDS, range(entities)):
+        text = f"The {relation} of Norway is {kind} {number}.\n"
+        yield {"context_id": f"{relation} {kind} {number}", "relation": relation, "kind": kind, "text": text,
+               "entity": f"{'Ostremia' if number % 2 else 'Norway'} {number}"}  # fmt: skip
+
+
+def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tuple[str, Row]]:
+    for number, query in enumerate(queries):
+        about = {name: query[name] for name in ("relation", "query_id")}
+        score = _draw(of["dtype"], query["query_id"]) + 0.3 * query["invented"]
+        yield "susceptibility", {**about, "susceptibility": score, "contexts": 3}
+        fisher = {"top_k": 10, "fisher_top_k": score**2, "draws": 64, "fisher": score * (1 + _draw(number)),
+                  "fisher_standard_error": 0.1}  # fmt: skip
+        yield "fisher_susceptibility", {**about, **fisher}
+        answers = {"answer_set_susceptibility": score * 0.9, "answers": 5, "mass": 0.5 + 0.4 * _draw(number)}
+        yield "answer_set_susceptibility", {**about, **answers, "contexts": 3}
+        kept, changed = number % 5, (number * 3) % 4
+        ratio = kept / (kept + changed) if kept + changed else None
+        counts = dict.fromkeys(("negation_original", "negation_substitute", "all_original", "all_substitute"), kept)
+        of_both = {"original": kept, "substitute": changed, "memorization_ratio": ratio, "memorization_ratio_all": ratio}
+        yield "memorization_ratio", {**about, **of_both, **counts}
+        if of["dtype"] == "bfloat16":
+            exact = {"susceptibility": score, "susceptibility_reference": score + 0.01 * _draw(number)}
+            least = {"reference": "float32", "largest_difference": 0.02, "mean_difference": 0.01}
+            yield "precision", {**about, **exact, **least}
+    for query, context in product(queries, contexts):
+        if query["relation"] != context["relation"]:
+            continue
+        pair = {"relation": query["relation"], "query_id": query["query_id"], "context_id": context["context_id"]}
+        relevant = query["entity"] == context["entity"]
+        moved = _draw(of["dtype"], *pair.values()) + 0.5 * relevant
+        yield "persuasion", {**pair, "relevant": relevant, "persuasion": moved}
+        follows = ("context", "original", "other")[int(3 * _draw("follows", *pair.values()))]
+        conflict = {"base": "substitution", "negation": "negation"}.get(context["kind"]) if relevant else None
+        yield "greedy_answers", {**pair, "conflict": conflict, "follows": follows}
+    for context, (query_type, form) in product(contexts, FORMS):
+        about = {"relation": context["relation"], "query_type": query_type, "form": form}
+        moved = {"entities": 4, "entity_independent_persuasion": _draw(of["dtype"], context["context_id"], form)}
+        yield "entity_independent_persuasion", {**about, "context_id": context["context_id"], **moved}
+
+
+def _questions(count: int) -> Iterator[Row]:
+    for number in range(count):
+        partition = ("static", "temporal", "disputable")[number % 3]
+        yield {
+            "question_id": f"question {number}", "relation": RELATIONS[number % 2], "partition": partition,
+            "subject": "Norway", "subject_id": "Q20", "property_id": "P36", "object": "Oslo", "object_id": "Q585",
+            "answers": ["Oslo", "Kristiania"], "replacement": "Bergen", "question": f"What is capital {number}?",
+            "original_context": "The capital of Norway is Oslo.", "counter_memory_context": "It is Bergen.",
+            "edits": number, "subject_popularity": 100, "object_popularity": 50,
+        }  # fmt: skip
+
+
+def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
+    for question, condition in product(questions, ("none", "original", "counter_memory")):
+        about = {"relation": question["relation"], "question_id": question["question_id"], "condition": condition}
+        draw = [_draw(of["dtype"], about["question_id"], condition, number) for number in range(4)]
+        stand_in = {"stand_in": None}
+        for sample in (None, 0, 1, 2):
+            text = "Oslo" if draw[0] < 0.5 or sample == 1 else "Bergen"
+            answer = {"sample": sample, "text": text, "answer_group": None if sample is None else int(text == "Oslo")}
+            yield "answers", {**about, **stand_in, **answer, "context_cut": 0, "finished": True,
+                              "token_log_probs": [-0.5, -draw[1]]}  # fmt: skip
+        names = ("semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao",
+                 "cluster_assignment_entropy")  # fmt: skip
+        scores = {name: 2 * draw[0] for name in names} | {f"{name}_standard_error": 0.1 for name in names}
+        yield "semantic_entropy", {**about, **stand_in, **scores, "groups": 2, "group_sizes": [2, 1]}
+        yield "accuracy", {**about, **stand_in, "accurate": draw[2] < 0.6, "answer": "Oslo"}
+        if condition == "none":
+            continue
+        moved = {"coherent_persuasion": 3 * draw[1], "coherent_persuasion_standard_error": 0.2}
+        yield "coherent_persuasion", {**about, **stand_in, **moved}
+        swayed = {"persuaded": draw[3] < 0.4, "stubborn": draw[3] > 0.7}
+        yield "persuaded", {**about, **stand_in, **swayed}
+
+
+def without_scores(rows: dict[str, list[Row]], *names: str) -> dict[str, list[Row]]:
+    """The rows without these tables."""
+    return {name: of_one for name, of_one in rows.items() if name not in names}
+
+
+def finite(values: pd.Series) -> np.ndarray[Any, Any]:
+    """The values that are numbers."""
+    return values.dropna().to_numpy(dtype=float)
