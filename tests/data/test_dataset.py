@@ -116,7 +116,7 @@ def test_what_is_neither_a_workspace_nor_a_file_is_refused_by_name(tmp_path: Pat
 
 def test_a_file_of_something_else_is_refused_by_name(tmp_path: Path) -> None:
     stored = keep(tmp_path, [NORWAY])
-    with pytest.raises(InputError, match=rf"^{stored.path} is no JSON in UTF-8"):
+    with pytest.raises(InputError, match=rf"^{stored.path} is not JSON in UTF-8"):
         Dataset.of(stored.path)
 
 

@@ -129,7 +129,7 @@ def test_going_back_and_forth_the_newest_counts_also_where_a_clock_was_set_back(
 
 
 def test_of_a_sheet_in_which_anything_is_wrong_nothing_is_taken(plan: Plan, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="row 3, column choice: 'aksept' is no choice"):
+    with pytest.raises(InputError, match="row 3, column choice: 'aksept' is not a choice"):
         judge(plan, tmp_path / "ada.csv", "ada", choosing(plan, "accept", "aksept"))
     assert not (plan.workspace.root / "annotations").exists()
 

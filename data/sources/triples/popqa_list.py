@@ -98,7 +98,7 @@ def popqa(
 def _property(row: ListedRow) -> WikidataId:
     name = row.text("property") or ""
     if name not in PROPERTIES:
-        raise row.wrong("property", f"which is no property of PopQA; {nearest(name, sorted(PROPERTIES))}")
+        raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, sorted(PROPERTIES))}")
     return PROPERTIES[name]
 
 

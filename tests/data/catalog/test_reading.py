@@ -31,7 +31,7 @@ CATALOG = Path(catalog.__file__).parent
         ("invented.yaml", "city: [", "city: [12, ", lambda: catalog.invented_entities("city"), r"classes\.city\[0\]"),
         ("questions.csv", "static,director", "statik,director", catalog.questions, r"line \d+: partition"),
         ("questions.csv", "static,director", "static,disputable", catalog.questions, r"line \d+: the relation 'disp"),
-        ("questions.csv", '"[""', '"[', catalog.questions, r"line \d+: answers is no JSON"),
+        ("questions.csv", '"[""', '"[', catalog.questions, r"line \d+: answers is not JSON"),
         ("prompts.yaml", "Passage: {context}", "Passage:", catalog.prompts, r"answers\.with_context must have"),
         ("prompts.yaml", "Sentence: {sentence}", "Sentence:", dispute_prompt, r"disputes\.chat must have the slots"),
         ("models.yaml", "kind: embedder", "kind: embedding", catalog.models, r"aliases\.all-minilm-l6-v2\.kind"),

@@ -139,7 +139,7 @@ def test_a_name_has_no_needless_spaces_and_one_way_of_writing(name: str, plain: 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\u202eb", "a\x07"])
 def test_a_name_that_cannot_be_seen_is_usage(name: str) -> None:
-    with pytest.raises(UsageError, match="is no name of an annotator"):
+    with pytest.raises(UsageError, match="is not a name of an annotator"):
         annotator_name(name, [])
 
 

@@ -95,9 +95,9 @@ def broken(flag: str) -> str:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"choice": "aksept"}, r"row 2, column choice: 'aksept' is no choice \(did you mean 'accept'\?\); choose "
+        ({"choice": "aksept"}, r"row 2, column choice: 'aksept' is not a choice \(did you mean 'accept'\?\); choose "
                                "accept, change, discard, misinformation or incomplete"),
-        ({"choice": "?"}, "row 2, column choice: '\\?' is no choice; choose accept, change,"),
+        ({"choice": "?"}, "row 2, column choice: '\\?' is not a choice; choose accept, change,"),
         ({"new answer": "Wien"}, "row 2, column choice: is empty, and there is a new answer; choose change"),
         ({"choice": "accept", "new question": "Where?"}, "row 2, column new question: is filled in, and the choice is"),
         ({"choice": "change"}, "row 2, column choice: is change, and no new text differs from the old one"),

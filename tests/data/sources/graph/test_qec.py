@@ -135,14 +135,14 @@ def test_names_are_taken_as_they_are(tmp_path: Path) -> None:
 
 
 NO_LAYOUT: dict[str, tuple[Any, str]] = {
-    "cut off": ("{", " is no JSON in UTF-8: Expecting property name"),
-    "empty": ("", " is no JSON in UTF-8: Expecting value"),
+    "cut off": ("{", " is not JSON in UTF-8: Expecting property name"),
+    "empty": ("", " is not JSON in UTF-8: Expecting value"),
     "lists in lists": ("[" * 100_000, " is nested too deeply to be read"),
     "objects in objects": ('{"a":' * 100_000, " is nested too deeply to be read"),
-    "a number without end": ('{"a": ' + "9" * 5000 + "}", " is no JSON in UTF-8: Exceeds the limit"),
+    "a number without end": ('{"a": ' + "9" * 5000 + "}", " is not JSON in UTF-8: Exceeds the limit"),
     "a list": ([1], r" must be a JSON object, not \[1\]"),
-    "nothing": ({}, " is no yago_qec.json: none of its keys"),
-    "something else": ({"name": "Norway"}, " is no yago_qec.json: none of its keys"),
+    "nothing": ({}, " is not a yago_qec.json: none of its keys"),
+    "something else": ({"name": "Norway"}, " is not a yago_qec.json: none of its keys"),
     "a list for a predicate": ({CAPITAL: ["Norway"]}, rf": {CAPITAL} must be a JSON object, not \['Norway'\]"),
     "a predicate twice": (f'{{"{CAPITAL}": {{}}, "{CAPITAL}": {{}}}}', ": the key 'http://.* is there twice"),
     "a key twice": (f'{{"{CAPITAL}": {{"x": 1, "y": [], "y": []}}}}', f": {CAPITAL}: the key 'y' is there twice"),
@@ -154,7 +154,7 @@ NO_COLUMN: list[tuple[str, Any, str]] = [
     ("entities", {"Norway": 1}, ": entities must be a list, not "),
     ("answers", ["Oslo", None, "Lima"], r": answers\[1\] must be a text, not None"),
     ("entities", ["Norway", 7, "Peru"], r": entities\[1\] must be a text, not 7"),
-    ("entities", ["\ud83d", "Norway", "Peru"], r": entities\[0\] has half a sign, which is no text: '\\ud83d'"),
+    ("entities", ["\ud83d", "Norway", "Peru"], r": entities\[0\] has half a sign, which is not text: '\\ud83d'"),
     ("entity_uris", [1, 2, 3], r": entity_uris\[0\] must be a text, not 1"),
     ("gpt_fake_entities", ["Orvania", math.nan], r": gpt_fake_entities\[1\] must be a text, not nan"),
     ("answers", ["Oslo", "Lima"], ": answers has 2 places, and entities 3"),
@@ -197,7 +197,7 @@ def test_a_file_that_is_not_there_or_no_text_is_refused_by_name(tmp_path: Path) 
     with pytest.raises(InputError, match=r"missing.json cannot be read: No such file"):
         read_qec(tmp_path / "missing.json")
     (tmp_path / "picture.json").write_bytes(b"\x89PNG\xff")
-    with pytest.raises(InputError, match=r"picture.json is no JSON in UTF-8: 'utf-8' codec can't decode"):
+    with pytest.raises(InputError, match=r"picture.json is not JSON in UTF-8: 'utf-8' codec can't decode"):
         read_qec(tmp_path / "picture.json")
 
 

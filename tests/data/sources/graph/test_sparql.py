@@ -130,7 +130,7 @@ def test_an_error_that_says_that_time_ran_out_is_a_timeout(key: str, said: objec
 def test_an_error_is_told_in_the_words_of_the_service(endpoint: Endpoint) -> None:
     with pytest.raises(ServiceError, match=r"answered with an error: busy$"):
         endpoint.select("busy")
-    with pytest.raises(ServiceError, match=r'no result of a SELECT query, {"head": {}, "boolean": true}; is its'):
+    with pytest.raises(ServiceError, match=r'not the result of a SELECT query, {"head": {}, "boolean": true}; is its'):
         endpoint.select("ask")
 
 

@@ -53,7 +53,7 @@ def test_a_service_that_needs_nobody_to_reach_is_asked_by_anybody(contact: str |
      "http://127.0.0.1/?x=1", "http://[::1"],
 )  # fmt: skip
 def test_an_address_that_is_none_is_refused(address: str, opened: Open) -> None:
-    with pytest.raises(ServiceError, match="no plain http or https address"):
+    with pytest.raises(ServiceError, match="not a plain http or https address"):
         opened(address)
 
 

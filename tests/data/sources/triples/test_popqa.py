@@ -98,9 +98,9 @@ def test_the_same_list_with_commas_is_the_same_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ({"prop": "religon"}, "prop is 'religon', which is no property of PopQA; did you mean 'religion'?"),
-        ({"prop": "P106"}, "prop is 'P106', which is no property of PopQA; known: author, capital, capital of"),
-        ({"s_uri": "1893"}, "s_uri is '1893', which is no item of Wikidata"),
+        ({"prop": "religon"}, "prop is 'religon', which is not a property of PopQA; did you mean 'religion'?"),
+        ({"prop": "P106"}, "prop is 'P106', which is not a property of PopQA; known: author, capital, capital of"),
+        ({"s_uri": "1893"}, "s_uri is '1893', which is not a valid item of Wikidata"),
         ({"o_uri": ""}, "o_uri is ''"),
         ({"possible_answers": "['writer'"}, "possible_answers is"),
     ],

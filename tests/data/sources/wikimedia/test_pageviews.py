@@ -90,9 +90,9 @@ def test_what_can_be_no_title_is_refused_and_not_asked_for(title: str, tmp_path:
 @pytest.mark.parametrize(
     ("first", "last", "said"),
     [
-        ("2025-13", "2025-12", "'2025-13' is no month"),
-        ("2025-1", "2025-12", "'2025-1' is no month"),
-        ("2025-01", "2025-12-31", "'2025-12-31' is no month"),
+        ("2025-13", "2025-12", "'2025-13' is not a month"),
+        ("2025-1", "2025-12", "'2025-1' is not a month"),
+        ("2025-01", "2025-12-31", "'2025-12-31' is not a month"),
         ("2025-02", "2025-01", "the first is after the last"),
         ("2015-06", "2025-01", "counted from 2015-07 on, not from 2015-06"),
     ],

@@ -110,5 +110,5 @@ def test_what_is_no_id_is_refused_and_nothing_is_asked(ids: tuple[str, str], ask
     "content", ["", "<html>", "[]", '{"claims": [1]}', '{"claims": {"P36": [{}]}}', "[" * 100_000, "{}"]
 )
 def test_a_content_that_is_no_item_is_an_error_that_names_the_revision(content: str, asking: Asking) -> None:
-    with pytest.raises(ServiceError, match=r"Wikidata \(http://127.*\): revision 101 is no item"):
+    with pytest.raises(ServiceError, match=r"Wikidata \(http://127.*\): revision 101 is not an item"):
         counted(asking, BEGUN, edit("", written=content))
