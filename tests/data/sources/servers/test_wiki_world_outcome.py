@@ -71,9 +71,7 @@ class TestClientsOverTheWorld:
         assert clients.wembedder.most_similar(WikidataId("Q104")) is None
 
     @pytest.mark.parametrize("title", [title for title, fought in WARS.items() if fought.wars])
-    def test_a_war_is_fought_in_the_revisions_that_are_written_down(
-        self, world: World, clients: Clients, title: str
-    ) -> None:
+    def test_a_war_is_fought_in_the_listed_revisions(self, world: World, clients: Clients, title: str) -> None:
         history = clients.wikipedia.history(title)
         assert history is not None
         registered = [revision.registered for revision in history.revisions]
@@ -95,7 +93,6 @@ def ways(war: wiki_world.War) -> list[tuple[str, str]]:
 
 
 class TestListsOfFacts:
-
     def test_as_popqa(self, world: World, tmp_path: Path) -> None:
         file = tmp_path / "test.tsv"
         file.write_text(wiki_world.as_popqa(world, OUTCOME))
@@ -114,5 +111,3 @@ class TestListsOfFacts:
         assert {wiki_world.service_of(one) for one in asked} == {"wikidata"}
         found = {(seed.subject_id, seed.property_id, seed.object_id) for seed in seeds}
         assert found == {fact for fact in OUTCOME if fact[1] == "P57"} - {("Q403", "P57", "Q305")}  # has no article
-
-

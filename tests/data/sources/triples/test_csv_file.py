@@ -110,7 +110,7 @@ def test_empty_lines_are_passed_over_and_the_order_stays(tmp_path: Path) -> None
     assert [seed.subject_id for seed in seeds] == ["Q3", "Q1", "Q2"]
 
 
-def test_properties_of_one_name_and_names_of_one_property_make_one_relation_each(tmp_path: Path) -> None:
+def test_names_and_properties_make_one_relation_each(tmp_path: Path) -> None:
     said = [("P1", "part of"), ("P2", "Part of"), ("P3", "sport"), ("P3", "kind of sport"), ("P106", "job")]
     rows = [with_cells(subject_id=f"Q{place}", property_id=p, property=name) for place, (p, name) in enumerate(said, 1)]
     seeds = from_csv(written(tmp_path, HEADER, *rows))
@@ -147,7 +147,7 @@ def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], sa
         from_csv(file)
 
 
-def test_a_fact_that_is_there_twice_is_named_with_both_lines(tmp_path: Path) -> None:
+def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
     other = with_cells(object_id="Q1")
     with pytest.raises(InputError, match=r"line 4: subject_id, property_id, object_id are those of line 2; leave one"):
         from_csv(written(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
@@ -194,7 +194,7 @@ def test_a_file_that_is_no_list_is_refused_and_named(content: bytes, said: str, 
         from_csv(file)
 
 
-def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.csv cannot be read: No such file"):
         from_csv(tmp_path / "none.csv")
     with pytest.raises(InputError, match="cannot be read: Is a directory"):
