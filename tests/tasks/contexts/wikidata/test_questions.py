@@ -19,7 +19,7 @@ from tests.data.sources.servers.wiki_world import (
     serving_world,
     world,
 )
-from tests.tasks.contexts.live import MONTHS, Building, building, by_words, clients, never, seed, small_world
+from tests.tasks.contexts.wikidata.live import MONTHS, Building, building, by_words, clients, never, seed, small_world
 
 Facts = tuple[str, str, str]
 

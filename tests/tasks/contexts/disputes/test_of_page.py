@@ -22,8 +22,8 @@ from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_w
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, CLEO, LEVY, PASSER_BY, QUIET, SKIRMISH, TEMPORARY
 from tests.data.sources.small_sessions import asking
 from tests.data.sources.wikimedia.mediawiki.small_wiki import contents, in_parts
-from tests.tasks.contexts.letters import embed
-from tests.tasks.contexts.live import MONTHS, clients, never
+from tests.tasks.contexts.disputes.letters import embed
+from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
 
 PAGE = "Velm"
 WHOLE = Limits(revisions=500, contents=50)

@@ -23,7 +23,7 @@ from tasks.contexts.wikidata.counter_memory import (
 )
 from tasks.contexts.wikidata.items import Items, KnownItem
 from tests.data.sources.servers.wiki_world import World, serving_world
-from tests.tasks.contexts.live import by_words, clients
+from tests.tasks.contexts.wikidata.live import by_words, clients
 
 PAINTER, ARTIST, HUMAN, TRADE, TOWN = map(WikidataId, ("Q10", "Q11", "Q5", "Q6", "Q7"))
 OCCUPATION = WikidataId("P106")

@@ -11,7 +11,7 @@ from data.sources.slots import (
     REPLACEMENT_IS_ANSWER,
 )
 from tasks.contexts.annotation.changed import change
-from tests.tasks.contexts.judged import a_question
+from tests.tasks.contexts.annotation.judged import a_question
 
 PLAIN = a_question()
 

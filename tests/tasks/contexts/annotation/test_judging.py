@@ -16,7 +16,7 @@ from tasks.contexts.annotation.judging import (
     judgements,
     read_annotations,
 )
-from tests.tasks.contexts.judged import a_question, says
+from tests.tasks.contexts.annotation.judged import a_question, says
 
 ONE, TWO = a_question(1), a_question(2)
 

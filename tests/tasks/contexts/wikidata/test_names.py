@@ -6,7 +6,7 @@ import pytest
 
 from data import reasons
 from data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER
-from tests.tasks.contexts.live import Building, building, seed, small_world
+from tests.tasks.contexts.wikidata.live import Building, building, seed, small_world
 
 
 @pytest.fixture

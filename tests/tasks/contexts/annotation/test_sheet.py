@@ -19,7 +19,7 @@ from tasks.contexts.annotation.sheet import (
     rows_for,
 )
 from tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
-from tests.tasks.contexts.judged import a_question, says
+from tests.tasks.contexts.annotation.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in (1, 2, 3)]
 NOW = "2026-01-01T12:00:00.000000+00:00"
