@@ -1,4 +1,4 @@
-"""The public services and their manners."""
+"""The public services and their limits."""
 
 from urllib.parse import urlsplit
 
