@@ -109,8 +109,8 @@ def broken(flag: str) -> str:
         ({"context": "Mended."}, "row 2, column context: was written over; bring 'Ludwig .*' back, and write what "
                                  "is to be changed into new context"),
         ({"answer": "Wien", "choice": "change"}, "row 2, column answer: was written over; bring 'Vienna' back"),
-        ({"key": ""}, "row 2, column key: is none; rows of one's own cannot be added"),
-        ({"key": "q-1-2"}, "row 2, column key: is none"),
+        ({"key": ""}, "row 2, column key: is unknown; rows of one's own cannot be added"),
+        ({"key": "q-1-2"}, "row 2, column key: is unknown"),
         (rows_for(QUESTIONS, "ada")[1], "row 3, column key: is that of row 2, too; remove one of them"),
     ],
 )  # fmt: skip
