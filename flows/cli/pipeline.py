@@ -120,7 +120,7 @@ class Selected:
 
 
 class _Watcher:
-    """The old flows' watcher, which is told what a step took before it is told that the step is done."""
+    """What the old flows report to: what a step took comes before that it is done."""
 
     def __init__(self, progress: TerminalProgress) -> None:
         self.begin, self.within = progress.begin, progress.within

@@ -1,1 +1,1 @@
-"""Running a study's steps, and what is told of it meanwhile. Nothing here knows of the terminal."""
+"""Running the steps of a study, and the progress that is reported meanwhile. Nothing here knows of the terminal."""
