@@ -24,19 +24,18 @@ help: ## list what can be made
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
-# Tests of whole studies start commands and wait for them, so they run beside the others. The models of all of them are
-# tiny: a thread each, for the threads of two processes would spin on the same cores.
-WHOLE := tests/end_to_end tests/faults tests/test_docker.py
+# Tests of whole studies start commands and wait for them, so they run beside the others.
+BESIDE := tests/end_to_end tests/faults tests/test_docker.py
 
 test: setup ## run the tests: ARGS="tests/data -x" for some of them
 ifdef ARGS
 	@$(BIN)/python -m pytest $(ARGS)
 else
-	@export OMP_NUM_THREADS=1; said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
-	$(BIN)/python -m pytest $(WHOLE) >"$$said" 2>&1 & whole=$$!; \
-	$(BIN)/python -m pytest $(WHOLE:%=--ignore=%); others=$$?; \
-	wait $$whole; status=$$?; \
-	echo "== tests of whole studies"; cat "$$said"; exit $$((others || status))
+	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
+	$(BIN)/python -m pytest $(BESIDE) >"$$log" 2>&1 & beside=$$!; \
+	$(BIN)/python -m pytest $(BESIDE:%=--ignore=%); first=$$?; \
+	wait $$beside; second=$$?; \
+	echo "== $(BESIDE)"; cat "$$log"; exit $$((first || second))
 endif
 
 MEDIAWIKI := mediawiki php-cli php-sqlite3
@@ -60,7 +59,7 @@ check: setup ## lint, types, import rules, spelling; goes through all four, fail
 	done; exit $$failed
 
 ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0.1:4200 (PORT=…) until Ctrl-C
-	@exec $(BIN)/python -m flows.server.orchestrator --port $(PORT)
+	@exec $(BIN)/python -P -m flows.server.ui --port $(PORT)
 
 # ---- setup -------------------------------------------------------------------------------------------------------
 # The stamp is the checksum of all that decides what is installed, written last. So a set-up that was interrupted, a

@@ -15,13 +15,13 @@ from typing import Any
 
 import psutil
 import yaml
+from data.sources.fetch import write_facts, write_names
+from flows.plan import Plan
 
 from benchmarks.machine import this_machine
 from benchmarks.measuring import Table, arguments, publish
 from data import catalog
 from data.records import Fact, RelationName
-from data.sources.fetch import write_facts, write_names
-from flows.plan import Plan
 
 MIB = 1 << 20
 PAIRS, ENTITIES, PER_KIND = 200, 50, 2
@@ -64,7 +64,7 @@ def _prepared(folder: Path, count: int) -> Plan:
         "workspace": str(folder / "workspace"),
         "facts": {
             "source": "yago", "relations": relations, "pairs": PAIRS,
-            "real_entities": ENTITIES, "invented_entities": ENTITIES, "names_not_in": [],
+            "real_entities": ENTITIES, "invented_entities": ENTITIES, "absent_from": [],
         },
         "contexts": dict.fromkeys(("base", "assertive", "negation"), PER_KIND),
         "models": [{"name": "smollm2-135m-instruct"}],

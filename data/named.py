@@ -65,7 +65,7 @@ class Registry(Mapping[str, T]):
 
     def get(self, name: str, default: object = None, /) -> object:
         """The item of that name, or the default."""
-        return self._items.get(name, default)  # type: ignore[arg-type]
+        return self._items.get(name, default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)

@@ -11,6 +11,7 @@ import pytest
 from data import catalog, warehouse
 from data.sources.http.limits import Service
 from data.sources.http.services import SERVICES
+from flows.study import reference
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -39,7 +40,16 @@ differently, the name of the published list of 130 comes first. Why they are as 
 `python -m tests.test_docs`.
 
 """
+STUDY_FILE_HEAD = """\
+# Study files
+
+A study is a YAML file: every key with the values that it takes, its default, and what it means. A key that is not
+listed here is refused with the nearest one that is. [flows/studies/](../flows/studies/) holds whole ones. This page is
+made from the code, by `python -m tests.test_docs`.
+
+"""
 MADE = {
+    "study-file.md": lambda: STUDY_FILE_HEAD + reference.describe(),
     "warehouse.md": lambda: WAREHOUSE_HEAD + warehouse.describe(),
     "relations.md": lambda: RELATIONS_HEAD + catalog.describe(),
 }
@@ -94,16 +104,16 @@ def test_files_of_the_code_that_a_page_names_exist(page: Path) -> None:
 
 
 TOLD_OF_QUESTIONS: Mapping[str, Callable[[Service], str]] = {
-    "at once, a minute": lambda service: f"{service.at_once}, {service.requests_a_minute:g}",
-    "kept for days": lambda service: f"{service.age_days:g}",
-    "requests and minutes of a run": lambda service: f"{service.requests:,} and {service.minutes:,g}",
+    "at once, a minute": lambda service: f"{service.max_concurrency}, {service.requests_per_minute:g}",
+    "kept for days": lambda service: f"{service.cache_ttl_days:g}",
+    "requests and minutes of a run": lambda service: f"{service.max_requests:,} and {service.max_minutes:,g}",
 }
 TOLD_OF_FACTS: Mapping[str, Callable[[Service], str]] = {
     "`address`": lambda service: urlsplit(service.address).netloc,
-    "`requests_a_minute`": lambda service: f"{service.requests_a_minute:g}",
-    "`age_days`": lambda service: f"{service.age_days:g}",
+    "`requests_per_minute`": lambda service: f"{service.requests_per_minute:g}",
+    "`cache_ttl_days`": lambda service: f"{service.cache_ttl_days:g}",
     "`timeout_s`": lambda service: f"{service.timeout_s:g}",
-    "`requests`, `minutes`": lambda service: f"{service.requests:,} and {service.minutes:,g}",
+    "`max_requests`, `max_minutes`": lambda service: f"{service.max_requests:,} and {service.max_minutes:,g}",
 }
 
 

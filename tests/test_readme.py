@@ -15,7 +15,8 @@ from data.catalog import facts, invented_entities, relation
 from data.warehouse import rebuilt
 from data.warehouse.schema import questions
 from flows.cli.main import app
-from flows.study.study_file import Study, read_study
+from flows.study.reading import read_study
+from flows.study.study import Study
 from tests.data.sql.small_study import load, row, small_study, table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,7 +57,7 @@ def study(tmp_path: Path) -> Study:
 
 def test_the_study_can_be_read(study: Study) -> None:
     assert study.name == "capitals"
-    assert set(study.wanted()) == {"persuasion", "susceptibility"}
+    assert set(study.requested()) == {"persuasion", "susceptibility"}
 
 
 def test_the_study_asks_for_no_more_than_the_catalog_has(study: Study) -> None:

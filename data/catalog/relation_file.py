@@ -1,18 +1,18 @@
-"""relations.yaml: every relation, and the lines of the published list that have none."""
+"""relations.yaml: every relation."""
 
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from data.catalog.reading import document, fields, mapping, text
-from data.catalog.relation_entry import FILE, REVERSED, Relation, iri, read_relation
+from data.catalog.reading import document, fields, mapping
+from data.catalog.relation_entry import FILE, Relation, read_relation
 from data.errors import InputError, UnknownName
 
 
 @cache
 def relations() -> Mapping[str, Relation]:
     """Every relation of the catalog by name, in the file's order."""
-    fields(FILE, "the top", document(FILE), ("source", "licence", "dropped", "relations"))
+    fields(FILE, "the top", document(FILE), ("source", "licence", "relations"))
     read = {name: read_relation(name, entry) for name, entry in mapping(FILE, "relations").items()}
     named: dict[str, str] = {}
     for relation in read.values():
@@ -42,18 +42,3 @@ def known_relation(where: str, name: str) -> str:
 def relations_of_yago() -> tuple[str, ...]:
     """The names of the relations that YAGO has a predicate for, in the file's order."""
     return tuple(relation.name for relation in relations().values() if relation.yago)
-
-
-@cache
-def dropped() -> Mapping[str, str]:
-    """The lines of the published list that the catalog leaves out, each with the reason."""
-    entries = document(FILE).get("dropped", {})
-    if not isinstance(entries, dict):
-        raise InputError(f"{FILE}: dropped must be a mapping of predicates to reasons")
-    named = {predicate for relation in relations().values() for predicate in relation.predicates}
-    for predicate, reason in entries.items():
-        iri(f"dropped.{predicate}", str(predicate).removeprefix(REVERSED))
-        text(FILE, f"dropped.{predicate}", reason)
-        if predicate in named:
-            raise InputError(f"{FILE}: dropped.{predicate} has a relation")
-    return MappingProxyType(entries)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from data.catalog.classes import LITERAL_CLASSES
 from data.catalog.relation_entry import CONTEXT_KINDS, REVERSED, Relation
-from data.catalog.relation_file import dropped, relations
+from data.catalog.relation_file import relations
 
 PREFIXES = {"schema:": "http://schema.org/", "yago:": "http://yago-knowledge.org/resource/"}
 
@@ -12,7 +12,7 @@ _COLUMNS = ("relation", "YAGO, Wikidata", "classes", "open queries", "closed que
 
 
 def describe() -> str:
-    """The relations in Markdown: how many, what was left out, and a table of them with their texts."""
+    """The relations in Markdown: how many, and a table of them with their texts."""
     known = list(relations().values())
     reversed_ = [relation for relation in known if relation.reverse]
     literal = [relation for relation in known if relation.object_class in LITERAL_CLASSES]
@@ -22,12 +22,8 @@ def describe() -> str:
         f"answered with a literal, the others with an entity. {len(of_yago)} have a predicate of YAGO, "
         f"{sum(relation.wikidata is not None for relation in known)} a property of Wikidata."
     )
-    reasons = [f"- `{shortened(line)}`: {reason}" for line, reason in dropped().items()]
-    left_out = ["Lines of the published list that were left out:", "", *reasons] if reasons else [
-        "No line of the published list was left out."
-    ]  # fmt: skip
     table = [_row(_COLUMNS), _row(["---"] * len(_COLUMNS)), *map(_relation, known)]
-    return "\n".join([counts, "", *left_out, "", *table]) + "\n"
+    return "\n".join([counts, "", *table]) + "\n"
 
 
 def shortened(predicate: str) -> str:

@@ -3,7 +3,7 @@
 import functools
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from data.records.table import Table
 from data.records.tables import FACTS, QUESTIONS
 from data.sources.graph.qec import read_qec
 from data.storage.keys import content_key
-from data.storage.workspace import Stored
 
 VERSION_LENGTH = 16
 _EXPECTED = "name a workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json"
@@ -73,7 +72,7 @@ class Dataset:
         return tuple(sorted({fact.relation for fact in self.facts}))
 
     @property
-    def asked_relations(self) -> tuple[str, ...]:
+    def question_relations(self) -> tuple[str, ...]:
         """The names of the relations that it has questions of."""
         return tuple(sorted({question.relation for question in self.questions}))
 
@@ -94,16 +93,8 @@ class Dataset:
 
 
 def _facts_of_workspace(root: Path) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    found = newest_files(root, FACTS, _relation)
-    rows = (row for stored in found.files for row in stored.read_as_written().to_pylist())
-    return tuple(of_row(Fact, row) for row in rows), found.warnings
-
-
-def _relation(stored: Stored) -> Sequence[str]:
-    relation = stored.made_from.get("relation")
-    if not isinstance(relation, str):
-        raise InputError(f"{stored.path} does not say what relation it is about; remove it and fetch again")
-    return (relation,)
+    found = newest_files(root, FACTS)
+    return tuple(of_row(Fact, row) for row in found.rows()), found.warnings
 
 
 def _in_order(row: Fact | Question, table: Table) -> dict[str, Any]:

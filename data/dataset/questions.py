@@ -1,18 +1,13 @@
 """The questions of a dataset: those that a workspace holds, or a folder of DynamicQA's published CSV files."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from data.dataset.files import newest_files
-from data.errors import InputError
 from data.records import PARTITIONS, Dispute, Question, of_row
-from data.records.table import Table
 from data.records.tables import DISPUTES, QUESTIONS
 from data.sources import dynamicqa
-from data.storage.workspace import Stored
 
 
 @dataclass(frozen=True)
@@ -29,21 +24,10 @@ def questions_of_workspace(root: Path) -> ReadQuestions:
     Where a part (a partition, a property, a page) has several files, made from other settings, the newest counts.
     DamagedFile where a file cannot be read, InputError where one does not say what it is of.
     """
-    found = newest_files(root, QUESTIONS, _part)
-    warnings = list(found.warnings)
-    questions: list[Question] = []
-    for stored in found.files:
-        if _is_of_old(stored, QUESTIONS):
-            warnings.append(f"{root}: left out, since an earlier version wrote it: {stored.path.name}; fetch it again")
-        else:
-            questions += [of_row(Question, row) for row in stored.read_as_written().to_pylist()]
-    disputes = [
-        of_row(Dispute, row)
-        for stored in newest_files(root, DISPUTES, _part).files
-        if not _is_of_old(stored, DISPUTES)
-        for row in stored.read_as_written().to_pylist()
-    ]
-    return ReadQuestions(tuple(counted_anew(questions, disputes)), tuple(warnings))
+    found = newest_files(root, QUESTIONS)
+    questions = [of_row(Question, row) for row in found.rows()]
+    disputes = [of_row(Dispute, row) for row in newest_files(root, DISPUTES).rows()]
+    return ReadQuestions(tuple(counted_anew(questions, disputes)), found.warnings)
 
 
 def is_published(folder: Path) -> bool:
@@ -81,15 +65,3 @@ def _counted(question: Question, dispute: Dispute) -> Question:
         page_revision=dispute.page_revision,
         retrieved_at=dispute.retrieved_at,
     )
-
-
-def _part(stored: Stored) -> Sequence[str]:
-    made_from = stored.made_from
-    name = made_from.get("part", made_from.get("partition"))
-    if not isinstance(name, str):
-        raise InputError(f"{stored.path} does not say which part of the questions it has; remove it and fetch again")
-    return name, str(made_from.get("step"))
-
-
-def _is_of_old(stored: Stored, table: Table) -> bool:
-    return not set(table.schema.names) <= set(pq.read_schema(stored.path).names)

@@ -12,13 +12,15 @@ these; `| None` makes it nullable.
 """
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from data.records.table import Column, Table
 
-Record = TypeVar("Record", bound=type)
+RowType = TypeVar("RowType", bound=type)
+Row = TypeVar("Row")
 
 SQL = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 
@@ -32,17 +34,24 @@ class Meaning:
     counts: bool = True
 
 
-def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[Record], Record]:
+def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowType], RowType]:
     """Declares the dataclass below it as the row type of a table.
 
     Args:
         name: the table's name, in files and in the database.
         row: what one row is, such as "a complete query".
         key: the columns of the primary key; none for tables too large to be indexed.
+
+    Raises:
+        TypeError: a field has no meaning or a type that no column has, or the key is not made of columns.
     """
 
-    def declare(record: Record) -> Record:
-        record.__table__ = Table(name, row, _columns(record), key)  # type: ignore[attr-defined]
+    def declare(record: RowType) -> RowType:
+        columns = columns_of(record)
+        absent = set(key) - {column.name for column in columns if not column.nullable}
+        if absent:
+            raise TypeError(f"{record.__name__}: {sorted(absent)} cannot be in the key; name columns without NULL")
+        record.__table__ = Table(name, row, columns, key)  # type: ignore[attr-defined]
         return record
 
     return declare
@@ -56,9 +65,45 @@ def table_of(record: type) -> Table:
     return declared
 
 
-def _columns(record: type) -> tuple[Column, ...]:
+def as_row(record: Any) -> dict[str, Any]:
+    """The record as plain values by column, for a table."""
+    values = ((field.name, getattr(record, field.name)) for field in fields(record))
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+
+
+def of_row(record: type[Row], row: Mapping[str, Any]) -> Row:
+    """The record of a table's row.
+
+    Raises:
+        InputError: a value is not the identifier that its column holds.
+    """
+    kinds = _kinds(record)
+    return record(**{name: None if value is None else kinds[name](value) for name, value in row.items()})
+
+
+def columns_of(record: type) -> tuple[Column, ...]:
+    """The columns that the fields of a dataclass declare, in order; TypeError where one declares none."""
+    return tuple(_column(record, name, hint) for name, hint in _hints(record).items())
+
+
+@cache
+def _kinds(record: type) -> dict[str, Callable[[Any], Any]]:
+    """What makes a field's value of a plain one, by field: a type of identifiers, or tuple, or nothing."""
+    kinds = {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
+    return {name: _maker(kind) for name, kind in kinds.items()}
+
+
+def _maker(kind: Any) -> Callable[[Any], Any]:
+    if get_origin(kind) is tuple:
+        return tuple
+    if isinstance(kind, type) and issubclass(kind, str) and kind is not str:
+        return kind
+    return lambda value: value
+
+
+def _hints(record: type) -> dict[str, Any]:
     hints = get_type_hints(record, include_extras=True)
-    return tuple(_column(record, field.name, hints[field.name]) for field in fields(record))
+    return {field.name: hints[field.name] for field in fields(record)}
 
 
 def _column(record: type, name: str, hint: Any) -> Column:

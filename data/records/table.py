@@ -1,22 +1,13 @@
 """What a table is: its columns with their types, meanings and units, and the rows that fit it."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from data.storage.keys import table_digest
-
-ARROW: Mapping[str, pa.DataType] = {
-    "VARCHAR": pa.string(),
-    "DOUBLE": pa.float64(),
-    "BIGINT": pa.int64(),
-    "BOOLEAN": pa.bool_(),
-    "VARCHAR[]": pa.list_(pa.string()),
-    "BIGINT[]": pa.list_(pa.int64()),
-    "DOUBLE[]": pa.list_(pa.float64()),
-}
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -34,6 +25,11 @@ class Column:
     nullable: bool = False
     counts: bool = True
 
+    @property
+    def is_float(self) -> bool:
+        """Whether its values are floating-point numbers, or lists of them."""
+        return self.type.removesuffix("[]") == "DOUBLE"
+
 
 @dataclass(frozen=True)
 class Table:
@@ -45,16 +41,25 @@ class Table:
     key: tuple[str, ...] = ()
 
     @property
-    def schema(self) -> pa.Schema:
+    def schema(self) -> "pa.Schema":
         """The table's columns as Arrow has them."""
-        return pa.schema([pa.field(c.name, ARROW[c.type], nullable=c.nullable) for c in self.columns])
+        import pyarrow as pa  # here, since scoring imports row types where there is no Arrow
 
-    def digest(self, rows: pa.Table) -> str:
+        return pa.schema([pa.field(c.name, _arrow(c.type), nullable=c.nullable) for c in self.columns])
+
+    def digest(self, rows: "pa.Table") -> str:
         """The digest of the rows' columns that count."""
         return table_digest(rows.select([c.name for c in self.columns if c.counts]))
 
-    def of(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-        """The rows as an Arrow table; a missing, superfluous or NULL value where none may be raises."""
+    def of(self, rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
+        """The rows as an Arrow table.
+
+        Raises:
+            ValueError: a value is missing, superfluous, or NULL where none may be.
+            pa.ArrowException: a value has another type than its column.
+        """
+        import pyarrow as pa
+
         names = {c.name for c in self.columns}
         for row in rows:
             if row.keys() != names:
@@ -67,14 +72,18 @@ class Table:
         return made
 
 
-PROVENANCE = (
-    Column("model", "VARCHAR", "the model's name: a catalog alias, a hub id or a folder's name"),
-    Column("model_revision", "VARCHAR", "what tells this copy of the weights from another: a digest or a commit"),
-    Column("dtype", "VARCHAR", "the number format that the model computed in"),
-    Column("device", "VARCHAR", "where the model ran: cpu, cuda:0, or cuda:0+cuda:1 where it is spread"),
-    Column("engine", "VARCHAR", "which way the score was computed"),
-    Column(
-        "dataset_version", "VARCHAR", "the digest of the queries and contexts, or of the questions, that were asked"
-    ),
-    Column("stand_in", "VARCHAR", "what stood in for what; NULL where nothing did", nullable=True),
-)
+def table_digest(rows: "pa.Table") -> str:
+    """The SHA-256 (hex) of a table's columns and values, in the order of its rows."""
+    digest = hashlib.sha256(str(rows.schema.remove_metadata()).encode())
+    for row in rows.to_pylist():
+        digest.update(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def _arrow(sql: str) -> "pa.DataType":
+    import pyarrow as pa
+
+    if sql.endswith("[]"):
+        return pa.list_(_arrow(sql.removesuffix("[]")))
+    return {"VARCHAR": pa.string(), "DOUBLE": pa.float64(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}[sql]

@@ -1,10 +1,25 @@
 """The bundled sample: real facts and DynamicQA-style questions that come with the package."""
 
+from typing import Any, ClassVar, Literal
+
+from pydantic import field_validator
+
 from data import catalog
 from data.records import Fact, Partition, Question, RelationName, WikidataId, identity
+from data.sources.graph.graphs import EndpointGraph
 from data.sources.slots import fill_slot, flags_of
+from data.sources.source import (
+    Access,
+    Choice,
+    FactsOptions,
+    FactSource,
+    FetchedFacts,
+    QuestionsOptions,
+    QuestionSource,
+)
 
 LICENCE = "facts: CC0 1.0; texts: Apache-2.0"
+VERSION = 4
 
 
 def facts(relation: str) -> list[Fact]:
@@ -52,3 +67,57 @@ def _question(row: catalog.CatalogQuestion, partition: Partition) -> Question:
         licence=LICENCE,
         flags=flags_of(row.question, row.answers, row.object, row.replacement),
     )
+
+
+class SampleFacts(FactsOptions):
+    """The facts that come with the package."""
+
+    title: ClassVar[str] = "the bundled sample"
+
+    source: Literal["sample"] = "sample"
+    """The facts that come with the package."""
+
+    @classmethod
+    def available_relations(cls) -> tuple[str, ...]:
+        """The relations that have bundled facts."""
+        return tuple(name for name in catalog.relations() if catalog.facts(name))
+
+    @field_validator("choice")
+    @classmethod
+    def _without_degrees(cls, choice: Choice) -> Choice:
+        if choice == "degree":
+            raise ValueError("the bundled sample has no degrees; use `choice: random` or source yago")
+        return choice
+
+
+class SampleQuestions(QuestionsOptions):
+    """The questions that come with the package."""
+
+    source: Literal["sample"] = "sample"
+    """The questions that come with the package."""
+
+
+def _facts_key(options: SampleFacts, relation: str, seed: int, access: Access) -> dict[str, Any]:
+    return {"source": "sample", "version": VERSION, "relation": relation, "digest": catalog.facts_digest(relation)}
+
+
+def _fetch_facts(options: SampleFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
+    return FetchedFacts(facts(relation), {}, 0)
+
+
+def _graphs(options: SampleFacts, access: Access) -> list[EndpointGraph]:
+    return [EndpointGraph(name, access) for name in options.absent_from or ()]
+
+
+def _questions_key(options: SampleQuestions, partition: Partition, access: Access) -> dict[str, Any]:
+    return {
+        "source": "sample", "version": VERSION, "partition": partition, "digest": catalog.questions_digest(partition),
+    }  # fmt: skip
+
+
+def _fetch_questions(options: SampleQuestions, partition: Partition, access: Access) -> list[Question]:
+    return questions(partition)
+
+
+SAMPLE_FACTS = FactSource("sample", SampleFacts, _facts_key, _fetch_facts, _graphs)
+SAMPLE_QUESTIONS = QuestionSource("sample", SampleQuestions, _questions_key, _fetch_questions)

@@ -4,29 +4,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from data.errors import MissingFile
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def content_key(made_from: Mapping[str, object]) -> str:
     """The SHA-256 (hex) of everything a file was made from; equal mappings give equal keys, whatever their order."""
     canonical = json.dumps(made_from, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def table_digest(table: "pa.Table") -> str:
-    """The SHA-256 (hex) of a table's columns and values, in the order of its rows."""
-    digest = hashlib.sha256(str(table.schema.remove_metadata()).encode())
-    for row in table.to_pylist():
-        digest.update(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode())
-        digest.update(b"\n")
-    return digest.hexdigest()
 
 
 def file_digest(file: Path) -> str:

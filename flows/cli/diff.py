@@ -1,4 +1,4 @@
-"""What `swaymeter diff` says: two datasets, what changed from one to the other by relation, and the single changes."""
+"""The difference of two datasets on the terminal or as JSON: by relation, and the single changes."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,53 +9,55 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from data.dataset import differences
 from data.dataset.dataset import Dataset
-from data.dataset.differences import Changed, Difference, RelationDifference, difference
+from data.dataset.differences import Changed, Difference, RelationDifference
 from data.errors import SwaymeterError, UsageError
 from data.records import Fact, Question, as_row
-from flows.cli.diff_words import name_of, said_of_change, said_of_row, short, subject_of, visible
+from flows.cli.diff_text import change_text, field_name, row_text, short, subject_of, visible
 
 
 def compare(old: str, new: str) -> Difference:
-    """What changed from one dataset to another; UsageError where one cannot be read.
+    """The difference of two datasets.
 
-    As with other programs of that name, exit code 1 says that they differ, so trouble must be another one.
+    Raises:
+        UsageError: One cannot be read. Its exit code is 2: as with other programs named diff, 1 means that they differ.
     """
     try:
-        return difference(Dataset.of(Path(old)), Dataset.of(Path(new)))
+        return differences.difference(Dataset.of(Path(old)), Dataset.of(Path(new)))
     except SwaymeterError as error:
         raise UsageError(str(error)) from error
 
 
-def show(console: Console, found: Difference, *, limit: int) -> None:
+def show(console: Console, difference: Difference, *, limit: int) -> None:
     """Both versions, a table of the relations, and at most `limit` single changes of each."""
-    for side, dataset in (("A", found.old), ("B", found.new)):
+    for side, dataset in (("A", difference.old), ("B", difference.new)):
         console.print(_about(side, dataset), soft_wrap=True)
-    if found.relations:
-        _show_relations(console, "facts", found.relations, found.not_compared, limit)
-    if found.questions:
-        _show_relations(console, "questions", found.questions, found.questions_not_compared, limit)
-    if not found.differs and found.old.version == found.new.version:
+    if difference.relations:
+        _show_relations(console, "facts", difference.relations, difference.not_compared, limit)
+    if difference.questions:
+        _show_relations(console, "questions", difference.questions, difference.questions_not_compared, limit)
+    if not difference.differs and difference.old.version == difference.new.version:
         console.print("They are the same.")
-    elif not found.differs:
-        what = "fact" if not found.questions else "fact and no question" if found.relations else "question"
+    elif not difference.differs:
+        what = "fact" if not difference.questions else "fact and no question" if difference.relations else "question"
         console.print(f"No {what} differs; the versions do, since they count sources and what was not compared.")
 
 
-def as_json(found: Difference) -> str:
-    """All of it, as JSON in ASCII: nothing in a name can reach the terminal as anything but a letter."""
-    made = {
-        "a": _dataset_row(found.old),
-        "b": _dataset_row(found.new),
-        "differs": found.differs,
-        "not_compared": list(found.not_compared),
-        "relations": {relation.relation: _relation_row(relation) for relation in found.relations},
+def as_json(difference: Difference) -> str:
+    """All of it, as JSON in ASCII: no name can control the terminal."""
+    document = {
+        "a": _dataset_row(difference.old),
+        "b": _dataset_row(difference.new),
+        "differs": difference.differs,
+        "not_compared": list(difference.not_compared),
+        "relations": {relation.relation: _relation_row(relation) for relation in difference.relations},
         "questions": {
-            "not_compared": list(found.questions_not_compared),
-            "relations": {relation.relation: _relation_row(relation) for relation in found.questions},
+            "not_compared": list(difference.questions_not_compared),
+            "relations": {relation.relation: _relation_row(relation) for relation in difference.questions},
         },
     }
-    return json.dumps(made, indent=2)
+    return json.dumps(document, indent=2)
 
 
 def _about(side: str, dataset: Dataset) -> Text:
@@ -63,7 +65,7 @@ def _about(side: str, dataset: Dataset) -> Text:
     counts = [
         f"{len(rows)} {what} of {len(relations)} relations"
         for what, rows, relations in (
-            ("facts", dataset.facts, dataset.relations), ("questions", dataset.questions, dataset.asked_relations),
+            ("facts", dataset.facts, dataset.relations), ("questions", dataset.questions, dataset.question_relations),
         )
         if rows
     ]  # fmt: skip
@@ -80,8 +82,8 @@ def _show_relations(
     console: Console, what: str, relations: Sequence[AnyRelation], not_compared: Sequence[str], limit: int
 ) -> None:
     if not_compared:
-        said = ", ".join(map(name_of, not_compared))
-        console.print(Text(f"not compared, since only one of them says it: {said}"), soft_wrap=True)
+        fields = ", ".join(map(field_name, not_compared))
+        console.print(Text(f"not compared, since only one of them has it: {fields}"), soft_wrap=True)
     console.print(_table(what, relations))
     for relation in relations:
         if relation.differs and limit:
@@ -116,13 +118,13 @@ def _show_changes(console: Console, relation: AnyRelation, limit: int) -> None:
 
 def _lines(relation: AnyRelation) -> Iterator[tuple[str, str, str]]:
     for row in relation.gone:
-        yield "-", "red", said_of_row(row)
+        yield "-", "red", row_text(row)
     for row in relation.added:
-        yield "+", "green", said_of_row(row)
+        yield "+", "green", row_text(row)
     changed: list[Changed[Fact] | Changed[Question]] = sorted(relation.changed, key=_only_counts)
     for one in changed:
-        said = "; ".join(map(said_of_change, one.changes))
-        yield "~", "yellow", f"{short(subject_of(one.old))}: {said}"
+        changes = "; ".join(map(change_text, one.changes))
+        yield "~", "yellow", f"{short(subject_of(one.old))}: {changes}"
 
 
 def _only_counts(changed: Changed[Fact] | Changed[Question]) -> bool:
@@ -152,12 +154,12 @@ def _relation_row(relation: AnyRelation) -> dict[str, Any]:
 
 def _changed_row(changed: Changed[Fact] | Changed[Question]) -> dict[str, Any]:
     new = changed.new
-    known_by = {"subject_uri": new.subject_uri} if isinstance(new, Fact) else _known_by(new)
+    identity = {"subject_uri": new.subject_uri} if isinstance(new, Fact) else _identity(new)
     changes = [{"field": change.field, "from": change.old, "to": change.new} for change in changed.changes]
-    return {"subject": new.subject, **known_by, "changes": changes}
+    return {"subject": new.subject, **identity, "changes": changes}
 
 
-def _known_by(question: Question) -> dict[str, Any]:
+def _identity(question: Question) -> dict[str, Any]:
     return {
         "subject_id": question.subject_id,
         "property_id": question.property_id,

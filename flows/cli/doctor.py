@@ -3,13 +3,16 @@
 import importlib.metadata
 import platform
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import Console
+from rich.markup import escape
+
 from data.warehouse import content_of, rebuilt
-from flows.server.orchestrator import orchestrator
-from flows.study.study_file import STUDIES
+from flows.server.api import prefect_api
+from flows.study.reading import STUDIES
 from tasks.models import identify_entailment, identify_language_model, load_embedder, load_language_model
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")
@@ -19,15 +22,15 @@ EMBEDDED_EMBEDDER = "all-minilm-l6-v2"
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: whether it works, and what was seen or how to mend it."""
+    """A part of the installation: whether it works, and what was detected or the error."""
 
     name: str
     works: bool
-    seen: str
+    detail: str
 
 
 def checks() -> Iterator[Check]:
-    """Everything that a study may need, one after another; a broken thing does not stop the next."""
+    """Everything that a study may need, one after another; a broken part does not stop the next."""
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PROGRAMS)
     yield Check("packages", True, f"Python {platform.python_version()}, {versions}")
     yield Check("bundled studies", True, ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml"))))
@@ -39,10 +42,20 @@ def checks() -> Iterator[Check]:
     yield _try("Prefect API", _prefect)
 
 
-def _try(name: str, look: Callable[[], str]) -> Check:
+def show(console: Console, results: Iterable[Check]) -> bool:
+    """Print each check as soon as it is done; whether all work."""
+    broken = 0
+    for check in results:
+        broken += not check.works
+        mark = "[green]works [/green]" if check.works else "[red]broken[/red]"
+        console.print(f"{mark}  {check.name:<16} {escape(check.detail)}", soft_wrap=True)
+    return not broken
+
+
+def _try(name: str, check: Callable[[], str]) -> Check:
     try:
-        return Check(name, True, look())
-    except Exception as error:  # whatever is broken is what the doctor is asked for
+        return Check(name, True, check())
+    except Exception as error:  # whatever is broken is the result of the check
         return Check(name, False, f"{type(error).__name__}: {error}")
 
 
@@ -94,5 +107,5 @@ def _duckdb() -> str:
 
 
 def _prefect() -> str:
-    with orchestrator() as url:
+    with prefect_api() as url:
         return f"answers at {url}"

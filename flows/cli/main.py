@@ -11,13 +11,13 @@ from rich.markup import escape
 
 from data.errors import SwaymeterError
 from flows.cli.annotate_commands import annotate
-from flows.cli.data_commands import datasets
-from flows.cli.options import Folder, Measures, Models, Relations, StudyFile, err, out, selection
+from flows.cli.check_commands import checks
+from flows.cli.console import err, out
+from flows.cli.dataset_commands import datasets
 from flows.cli.stage_commands import stages
-from flows.plan import Plan
-from flows.server.orchestrator import quiet
+from flows.server.settings import keep_quiet
 
-quiet()  # before anything imports Prefect
+keep_quiet()  # before anything imports Prefect
 
 app = typer.Typer(
     help="How far a context sways a language model away from what it already believes, fact by fact.",
@@ -27,7 +27,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog="Example: [bold]swaymeter run quickstart[/bold], then [bold]swaymeter status quickstart[/bold]",
 )
-app.add_typer(stages)
+for _group in (stages, checks, datasets):
+    app.add_typer(_group)
+app.add_typer(annotate, name="annotate")
 STOPPED = 130
 GO_ON = "stopped; what was computed is kept, run the same command again to go on"
 
@@ -38,20 +40,21 @@ def main() -> None:
     Prefect's threads live on while the interpreter ends, and DuckDB's binding then prints pages about objects they
     hold; all is written and sent by now, so the process ends at once.
     """
-    code = _exit_code()
+    code = exit_code()
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
-def _exit_code() -> int:
+def exit_code() -> int:
+    """Run the command that sys.argv names; what it ends with: 0, 1 (work failed), 2 (usage) or 130 (interrupted)."""
     if "--offline" in sys.argv:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
         app(standalone_mode=True)
     except SystemExit as ended:
-        if ended.code == STOPPED:  # Typer makes this of Ctrl-C, without a word
+        if ended.code == STOPPED:  # Typer makes this of Ctrl-C, and prints nothing
             err.print(GO_ON)
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except SwaymeterError as error:
@@ -65,8 +68,8 @@ def _exit_code() -> int:
     return 0
 
 
-def _say_version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         out.print(f"swaymeter {version('swaymeter')}")
         raise typer.Exit
 
@@ -74,57 +77,10 @@ def _say_version(asked: bool) -> None:
 @app.callback()
 def _options(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version and end.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
     ] = False,
 ) -> None:
     pass
-
-
-@app.command()
-def status(
-    study: StudyFile,
-    workspace: Folder = None,
-    relation: Relations = None,
-    model: Models = None,
-    measure: Measures = None,
-) -> None:
-    """Say what is done, failed (and why) or missing: model x relation x measure.
-
-    Example: [bold]swaymeter status quickstart --measure persuasion[/bold]
-    """
-    from flows.cli.terminal import status_table
-    from flows.status import cells
-
-    plan = Plan.of(study, workspace, selection(relation, model, measure))
-    listed = list(cells(plan))
-    out.print(status_table(listed))
-    counts = {state: sum(cell.state == state for cell in listed) for state in ("done", "failed", "missing")}
-    out.print(
-        ", ".join(f"{count} {state}" for state, count in counts.items()),
-        f"in {escape(str(plan.workspace.root))}",
-        soft_wrap=True,
-    )
-
-
-app.add_typer(datasets)
-app.add_typer(annotate, name="annotate")
-
-
-@app.command()
-def doctor() -> None:
-    """Say what is installed and what works: models, GPU, Prefect's API, DuckDB.
-
-    Example: [bold]swaymeter doctor[/bold]
-    """
-    from flows.cli.doctor import checks
-
-    broken = 0
-    for check in checks():
-        broken += not check.works
-        mark = "[green]works [/green]" if check.works else "[red]broken[/red]"
-        out.print(f"{mark}  {check.name:<16} {escape(check.seen)}", soft_wrap=True)
-    if broken:
-        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

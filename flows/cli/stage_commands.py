@@ -1,13 +1,12 @@
-"""The commands that do a study's work: `swaymeter run` and its stages."""
+"""The commands that compute: `swaymeter run` and its stages."""
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import typer
-from rich.markup import escape
 
-from data.errors import SwaymeterError, WorkFailed
+from data.errors import WorkFailed
+from flows.cli.console import out, print_line
 from flows.cli.options import (
     DryRun,
     Folder,
@@ -19,18 +18,21 @@ from flows.cli.options import (
     Relations,
     StudyFile,
     Traceback,
-    out,
-    selection,
 )
-from flows.items import Selection
-from flows.model_checks import check_helpers, check_models
-from flows.plan import Plan
-from flows.server.orchestrator import orchestrator
 
 stages = typer.Typer()
 
+COMMANDS = {
+    "run": "Fetch, build, score, aggregate and report; again = only what is missing, failed or changed.",
+    "fetch": "Fetch facts and questions from their sources.",
+    "build": "Write queries, contexts and questions from what was fetched.",
+    "score": "Run the models and compute the measures.",
+    "aggregate": "Load what is done into the database and test it.",
+    "report": "Draw the page, its figures and tables.",
+}
 
-def _stage(name: str, doc: str) -> Callable[..., None]:
+
+def _stage(name: str) -> Callable[..., None]:
     def command(
         study: StudyFile,
         workspace: Folder = None,
@@ -42,12 +44,12 @@ def _stage(name: str, doc: str) -> Callable[..., None]:
         dry_run: DryRun = False,
         traceback: Traceback = False,
     ) -> None:
-        _run(name, study, workspace, selection(relation, model, measure), force, offline, dry_run, traceback)
+        _run(name, study, workspace, (relation, model, measure), force, False, offline, dry_run, traceback)
 
-    return _documented(command, name, doc)
+    return command
 
 
-def _stage_that_fetches(name: str, doc: str) -> Callable[..., None]:
+def _stage_that_fetches(name: str) -> Callable[..., None]:
     def command(
         study: StudyFile,
         workspace: Folder = None,
@@ -60,81 +62,43 @@ def _stage_that_fetches(name: str, doc: str) -> Callable[..., None]:
         dry_run: DryRun = False,
         traceback: Traceback = False,
     ) -> None:
-        only = selection(relation, model, measure)
-        _run(name, study, workspace, only, force, offline, dry_run, traceback, refresh=refresh)
+        _run(name, study, workspace, (relation, model, measure), force, refresh, offline, dry_run, traceback)
 
-    return _documented(command, name, doc)
-
-
-def _documented(command: Callable[..., None], name: str, doc: str) -> Callable[..., None]:
-    command.__doc__ = f"{doc}\n\nExample: [bold]swaymeter {name} quickstart --relation capital[/bold]"
     return command
+
+
+for _name, _doc in COMMANDS.items():
+    _command = (_stage_that_fetches if _name in ("run", "fetch") else _stage)(_name)
+    _command.__doc__ = f"{_doc}\n\nExample: [bold]swaymeter {_name} quickstart --relation capital[/bold]"
+    stages.command(_name)(_command)
 
 
 def _run(
     name: str,
     study: str,
     workspace: str | None,
-    only: Selection,
+    only: tuple[list[str] | None, list[str] | None, list[str] | None],
     force: bool,
+    refresh: bool,
     offline: bool,
     dry_run: bool,
     traceback: bool,
-    **fetching: bool,
 ) -> None:
-    plan = Plan.of(study, workspace, only)
-    if name in ("run", "score"):
-        check_models(plan)
-    elif name == "fetch":
-        check_helpers(plan)
+    from flows.cli import pipeline
+    from flows.cli.terminal import TerminalProgress, log_to, summary
+
+    began = time.monotonic()
+    selected = pipeline.Selected.of(study, workspace, *only)
+    selected.check_models(name)
     if dry_run:
-        _say_what_would_be_done(plan, force)
+        for line in selected.estimate(force):
+            print_line(line)
         return
-    _conduct(name, plan, study, force, offline, traceback, **fetching)
-
-
-COMMANDS = {
-    "run": "Fetch, build, score, aggregate and report; again = only what is missing, failed or changed.",
-    "fetch": "Bring facts and questions from their sources.",
-    "build": "Write queries, contexts and questions from what was fetched.",
-    "score": "Ask the models and compute the measures.",
-    "aggregate": "Load what is done into the database and test it.",
-    "report": "Draw the page, its figures and tables.",
-}
-for _name, _doc in COMMANDS.items():
-    stages.command(_name)((_stage_that_fetches if _name in ("run", "fetch") else _stage)(_name, _doc))
-
-
-def _conduct(name: str, plan: Plan, study: str, force: bool, offline: bool, traceback: bool, **fetching: bool) -> None:
-    from flows.cli.terminal import TerminalWatcher, log_to, summary
-
-    started = time.monotonic()
-    watcher = TerminalWatcher(out)
+    progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
-    with plan.workspace.conducted(), orchestrator(meanwhile=_import_flows):
-        flows = _import_flows()
-        flows.watch(watcher)
-        with watcher.progress:
-            only = [list(names) or None for names in (plan.only.relations, plan.only.models, plan.only.measures)]
-            flow, root = flows.FLOWS[name], str(plan.workspace.root)
-            state = flow(study, root, *only, force, offline, return_state=True, **fetching)
-    summary(out, plan.whole, watcher, time.monotonic() - started)
-    if state.is_completed():
-        return
-    if not watcher.failures:
-        problem = state.result(raise_on_failure=False)
-        raise problem if isinstance(problem, SwaymeterError) else WorkFailed(state.message or f"{name} failed")
-    raise typer.Exit(WorkFailed.exit_code)
-
-
-def _import_flows() -> Any:
-    from flows import conduct  # Prefect takes seconds to import, and the API to start: both at once
-
-    return conduct
-
-
-def _say_what_would_be_done(plan: Plan, force: bool) -> None:
-    from flows.dry_run import estimate
-
-    for line in estimate(plan, force=force):
-        out.print(escape(line), soft_wrap=True)
+    message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
+    summary(out, selected.description(), progress, time.monotonic() - began, selected.outputs())
+    if message and not progress.failures:
+        raise WorkFailed(message)
+    if message:
+        raise typer.Exit(WorkFailed.exit_code)

@@ -1,154 +1,131 @@
-"""What a person sees at the terminal: progress while there is work, and at the end what was done and where it is."""
+"""What a person sees of a run: bars or lines while there is work, and at the end what was done and where it is."""
 
 import logging
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 
 from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from data.storage.workspace import NOT_MADE
-from flows.plan import Plan
-from flows.status import Cell
-from tasks.measurement.chunks import Spent
+from flows.cli.console import by_reason, first_names
+from flows.execution.progress import Spent
 
-DOING = {
-    "fetch": "fetching facts and questions",
-    "lists": "listing facts and pages",
-    "questions": "fetching live questions",
-    "write": "writing disputable questions",
-    "build": "writing prompts",
-    "score": "asking the models",
-    "aggregate": "loading the database and testing",
-    "report": "drawing the report",
-}
-
-NAMED = 3
-"""Pieces of work that are named where many failed for one reason; `swaymeter status` names all."""
+PACKAGES = ("data", "tasks", "reports", "flows")
+SPEED_SECONDS = 600.0
+"""Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""
 
 
-class TerminalWatcher:
-    """Shows one bar a stage, with the piece of work that is being done, and remembers what was spent."""
+class TerminalProgress:
+    """One bar a stage on a terminal, one line a step elsewhere (cron, CI); adds up what the steps took."""
 
     def __init__(self, console: Console) -> None:
         self.failures: dict[str, str] = {}
-        self.total = Spent()
-        self._lock = threading.Lock()
-        self._bar = TaskID(-1)
+        self.prompts, self.forward_passes, self.seconds = 0, 0, 0.0
+        self._console = console
+        self._lock = threading.RLock()
+        self._stage, self._total, self._bar = "", 0, TaskID(-1)
+        self._ended: set[str] = set()
         self._within: dict[str, float] = {}
-        self.progress = Progress(
-            TextColumn("{task.description:<34}"),
+        self.bars = Progress(
+            TextColumn("{task.description:<9}"),
             BarColumn(bar_width=24),
-            MofNCompleteColumn(),
+            TextColumn("{task.fields[ended]} of {task.fields[steps]}"),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
             TextColumn("{task.fields[doing]}"),
             console=console,
+            speed_estimate_period=SPEED_SECONDS,
+            disable=not console.is_terminal,
         )
 
     def begin(self, stage: str, total: int) -> None:
-        """A stage of `total` pieces of work begins."""
+        """A stage of `total` steps begins: another bar."""
         with self._lock:
+            self._stage, self._total = stage, total
+            self._ended.clear()
             self._within.clear()
-            self._bar = self.progress.add_task(DOING.get(stage, stage), total=total, doing="")
+            self._bar = self.bars.add_task(stage, total=total, doing="", ended=0, steps=total)
+
+    def started(self, name: str) -> None:
+        """The step is named beside the bar."""
+        self._update(doing=escape(name))
 
     def within(self, name: str, done: int, total: int) -> None:
-        """So many chunks of a piece of work are done."""
+        """The bar advances by a part of a step."""
         with self._lock:
-            self.progress.update(self._bar, doing=f"{escape(name)}: chunk {min(done + 1, total)} of {total}")
+            self._within[name] = done / total if total else 0.0
+            self._update(doing=f"{escape(name)}: chunk {min(done + 1, total)} of {total}")
 
-    def spent(self, name: str, spent: Spent) -> None:
-        """So much was spent on a piece of work."""
+    def finished(self, name: str, failed: str | None, spent: Spent | None = None) -> None:
+        """The bar advances by the step; one that failed, was retried and is done did not fail and counts once."""
         with self._lock:
-            self.total = Spent(
-                self.total.prompts + spent.prompts,
-                self.total.forward_passes + spent.forward_passes,
-                self.total.seconds + spent.seconds,
-            )
-
-    def finished(self, name: str, failed: str | None) -> None:
-        """A piece of work is done, or failed for a reason; one that is tried again and then done did not fail."""
-        with self._lock:
+            self._within.pop(name, None)
+            self._ended.add(name)
             if failed:
-                self.failures[name] = failed.removeprefix(f"{name}: ")
+                self.failures[name] = failed
             else:
                 self.failures.pop(name, None)
-            if name not in self._within:
-                self._within[name] = 1.0
-                self.progress.advance(self._bar)
-            self.progress.update(self._bar, doing="")
+            if spent:
+                self.prompts += spent.prompts
+                self.forward_passes += spent.forward_passes
+                self.seconds += spent.seconds
+            self._update(doing="")
+            if not self._console.is_terminal:
+                self._print_line(name, failed, spent)
+
+    def _update(self, doing: str) -> None:
+        with self._lock:
+            done = len(self._ended) + sum(self._within.values())
+            self.bars.update(self._bar, completed=done, ended=len(self._ended), doing=doing)
+
+    def _print_line(self, name: str, failed: str | None, spent: Spent | None) -> None:
+        took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
+        outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
+        self._console.print(
+            f"{self._stage} {len(self._ended)} of {self._total}  {escape(name)}  {outcome}",
+            soft_wrap=True,
+            highlight=False,
+        )
 
 
 def log_to(console: Console, verbose: bool) -> None:
     """Warnings of ours go to the terminal; everything of ours with `verbose`."""
     handler = RichHandler(console=console, show_time=False, show_path=False, markup=False)
-    for room in ("data", "tasks", "reports", "flows"):
-        logger = logging.getLogger(room)
+    handler.setLevel(logging.DEBUG if verbose else logging.WARNING)
+    for package in PACKAGES:
+        logger = logging.getLogger(package)
         logger.setLevel(logging.DEBUG if verbose else logging.INFO)
-        handler.setLevel(logging.DEBUG if verbose else logging.WARNING)
         logger.addHandler(handler)
 
 
-def summary(console: Console, plan: Plan, watcher: TerminalWatcher, took: float) -> None:
-    """What was done, what failed and why, where everything is, and what to do next."""
-    spent = watcher.total
-    rate = f", {spent.prompts / spent.seconds:.0f} prompts a second" if spent.seconds > 0 and spent.prompts else ""
+def summary(
+    console: Console, description: str, progress: TerminalProgress, took: float, outputs: Mapping[str, Path]
+) -> None:
+    """What was computed, what failed and why, where everything is, and what to do next.
+
+    Args:
+        description: The study in one line.
+        took: Seconds of the whole run.
+        outputs: What a person opens next, by a word for it; what is not there is left out.
+    """
+    prompts, seconds = progress.prompts, progress.seconds
+    rate = f", {prompts / seconds:.0f} prompts a second" if prompts and seconds else ""
     console.print(
-        f"\n[bold]{plan.study.name}[/bold]: {_counts(plan)}\n"
-        f"computed now: {spent.prompts} prompts, {spent.forward_passes} forward passes in {spent.seconds:.0f} s{rate}; "
+        f"\n{escape(description)}\n"
+        f"computed now: {prompts} prompts, {progress.forward_passes} forward passes in {seconds:.0f} s{rate}; "
         f"the run took {took:.0f} s",
         soft_wrap=True,
     )
-    for reason, names in _causes(watcher.failures).items():
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        named = f"{', '.join(names[:NAMED])}{more}"
-        console.print(f"[red]failed[/red]  {escape(named)}: {escape(reason)}", soft_wrap=True)
-    page = plan.workspace.report / "index.html"
-    if page.exists():
-        console.print(f"page      {escape(str(page))}", soft_wrap=True)
-    if plan.workspace.database.exists():
-        console.print(f"database  {escape(str(plan.workspace.database))}", soft_wrap=True)
-    if watcher.failures:
-        console.print("Mend what is named above and run the same command again: only what failed is computed.")
-
-
-def _causes(failures: Mapping[str, str]) -> dict[str, list[str]]:
-    """Pieces of work by the reason why they failed.
-
-    That a file is not there follows from what failed before, and is a reason only where there is no other.
-    """
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in failures.items():
-        by_reason.setdefault(reason, []).append(name)
-    return {reason: names for reason, names in by_reason.items() if NOT_MADE not in reason} or by_reason
-
-
-def _counts(plan: Plan) -> str:
-    said = []
-    if plan.relations() and plan.study.facts:
-        facts, per_kind = plan.study.facts, plan.study.contexts.per_kind()
-        entities = facts.real_entities + facts.invented_entities
-        said.append(
-            f"{len(plan.relations())} relations with {facts.real_entities} real and {facts.invented_entities} invented "
-            f"entities, 4 query forms and {entities * sum(per_kind.values())} contexts each"
+    for reason, names in by_reason(progress.failures.items()).items():
+        console.print(f"[red]failed[/red]  {escape(first_names(names))}: {escape(reason)}", soft_wrap=True)
+    for word, path in outputs.items():
+        if path.exists():
+            console.print(f"{word:<9} {escape(str(path))}", soft_wrap=True)
+    if progress.failures:
+        console.print(
+            "Correct what is named above and run the same command again: only what failed is computed. "
+            "`swaymeter status` lists every step."
         )
-    if plan.partitions() and plan.question_relations():
-        asked = [question for questions in plan.chosen_questions.values() for question in questions]
-        by_partition = ", ".join(
-            f"{sum(question.partition == partition for question in asked)} {partition}"
-            for partition in plan.partitions()
-        )
-        said.append(f"{len(asked)} questions ({by_partition})")
-    return "; ".join(said)
-
-
-def status_table(listed: list[Cell]) -> Table:
-    """Model x relation x measure, with how each stands."""
-    colours = {"done": "green", "failed": "red", "missing": "yellow"}
-    table = Table("model", "relation", "measure", "stands", "why")
-    for cell in listed:
-        stands = f"[{colours[cell.state]}]{cell.state}[/]"
-        table.add_row(escape(cell.model), escape(cell.relation), cell.measure, stands, escape(cell.reason))
-    return table

@@ -1,1 +1,4 @@
-"""Prefect's API as a child process: the temporary one of a command, and the one with a page behind `make ui`."""
+"""Prefect's API and worker as child processes: the temporary API of a command, and the lasting one of `make ui`.
+
+Of our packages only `data` is imported here; Prefect is imported within functions, after `settings.keep_quiet`.
+"""

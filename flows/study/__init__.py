@@ -1,1 +1,1 @@
-"""Study files: typed models, reading, messages about what is wrong in them. Imports nothing else of flows."""
+"""Study files: typed models, reading, what is refused, and the reference of all keys. Imports nothing else of flows."""

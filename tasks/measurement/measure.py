@@ -13,7 +13,8 @@ from tasks.measurement.memorization import measure_memorization
 from tasks.measurement.persuasion import measure_persuasion
 from tasks.measurement.precision import measure_precision
 from tasks.measurement.work import Given, Work, read
-from tasks.models.language_model import LanguageModel, load_language_model
+from tasks.models.backends import load_language_model
+from tasks.models.language_model import LanguageModel
 
 FROM_A_MODEL: Mapping[str, Callable[[Work, Given, Workspace, LanguageModel, Progress], Spent]] = {
     "persuasion": measure_persuasion,

@@ -15,7 +15,8 @@ from tasks.measurement.chunks import Progress, Rows, Spent, compute_in_chunks, c
 from tasks.measurement.provenance import provenance
 from tasks.measurement.rows import of_query
 from tasks.measurement.work import Given, Work
-from tasks.models.language_model import LanguageModel, load_language_model
+from tasks.models.backends import load_language_model
+from tasks.models.language_model import LanguageModel
 from tasks.scoring.persuasion import persuasion
 
 

@@ -3,3 +3,47 @@
 A module declares a `Measure`: its row type, what it needs, and `compute`, which turns prompts into rows. Formulas lie
 in tasks.scoring. Importing this package imports no torch: `compute` imports what it needs when it is called.
 """
+
+from data.named import Registry
+from tasks.measures import (
+    accuracy,
+    answer_set_persuasion,
+    answer_set_susceptibility,
+    answers,
+    clusters,
+    coherent_persuasion,
+    entity_independent_persuasion,
+    entity_independent_susceptibility,
+    fisher_susceptibility,
+    greedy_answers,
+    memorization_ratio,
+    persuaded,
+    persuasion,
+    precision,
+    semantic_entropy,
+    susceptibility,
+)
+from tasks.measures.measure import Measure
+
+MEASURES: Registry[Measure] = Registry(
+    "measure",
+    (
+        persuasion.MEASURE,
+        susceptibility.MEASURE,
+        entity_independent_persuasion.MEASURE,
+        entity_independent_susceptibility.MEASURE,
+        greedy_answers.MEASURE,
+        memorization_ratio.MEASURE,
+        answer_set_persuasion.MEASURE,
+        answer_set_susceptibility.MEASURE,
+        fisher_susceptibility.MEASURE,
+        precision.MEASURE,
+        answers.MEASURE,
+        clusters.MEASURE,
+        semantic_entropy.MEASURE,
+        coherent_persuasion.MEASURE,
+        accuracy.MEASURE,
+        persuaded.MEASURE,
+    ),
+)
+"""Every measure that a study can name; a measure comes after those that it needs."""

@@ -1,12 +1,12 @@
 """What a measure declares, and what its `compute` receives and yields."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from data.records import Context, Query, Question
+from data.records import CONDITIONS, Context, Query, Question
 from data.records.row import table_of
 from data.records.score import Score
 from data.records.table import Table
@@ -17,11 +17,20 @@ if TYPE_CHECKING:
 About = Literal["contexts", "queries", "questions"]
 """The prompts of a relation: every context before every query, every query alone, or questions with their contexts."""
 
+INPUTS: Mapping[About, tuple[str, ...]] = {
+    "contexts": ("queries", "contexts"),
+    "queries": ("queries",),
+    "questions": ("questions",),
+}
+"""The tables of prompts that a measure about them reads."""
+
 Capability = Literal["next_token_logits", "samples", "answer_scores", "gradients"]
 """What a measure needs of a model; see tasks.models."""
 
 Chunk = Sequence[Any]
 """Queries or questions that are computed, and stored, together."""
+
+Row = Mapping[str, Any]
 
 
 class Parameters(BaseModel):
@@ -31,39 +40,61 @@ class Parameters(BaseModel):
 
 
 @dataclass(frozen=True)
+class Amounts:
+    """How many queries, contexts and questions a relation has."""
+
+    queries: int = 0
+    contexts: int = 0
+    questions: int = 0
+
+
+@dataclass(frozen=True)
 class Inputs:
     """What a pass over one relation with one model reads.
 
-    parameters: of each measure in `outputs`, by its name. scores: the stored rows of the measures that are needed, by
-    name. outputs: the measures that this pass has to yield.
+    Attributes:
+        relation: its name.
+        seed: of the study.
+        dataset_version: the digest of the prompts.
+        queries: of the relation; empty for a pass about questions, as are the contexts.
+        contexts: of the relation.
+        questions: of the relation; empty for a pass about queries.
+        scores: the stored rows of the measures that are needed, by name.
+        parameters: of the measures in `outputs` and of those that they need, by name.
+        outputs: the measures that the pass has to yield.
+        device: where models are loaded, as a study names it.
+        batch_size: prompts that are answered at once; None for as many as are worth it.
     """
 
     relation: str
     seed: int
     dataset_version: str
-    queries: Sequence[Query]
-    contexts: Sequence[Context]
-    questions: Sequence[Question]
-    scores: Mapping[str, "pa.Table"]
-    parameters: Mapping[str, Any]
-    outputs: frozenset[str]
+    queries: Sequence[Query] = ()
+    contexts: Sequence[Context] = ()
+    questions: Sequence[Question] = ()
+    scores: Mapping[str, "pa.Table"] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    outputs: frozenset[str] = frozenset()
+    device: str = "auto"
     batch_size: int | None = None
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one chunk, by measure, without the columns of `Score`, which are added when they are stored.
+    """The rows of one chunk.
 
-    engine: which engine computed them. stand_in: which model stood in for which. Both None for rows that are derived
-    from stored scores: they inherit what those say.
+    Attributes:
+        by_measure: a row lacks the relation, and of the provenance columns of `Score` those that the pass's model
+            says: all but the engine. A row that is derived from stored ones has all of them, inherited from these.
+        forward_passes: calls of other models than the pass's own.
     """
 
-    by_measure: Mapping[str, Sequence[Mapping[str, Any]]]
-    engine: str | None = None
-    stand_in: str | None = None
+    by_measure: Mapping[str, Sequence[Row]]
+    forward_passes: int = 0
 
 
-Compute = Callable[[Inputs, Any, Sequence[Chunk]], Iterator[Rows]]
+Computed = Generator[Rows, None, None]
+Compute = Callable[[Inputs, Any, Sequence[Chunk]], Computed]
 """(inputs, model, chunks) -> the rows of each chunk, in order. The model is None for a derived measure."""
 
 
@@ -83,7 +114,10 @@ class Measure:
         needs: the measures whose stored rows it is computed from.
         pass_of: the measure whose pass yields this one, too, where both are missing; its `compute` is used.
         parameters: the model of its parameters.
-        prompts_per_item: (inputs) -> how many prompts one query or question takes; sizes chunks and estimates time.
+        depends_on: (parameters) -> what else its numbers depend on, by name: revisions of other models, wordings.
+        chunks: (inputs, model) -> what is computed and stored together; by default see `tasks.measures.chunks`.
+        prompts: (amounts, parameters) -> how many prompts a model reads or answers for them; by default all of those
+            that it is about.
     """
 
     name: str
@@ -97,9 +131,23 @@ class Measure:
     needs: tuple[str, ...] = ()
     pass_of: str | None = None
     parameters: type[Parameters] = Parameters
-    prompts_per_item: Callable[[Inputs], int] = lambda inputs: 1
+    depends_on: Callable[[Any], Mapping[str, str]] = lambda parameters: {}
+    chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
+    prompts: Callable[[Amounts, Any], int] | None = None
 
     @property
     def table(self) -> Table:
         """The table of its rows."""
         return table_of(self.row)
+
+    def count_prompts(self, amounts: Amounts, parameters: Any) -> int:
+        """How many prompts a model reads or answers; 0 for a derived measure."""
+        if self.prompts is not None:
+            return self.prompts(amounts, parameters)
+        if self.capability is None:
+            return 0
+        return {
+            "contexts": amounts.queries * amounts.contexts,
+            "queries": amounts.queries,
+            "questions": amounts.questions * len(CONDITIONS),
+        }[self.about]

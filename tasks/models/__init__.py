@@ -1,16 +1,17 @@
-"""Names become loaded models: language models, entailment, embeddings. The only room that loads weights.
+"""Names become loaded models: language models, entailment, embeddings. The only package that loads weights.
 
 Imports torch, transformers, numpy, data.errors and data.catalog; nothing that a bare GPU machine lacks. The names below
-are looked up when they are used, so that asking for a model's identity does not import torch.
+are looked up when they are used, so that importing this, or asking for a model's identity, does not import torch.
 """
 
 from importlib import import_module
 from typing import Any
 
-_HOMES = {
+_MODULES = {
     "LanguageModel": "tasks.models.language_model",
-    "load_language_model": "tasks.models.language_model",
-    "identify_language_model": "tasks.models.identity",
+    "load_language_model": "tasks.models.backends",
+    "identify_language_model": "tasks.models.backends",
+    "resolve_dtype": "tasks.models.loading",
     "ModelIdentity": "tasks.models.identity",
     "Embedder": "tasks.models.embedder",
     "load_embedder": "tasks.models.embedder",
@@ -21,6 +22,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)

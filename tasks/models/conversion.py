@@ -1,11 +1,10 @@
-"""A quantised GGUF file becomes a folder of safetensors once; later loads read the folder.
+"""A quantised GGUF file becomes a folder of safetensors once; later loads read the folder, verified by its manifest.
 
-The folder lies in $SWAYMETER_CACHE, else ~/.cache/swaymeter. It is written under a temporary name and renamed, so a
-folder with the final name is whole; of two processes that convert at once, the first to finish wins.
+The folder is written under a temporary name and renamed, so a folder with the final name is whole. One process at a
+time converts; what a killed one left is removed by the next that looks.
 """
 
 import contextlib
-import errno
 import io
 import logging
 import os
@@ -14,43 +13,75 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from data.errors import ModelError
+from tasks.models.cache import cache_folder, damage, seal
 
 _log = logging.getLogger(__name__)
 _FORM = "1"  # raise it when the same GGUF file has to give another folder
-
-
-def cache_folder() -> Path:
-    """Where converted models are kept."""
-    chosen = os.environ.get("SWAYMETER_CACHE")
-    return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "swaymeter"
+_UNFINISHED = ".unfinished-"
 
 
 def converted_folder(gguf: Path, digest: str) -> Path:
-    """The folder with the float32 weights and the tokenizer of a GGUF file, made if it is not there.
+    """The folder with the float32 weights and the tokenizer of a GGUF file, made where it is missing or damaged.
 
-    gguf: the file; digest: its SHA-256. Raises ModelError when it cannot be converted or the cache not be written.
+    Args:
+        gguf: the file.
+        digest: its SHA-256 in hex.
+
+    Raises:
+        ModelError: it cannot be converted, or the cache cannot be written.
     """
     home = cache_folder() / "models"
     folder = home / f"{gguf.stem.lower()}-{digest[:16]}-{_FORM}"
-    if (folder / "config.json").is_file():
+    if any(home.glob(f"{_UNFINISHED}*")):
+        _sweep(home)
+    if folder.is_dir() and damage(folder) is None:
         return folder
-    _log.info("converting %s to %s, once", gguf.name, folder)
     try:
         home.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=home))
+        with FileLock(home / ".lock"):
+            _remove_unfinished(home)
+            _make(gguf, folder)
     except OSError as error:
         raise ModelError(
             f"the cache {home} cannot be written ({error}); set SWAYMETER_CACHE to another folder"
         ) from error
+    return folder
+
+
+def _make(gguf: Path, folder: Path) -> None:
+    """Makes the folder, unless another process has made it meanwhile."""
+    if folder.is_dir():
+        wrong = damage(folder)
+        if wrong is None:
+            return
+        _log.warning("%s is damaged: %s; %s is converted again", folder, wrong, gguf.name)
+    else:
+        _log.info("converting %s to %s, once", gguf.name, folder)
+    unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
     try:
         _convert(gguf, unfinished)
-        _rename(unfinished, folder)
+        seal(unfinished)
+        if folder.exists():
+            os.rename(folder, tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
+        os.rename(unfinished, folder)
     except Exception as error:
-        raise ModelError(f"{gguf.name} cannot be converted into {home}: {error}") from error
+        raise ModelError(f"{gguf.name} cannot be converted into {folder.parent}: {error}") from error
     finally:
+        _remove_unfinished(folder.parent)
+
+
+def _sweep(home: Path) -> None:
+    """Removes what a killed conversion left, unless a conversion is under way or the cache cannot be written."""
+    with contextlib.suppress(Timeout, OSError), FileLock(home / ".lock", blocking=False):
+        _remove_unfinished(home)
+
+
+def _remove_unfinished(home: Path) -> None:
+    for unfinished in home.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(unfinished, ignore_errors=True)
-    return folder
 
 
 def _convert(gguf: Path, folder: Path) -> None:
@@ -67,14 +98,3 @@ def _convert(gguf: Path, folder: Path) -> None:
     model.save_pretrained(folder)
     tokenizer: Any = AutoTokenizer.from_pretrained(source, gguf_file=gguf.name)
     tokenizer.save_pretrained(folder)
-    for file in folder.iterdir():
-        with open(file, "rb") as written:
-            os.fsync(written.fileno())
-
-
-def _rename(unfinished: Path, folder: Path) -> None:
-    try:
-        os.rename(unfinished, folder)
-    except OSError as error:
-        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
-            raise

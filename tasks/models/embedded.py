@@ -1,22 +1,26 @@
 """Models that come inside an installed Python package: found by the package's own list of files, never imported."""
 
-import hashlib
-import os
+import base64
 from fnmatch import fnmatch
-from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
 from data.catalog import CatalogModel
 from data.errors import ModelError
+from tasks.models.digests import sha256_of
 
 
 def embedded_file(entry: CatalogModel) -> tuple[Path, str]:
     """The file that the catalog's entry names inside its package, and its SHA-256 in hex.
 
-    Raises ModelError, saying how to install the package, when it is absent or the file is not the catalog's.
+    The files beside it, such as a tokenizer, are held against the digests with which the package was installed.
+
+    Raises:
+        ModelError: the package is absent, the file is not the catalog's, or one beside it is damaged; it says how to
+            install the package.
     """
-    found = [file for file in _package_files(entry) if fnmatch(str(file), f"{entry.module}/{entry.file}")]
+    files = _package_files(entry)
+    found = [file for file in files if fnmatch(str(file), f"{entry.module}/{entry.file}")]
     if not found:
         raise ModelError(
             f"model {entry.alias!r}: {entry.package} is installed without its file {entry.file}; {_how(entry)}"
@@ -29,19 +33,19 @@ def embedded_file(entry: CatalogModel) -> tuple[Path, str]:
         raise ModelError(
             f"model {entry.alias!r}: {path} has SHA-256 {digest}, not the catalog's {entry.sha256}; {_how(entry)}"
         )
+    for file in files:
+        if file.parent == found[0].parent or found[0].parent in file.parent.parents:
+            _check(entry, file)
     return path, digest
 
 
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file in hex, remembered for as long as its size and time of change stay the same."""
-    status = os.stat(path)
-    return _digest(str(path), status.st_size, status.st_mtime_ns)
-
-
-@lru_cache(maxsize=512)
-def _digest(path: str, size: int, modified: int) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _check(entry: CatalogModel, file: metadata.PackagePath) -> None:
+    if file.hash is None or file.hash.mode != "sha256":
+        return
+    path = Path(str(file.locate()))
+    wanted = base64.urlsafe_b64decode(file.hash.value + "=" * (-len(file.hash.value) % 4)).hex()
+    if not path.is_file() or sha256_of(path) != wanted:
+        raise ModelError(f"model {entry.alias!r}: {path} is not as it was installed; {_how(entry)}")
 
 
 def _package_files(entry: CatalogModel) -> list[metadata.PackagePath]:

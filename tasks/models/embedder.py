@@ -17,6 +17,7 @@ from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTo
 
 from data.errors import ModelError
 from tasks.models.bulk import Recent, batches, tokens_a_batch
+from tasks.models.hub_files import snapshot_folder
 from tasks.models.identity import identify_model
 from tasks.models.loading import chosen_device, context_window, pretrained, weights_options
 
@@ -92,7 +93,8 @@ def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Em
         folder = Path(identity.location).parent if identity.kind == "embedded" else None
         model = pretrained(identity, AutoModel.from_pretrained, folder=folder, **weights_options("float32", device))
         tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
-        files = folder or Path(identity.location)
+        hub = identity.kind == "hub"
+        files = folder or (snapshot_folder(identity.location, identity.revision) if hub else Path(identity.location))
         _check_pooling(name, files)
         longest = min(_longest(files), context_window(model.config) or 512)
         _loaded[key] = Embedder(model.eval(), tokenizer, identity.name, identity.revision, device, longest)

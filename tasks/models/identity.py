@@ -7,6 +7,7 @@ A name is an alias of the catalog, a folder, or an id on the hub. The revision i
 """
 
 import hashlib
+import json
 import logging
 import os
 import re
@@ -17,7 +18,8 @@ from typing import Literal
 
 from data.catalog import CatalogModel, models
 from data.errors import ModelError, UnknownName, UsageError
-from tasks.models.embedded import embedded_file, sha256_of
+from tasks.models.digests import sha256_of
+from tasks.models.embedded import embedded_file
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
 
@@ -45,25 +47,28 @@ class ModelIdentity:
     location: str
 
 
-def identify_language_model(name: str) -> ModelIdentity:
-    """The identity of the language model of that name (alias of the catalog, folder, or hub id).
-
-    Raises UnknownName for a name that cannot be any of these, ModelError when what it stands for cannot be found.
-    """
-    return identify_model(name, "language_model")
+def is_model_name(name: str) -> bool:
+    """Whether a name is an alias of the catalog, or can be a folder or an id on the hub."""
+    return name in models() or _is_path(name) or _HUB_ID.fullmatch(name) is not None
 
 
 def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
-    """The identity of the model of that name, used for that purpose; raises UsageError for an alias of another."""
+    """The identity of the model of that name, used for that purpose.
+
+    Raises:
+        UnknownName: the name cannot be an alias, a folder or a hub id.
+        UsageError: an alias of a model for another purpose.
+        ModelError: what the name stands for cannot be found, or is damaged.
+    """
     entry = models().get(name)
     if entry is not None:
         return _identify_alias(entry, purpose)
     if os.path.isdir(os.path.expanduser(name)):
         return _identify_folder(name)
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise ModelError(f"model {name!r}: there is no such folder")
+    if _is_path(name):
+        raise ModelError(f"model {name!r}: the folder does not exist")
     if not _HUB_ID.fullmatch(name):
-        raise UnknownName(purpose.replace("_", " "), name, _aliases(purpose))
+        raise UnknownName(purpose.replace("_", " "), name, aliases(purpose))
     return ModelIdentity(name, _commit(name, purpose), "hub", name)
 
 
@@ -73,14 +78,17 @@ def catalog_kind(name: str) -> str | None:
     return None if entry is None else entry.kind
 
 
-def _aliases(purpose: ModelKind) -> list[str]:
+def aliases(purpose: ModelKind) -> list[str]:
+    """The catalog's aliases of models for that purpose."""
     return [alias for alias, entry in models().items() if entry.kind == purpose]
 
 
 def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
     if entry.kind != purpose:
-        wanted = ", ".join(_aliases(purpose))
-        raise UsageError(f"{entry.alias!r} is no {purpose.replace('_', ' ')} but of kind {entry.kind}; known: {wanted}")
+        wanted = ", ".join(aliases(purpose))
+        raise UsageError(
+            f"{entry.alias!r} is not a {purpose.replace('_', ' ')} but of kind {entry.kind}; known: {wanted}"
+        )
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, purpose), "hub", entry.hub)
     file, digest = embedded_file(entry)
@@ -90,17 +98,41 @@ def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
 def _identify_folder(name: str) -> ModelIdentity:
     folder = Path(name).expanduser().resolve()
     if not (folder / "config.json").is_file():
-        raise ModelError(f"model {name!r}: the folder has no config.json, so it is no model of transformers")
+        raise ModelError(f"model {name!r}: the folder has no config.json, so it is not a model of transformers")
     files = sorted(file for file in folder.iterdir() if file.suffix in _FOLDER_FILES and file.is_file())
     if not any(file.suffix == ".safetensors" for file in files):
         raise ModelError(
             f"model {name!r}: the folder has no weights in safetensors; pickled weights (.bin, .pt) are not loaded: "
             "save the model again with save_pretrained"
         )
+    check_index(name, folder)
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.name}\0{sha256_of(file)}\n".encode())
     return ModelIdentity(name, digest.hexdigest(), "folder", str(folder))
+
+
+def check_index(name: str, folder: Path) -> None:
+    """Refuses a folder whose index names weights that are not safetensors files of the folder itself.
+
+    Raises:
+        ModelError: the index names something else, or cannot be read.
+    """
+    for index in folder.glob("*.safetensors.index.json"):
+        try:
+            files = {str(file) for file in json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelError(f"model {name!r}: {index.name} cannot be read ({error}); get the folder again") from None
+        for file in sorted(files):
+            if Path(file).name != file or not file.endswith(".safetensors") or not (folder / file).is_file():
+                raise ModelError(
+                    f"model {name!r}: {index.name} names {file!r}, which is not a safetensors file in the folder; "
+                    "save the model again with save_pretrained"
+                )
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith((".", "/", "~")) or name.count("/") > 1 or os.path.isdir(name)
 
 
 @lru_cache

@@ -1,6 +1,6 @@
 """What every kind of model needs to be loaded: a device, a dtype, quiet libraries, and errors that say what to do.
 
-Number formats: float32; bfloat16 and float16, both weights and arithmetic; 8bit (LLM.int8) and 4bit (NF4), weights of
+Dtypes: float32; bfloat16 and float16, both weights and arithmetic; 8bit (LLM.int8) and 4bit (NF4), weights of
 linear layers that bitsandbytes quantises while they are loaded, for CUDA alone, everything else in bfloat16. On a CPU,
 bfloat16 is several times as fast as float32 where there are matrix units for it (amx_bf16), about as fast where there
 are vector units (avx512_bf16), and slower elsewhere; `swaymeter doctor` says which. float16 works on every CPU but is
@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from data.errors import ModelError, UsageError
-from tasks.models.identity import ModelIdentity
+from tasks.models.hub_files import snapshot_folder, verify_snapshot
+from tasks.models.identity import ModelIdentity, check_index
 
 QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # and the layers of bitsandbytes that hold the weights
 DTYPES = ("float32", "bfloat16", "float16", *QUANTISED)
@@ -27,7 +28,7 @@ BALANCED = "balanced"
 def chosen_device(device: str) -> str:
     """The one device that "auto", "cpu", "cuda" or "cuda:N" stands for: "cpu" or "cuda:N"; "cuda" is "cuda:0".
 
-    Raises UsageError for a name that is none, ModelError when this machine has no such device.
+    Raises UsageError for a name that does not exist, ModelError when this machine has no such device.
     """
     if device == "cpu":
         return device
@@ -79,23 +80,56 @@ def chosen_dtype(dtype: str, device: str) -> str:
     return dtype
 
 
-def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Path | None = None, **options: Any) -> Any:
-    """What load, a from_pretrained of transformers, makes of the model; folder: read this one instead.
+def resolve_dtype(dtype: str, device: str) -> str:
+    """The dtype's name that load_language_model would take: "auto" is float32 on a CPU and bfloat16 on a GPU.
 
-    Raises ModelError for whatever goes wrong.
+    Raises:
+        UsageError: a dtype or device that does not exist.
+        ModelError: a device that this machine lacks.
+    """
+    return dtype if dtype in DTYPES else chosen_dtype(dtype, chosen_placement(device))
+
+
+def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Path | None = None, **options: Any) -> Any:
+    """What load, a from_pretrained of transformers, makes of the model; files from the hub are verified.
+
+    Args:
+        identity: which model.
+        load: the function of transformers.
+        folder: read this one instead of the identity's location.
+        options: of load; "dtype" is among them where weights are loaded.
+
+    Raises:
+        ModelError: it cannot be loaded, a file is damaged, or a weight is not finite.
     """
     quieten()
     if identity.kind == "hub":
         source, options = identity.location, {**options, "revision": identity.revision}
+        snapshot = snapshot_folder(source, identity.revision)
+        verify_snapshot(identity.name, snapshot)
     else:
         source, options = str(folder or identity.location), {**options, "local_files_only": True}
     if identity.kind != "hub" and "dtype" in options:
         options["use_safetensors"] = True
     try:
-        return load(source, trust_remote_code=False, **options)
+        loaded = load(source, trust_remote_code=False, **options)
     except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason}") from error
+    if identity.kind == "hub":
+        verify_snapshot(identity.name, snapshot)  # what had to be downloaded
+        check_index(identity.name, snapshot)
+    if "dtype" in options:
+        _check_weights(identity, loaded)
+    return loaded
+
+
+def _check_weights(identity: ModelIdentity, network: Any) -> None:
+    import torch
+
+    for name, weights in network.named_parameters():
+        if weights.is_floating_point() and not weights.is_meta and not bool(torch.isfinite(weights).all()):
+            raise ModelError(f"model {identity.name!r}: its weight {name} is not finite; get the model again")
 
 
 def weights_options(dtype: str, device: str) -> dict[str, Any]:

@@ -1,9 +1,20 @@
-"""How much memory there is to work with, and how a machine says that it was too much."""
+"""How much memory there is to work with, and what is done where it was not enough."""
 
 import ctypes
+import logging
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import torch
+
+from data.errors import ScoreError
+
+if TYPE_CHECKING:
+    from tasks.models.language_model import LanguageModel
+
+log = logging.getLogger(__name__)
 
 GIB = 1 << 30
 
@@ -35,3 +46,51 @@ def released(device: str) -> None:
         torch.cuda.empty_cache()
     elif trim := getattr(ctypes.CDLL(None) if sys.platform == "linux" else None, "malloc_trim", None):
         trim(0)
+
+
+class Halving:
+    """How much of some work is done at once; halved wherever memory runs out.
+
+    The caller loops until its work is done: it takes `amounts` of it inside `attempt`, and does again what ran out.
+
+    Attributes:
+        amounts: how much is to be done at once, such as queries, and derivatives of each.
+        ran_out: whether memory ran out in the last attempt.
+    """
+
+    def __init__(self, model: "LanguageModel", work: str, *amounts: int) -> None:
+        """Starts with these amounts; work: what is done, such as "prompts are read", for the warning."""
+        self.amounts = amounts
+        self.ran_out = False
+        self._model, self._work, self._warned = model, work, False
+
+    @contextmanager
+    def attempt(self, *amounts: int, smallest: Callable[[], str]) -> Iterator[None]:
+        """Runs its body; where memory runs out, the first of the amounts that is above 1 is halved.
+
+        Args:
+            amounts: what the body does at once, at most `self.amounts`.
+            smallest: what is done where all amounts are 1, for the error.
+
+        Raises:
+            ScoreError: memory runs out with the smallest amounts.
+        """
+        if self.ran_out:  # not at once: what the failed attempt held is free only after its error is gone
+            released(self._model.device)
+        self.ran_out = False
+        try:
+            yield
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            large = next((place for place, amount in enumerate(amounts) if amount > 1), None)
+            if large is None:
+                raise ScoreError(
+                    f"{self._model.name} in {self._model.dtype}: memory runs out with {smallest()}; "
+                    "choose a smaller dtype, or a device with more memory"
+                ) from error
+            self.amounts = tuple(amount // 2 if place == large else amount for place, amount in enumerate(amounts))
+            self.ran_out = True
+            if not self._warned:
+                log.warning("%s: memory ran out; %s in smaller batches", self._model.name, self._work)
+            self._warned = True

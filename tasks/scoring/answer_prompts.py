@@ -15,7 +15,6 @@ Nothing of the model's own generation settings is used but the list of its end t
 
 import inspect
 import re
-import weakref
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -25,6 +24,7 @@ from transformers import PreTrainedTokenizerBase
 
 from data.catalog import prompts
 from data.errors import ModelError, ScoreError
+from tasks.models.engine import Conversation
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.next_token.prompts import shortened
 
@@ -51,27 +51,11 @@ class AnswerPrompt:
     context_cut: int
 
 
-@dataclass(frozen=True)
-class _Conversation:
-    """How a model is spoken to.
-
-    template: what writes the turns; system_turn: whether the system text is a turn of its own; control: the texts of
-    the tokens that no question and no context may hold as tokens.
-    """
-
-    template: str
-    system_turn: bool
-    control: tuple[str, ...]
-
-
 class _Cut(NamedTuple):
     """A place in a text where a token ends: how much of the text is before it."""
 
     tokens: int
     characters: int
-
-
-_conversations: "weakref.WeakKeyDictionary[LanguageModel, _Conversation]" = weakref.WeakKeyDictionary()
 
 
 def prompt_form(model: LanguageModel) -> PromptForm:
@@ -121,7 +105,7 @@ def _tokens(model: LanguageModel, question: str, context: str | None) -> tuple[i
     return _said(model, conversation, turns, f"{question}\n{context or ''}", question)
 
 
-def _said(model: LanguageModel, conversation: _Conversation, turns: Turns, said: str, question: str) -> tuple[int, ...]:
+def _said(model: LanguageModel, conversation: Conversation, turns: Turns, said: str, question: str) -> tuple[int, ...]:
     """The tokens of turns; said: what in them is kept as text, whatever it looks like; question: for errors."""
     holds_control = any(token in said for token in conversation.control)
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
@@ -155,12 +139,12 @@ def _filled(template: str, question: str, context: str | None) -> str:
     return _SLOT.sub(lambda slot: texts[slot[1]], template)
 
 
-def _conversation(model: LanguageModel) -> _Conversation:
-    if model not in _conversations:
+def _conversation(model: LanguageModel) -> Conversation:
+    if model.engine.conversation is None:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
         template = chat_template(model)
-        _conversations[model] = _Conversation(template, _takes_system_turn(model, template), control)
-    return _conversations[model]
+        model.engine.conversation = Conversation(template, _takes_system_turn(model, template), control)
+    return model.engine.conversation
 
 
 def chat_template(model: LanguageModel) -> str:

@@ -22,19 +22,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from data.errors import ScoreError, UsageError
+from data.errors import UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import end_tokens
-from tasks.scoring.complete_answers import complete_answers
 from tasks.scoring.next_token import (
-    Tokens,
+    check_contexts_matter,
+    check_scores,
     engine,
-    first_broken,
     no_distribution,
-    shortened,
     tokenized,
     tokenized_prompts,
 )
+from tasks.scoring.next_token.complete_answers import complete_answers
 from tasks.scoring.persuasion import counted, divergence_from_mixture
 from tasks.scoring.vocabulary import vocabulary_texts
 
@@ -80,7 +79,13 @@ def answer_set_persuasion(
     way = engine(model, prompts)
     found = complete_answers(model, distinct, queries, aliases, stops=stops, way=way, memory=memory)
     scores, log_mass = _persuasion(found.log_probs, groups, weights)
-    _check(model, log_mass, found.sound.numpy(), queries, distinct, prompts)
+    checks = (
+        (~found.sound.numpy(), no_distribution(model)),
+        (~np.isfinite(log_mass), f"{model.name} gives no answer of the set any probability"),
+    )
+    check_scores(model, checks, prompts, queries, distinct)
+    unmoved = (found.log_probs == found.log_probs[:, :1]).all(dim=2).all(dim=1)
+    check_contexts_matter(model, unmoved.numpy(), prompts, queries)
     # A context that changes nothing may come out as -1e-17, and a whole mass as 1 + 1e-7: rounding.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
     return AnswerSetPersuasion(scores[:, rows], scores @ weights, mass[:, rows], way)
@@ -128,23 +133,3 @@ def _stops(model: LanguageModel, terminators: Sequence[str]) -> list[int]:
     if not stops:
         raise UsageError(f"no token of {model.name} ends an answer; use other terminators than {list(terminators)}")
     return sorted(stops)
-
-
-def _check(
-    model: LanguageModel,
-    log_mass: NDArray[np.float64],
-    sound: NDArray[np.bool_],
-    queries: Sequence[str],
-    contexts: Sequence[str],
-    prompts: Sequence[Sequence[Tokens]],
-) -> None:
-    for broken, said in (
-        (~sound, no_distribution(model)),
-        (~np.isfinite(log_mass), f"{model.name} gives no answer of the set any probability"),
-    ):
-        if broken.any():
-            places = [(int(query), int(context)) for query, context in np.argwhere(broken)]
-            query, context = first_broken(model, places, prompts)
-            raise ScoreError(
-                f"{said} for the query {shortened(queries[query])} after the context {shortened(contexts[context])}"
-            )

@@ -19,9 +19,9 @@ one graph. Nothing of the model is changed meanwhile, so that other threads may 
 
 import hashlib
 import json
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,10 +32,8 @@ from torch.overrides import TorchFunctionMode
 
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
-from tasks.models.memory import is_out_of_memory, memory_budget, released
+from tasks.models.memory import Halving, memory_budget
 from tasks.scoring.next_token import shortened, tokenized
-
-log = logging.getLogger(__name__)
 
 LEAST_DRAWS = 32
 # A batch's longest query over its shortest: on a CPU padding costs as much as text, on a GPU a pass costs more.
@@ -111,27 +109,19 @@ def _squares(
     budget = memory if memory is not None else memory_budget(model.device)
     squares = np.empty((len(queries), kept + draws))
     waiting = sorted(range(len(queries)), key=lambda place: len(tokens[place]))
-    most, derivatives, said = len(queries), kept + draws, False
+    halving = Halving(model, "Fisher susceptibility is computed", len(queries), kept + draws)
     while waiting:
+        most, derivatives = halving.amounts
         batch, at_once = _fitting(model, tokens, waiting[:most], derivatives, budget)
         texts, ids = [queries[place] for place in batch], [tokens[place] for place in batch]
-        try:
+        with halving.attempt(len(batch), at_once, smallest=partial(_single, texts[0])):
             squares[batch] = _squares_of_batch(model, texts, ids, kept, draws, seed, at_once)
             waiting = waiting[len(batch) :]
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            if len(batch) == at_once == 1:
-                raise ScoreError(
-                    f"{model.device} lacks the memory for even one derivative of {model.name} in {model.dtype} at the "
-                    f"query {shortened(texts[0])}; use a smaller dtype or another device"
-                ) from error
-            most, derivatives = (len(batch) // 2, at_once) if len(batch) > 1 else (1, at_once // 2)
-            if not said:
-                log.warning("out of memory on %s: Fisher susceptibility goes on in smaller batches", model.device)
-            said = True
-            released(model.device)
     return squares
+
+
+def _single(query: str) -> str:
+    return f"a single derivative at the query {shortened(query)}"
 
 
 def _fitting(
@@ -165,7 +155,8 @@ def _squares_of_batch(
             log_p, embeddings, directions.part(start, stop), is_grads_batched=True, retain_graph=stop < kept + draws
         )
         squares.append(gradients.float().square().sum(dim=(2, 3)))
-    found: NDArray[np.float64] = torch.cat(squares).T.double().cpu().numpy()
+    broken = ~torch.isfinite(log_p).all(dim=1)  # the derivatives of an infinite logit may be finite
+    found: NDArray[np.float64] = torch.cat(squares).T.masked_fill(broken.unsqueeze(1), torch.nan).double().cpu().numpy()
     return found
 
 

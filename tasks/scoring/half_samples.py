@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from data.errors import ScoreError, UsageError
-from tasks.scoring.sampling import uniforms
+from tasks.scoring.generation.sampling import uniforms
 
 
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:

@@ -18,7 +18,7 @@ from typing import Literal
 from data.errors import UsageError
 from data.records import ContextKind, QueryType
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.greedy import GreedyLines
+from tasks.scoring.generation.greedy import GreedyLines
 from tasks.scoring.next_token import PLAIN, SharedBeginnings, engine, tokenized_prompts
 from tasks.scoring.persuasion import counted
 

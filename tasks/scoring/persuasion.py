@@ -18,16 +18,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from data.errors import ScoreError, UsageError
+from data.errors import UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.next_token import (
     Distributions,
     Tokens,
+    check_contexts_matter,
+    check_scores,
     engine,
-    first_broken,
     next_token_by_query,
     no_distribution,
-    shortened,
     tokenized_prompts,
 )
 
@@ -67,12 +67,18 @@ def persuasion(
     of_contexts = torch.from_numpy(weights).to(model.device, torch.float32)
     tokens = prompts if prompts is not None else tokenized_prompts(model, distinct, queries)
     # Nothing is brought to the host before the end: a GPU would wait for it.
-    found: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-    for place, distributions in next_token_by_query(model, tokens, memory=memory):
-        found[place] = (persuasion_scores(distributions, of_contexts), distributions.log_normaliser)
-    scores = torch.stack([found[place][0] for place in range(len(queries))]).cpu().numpy()
-    normalisers = torch.stack([found[place][1] for place in range(len(queries))]).cpu().numpy()
-    _check(model, scores, normalisers, queries, distinct, tokens)
+    found: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}
+    for place, of_query in next_token_by_query(model, tokens, memory=memory):
+        found[place] = (persuasion_scores(of_query, of_contexts), of_query.log_normaliser, of_query.are_alike())
+    in_order = [found[place] for place in range(len(queries))]
+    scores, normalisers, unmoved = (torch.stack(parts).cpu().numpy() for parts in zip(*in_order, strict=True))
+    # The mixture carries one context's NaN to all of them: the normalisers say in which it was.
+    checks = (
+        (~np.isfinite(normalisers), no_distribution(model)),
+        (~(scores >= -_ROUNDING) | np.isinf(scores), f"persuasion by {model.name} is not a valid score"),
+    )
+    check_scores(model, checks, tokens, queries, distinct)
+    check_contexts_matter(model, unmoved, tokens, queries)
     # A context that changes nothing may come out as -1e-8: rounding, not a score.
     scores = np.maximum(scores, 0.0)
     return Persuasion(scores[:, rows], scores @ weights, engine(model, tokens))
@@ -109,24 +115,3 @@ def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Ten
     mixture = weights @ p
     terms = (p / mixture.clamp(min=_TINY)).clamp_(min=_TINY).log_().mul_(p).sub_(p).add_(mixture)
     return terms.sum(dim=1)
-
-
-def _check(
-    model: LanguageModel,
-    scores: NDArray[np.float64],
-    normalisers: NDArray[np.float32],
-    queries: Sequence[str],
-    contexts: Sequence[str],
-    prompts: Sequence[Sequence[Tokens]],
-) -> None:
-    def where(place: tuple[int, int]) -> str:
-        return f"for the query {shortened(queries[place[0]])} after the context {shortened(contexts[place[1]])}"
-
-    # The mixture carries one context's NaN to all of them: the normalisers say in which it was.
-    for broken, said in (
-        (~np.isfinite(normalisers), no_distribution(model)),
-        (~(scores >= -_ROUNDING) | np.isinf(scores), f"persuasion by {model.name} is no score"),
-    ):
-        if broken.any():
-            places = [(int(query), int(context)) for query, context in np.argwhere(broken)]
-            raise ScoreError(f"{said} {where(first_broken(model, places, prompts))}")

@@ -1,24 +1,19 @@
 """What the tokens of a vocabulary read as."""
 
-import weakref
-from typing import Any
-
 from tasks.models.language_model import LanguageModel
-
-_texts: "weakref.WeakKeyDictionary[Any, tuple[str, ...]]" = weakref.WeakKeyDictionary()
 
 
 def vocabulary_texts(model: LanguageModel) -> tuple[str, ...]:
-    """For each token id what it adds to a text: (len(tokenizer),); decoded once for each tokenizer.
+    """For each token id what it adds to a text: (len(tokenizer),); decoded once for each model.
 
     Each is decoded behind a letter, since some tokenizers drop a space that a text begins with. Special tokens add
     nothing; a token with a part of a character adds the replacement character.
     """
-    tokenizer = model.tokenizer
-    if tokenizer not in _texts:
+    if model.engine.vocabulary is None:
+        tokenizer = model.tokenizer
         letter: list[int] = tokenizer("a", add_special_tokens=False)["input_ids"]
         options = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
         before = str(tokenizer.decode(letter, **options))
         texts = tokenizer.batch_decode([[*letter, token] for token in range(len(tokenizer))], **options)
-        _texts[tokenizer] = tuple(text.removeprefix(before) for text in texts)
-    return _texts[tokenizer]
+        model.engine.vocabulary = tuple(text.removeprefix(before) for text in texts)
+    return model.engine.vocabulary

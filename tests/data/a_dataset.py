@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from data.sources.fetch import write_facts
+
 from data.records import Dispute, Fact, Question, RelationName, WikidataId, as_row
 from data.records.tables import DISPUTES, FACTS, QUESTIONS
-from data.sources.fetch import write_facts
 from data.storage.workspace import Stored, Workspace
 
 YAGO = "http://yago-knowledge.org/resource/"

@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data.sources.fetch import write_names
 
 from data.dataset.dataset import Dataset
 from data.errors import DamagedFile, InputError
 from data.records import Fact
 from data.records.tables import FACTS, INVENTED
-from data.sources.fetch import write_names
 from data.sources.graph.qec import SOURCE
 from data.storage.workspace import Workspace, write_parquet
 from tests.data.a_dataset import KENYA, NORWAY, PERU, fact, keep, published, workspace, write
@@ -34,7 +34,7 @@ def test_a_workspace_s_facts_of_all_relations_are_a_dataset(tmp_path: Path) -> N
 
 def test_invented_names_and_other_files_are_no_facts(tmp_path: Path) -> None:
     stored = Workspace(workspace(tmp_path, NORWAY)).facts("country", INVENTED, {"class": "country"})
-    write_names("country", ["Orvania"], stored, made_by="catalog", looked_for_in=[])
+    write_names("country", ["Orvania"], stored, made_by="catalog", absent_from=[])
     (tmp_path / "facts" / ".facts-capital.parquet.1-2.unfinished").write_bytes(b"PAR1")
     assert Dataset.of(tmp_path).facts == (NORWAY,)
 

@@ -37,7 +37,7 @@ def test_a_workspace_s_questions_of_all_parts_are_in_the_dataset(tmp_path: Path)
     keep_questions(tmp_path, "static", replace(STATIC, subject="Kenya"), key="partition")
     read = Dataset.of(tmp_path)
     assert set(read.questions) == {STATIC, TEMPORAL, DISPUTED, replace(STATIC, subject="Kenya")}
-    assert (read.facts, read.relations, read.asked_relations) == ((), (), ("capital", "disputable"))
+    assert (read.facts, read.relations, read.question_relations) == ((), (), ("capital", "disputable"))
     assert read.sources == ("Wikidata",)
     assert read.retrieved == ("2026-03-01T12:00:00+00:00", "2026-03-01T12:00:00+00:00")
     assert read.warnings == ()

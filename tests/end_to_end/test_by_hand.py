@@ -38,4 +38,4 @@ def test_status_says_that_all_is_done(undisturbed: tuple[TinyStudy, Run]) -> Non
     study, _ = undisturbed
     status = study.run("status")
     assert status.code == 0
-    assert "0 failed, 0 missing" in status.said
+    assert "0 missing, 0 blocked, 0 failed, 0 damaged in" in status.said

@@ -146,7 +146,7 @@ class TestAServiceThatFailsForAPart:
         for part, (_, _, reason) in BROKEN.items():
             said = rf"failed  fetch x {re.escape(part)}: [^\n]*{re.escape(reason)}"
             assert re.search(said, first.run.said), first.run.said
-            told = rf"{re.escape(part)} [^\n]* failed [^\n]*{re.escape(reason)}"
+            told = rf"failed  [^\n]*fetch x {re.escape(part)}[^\n]*: [^\n]*{re.escape(reason)}"
             assert re.search(told, first.status.said), first.status.said
         assert len(first.failed) == len(BROKEN)
         assert first.scored == {"occupation", "birthPlace", "disputable"}

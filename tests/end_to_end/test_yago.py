@@ -18,9 +18,9 @@ import pytest
 import requests
 import yaml
 
-from tests.data.sources.oxigraph import served
-from tests.data.sources.sparql_server import RESULTS, Said, answering
-from tests.data.sources.yago_graph import RELATIONS, write_graph
+from tests.data.sources.graph.oxigraph import served
+from tests.data.sources.graph.sparql_server import RESULTS, Said, answering
+from tests.data.sources.graph.yago_graph import RELATIONS, write_graph
 from tests.end_to_end.tiny_study import Run, TinyStudy
 from tests.end_to_end.waiting import until
 from tests.tasks.models.tiny import save_language_model
@@ -64,7 +64,7 @@ def study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Studies:
             "measures": {"persuasion": {}, "susceptibility": {}},
         }  # fmt: skip
         if address:
-            content["services"]["yago"] = {"address": address, "requests_a_minute": 60_000}  # type: ignore[index]
+            content["services"]["yago"] = {"address": address, "requests_per_minute": 60_000}  # type: ignore[index]
         (folder / "graph.yaml").write_text(yaml.safe_dump(content))
         home = tmp_path_factory.getbasetemp() / "prefect"
         return TinyStudy(folder / "graph.yaml", folder / "workspace", home, uuid.uuid4().hex, api)

@@ -34,9 +34,8 @@ LAST = {
 }
 SERVER = """
 import time
-from flows.server.orchestrator import orchestrator, quiet
-quiet()
-with orchestrator() as url:
+from flows.server.api import prefect_api
+with prefect_api() as url:
     print(url, flush=True)
     time.sleep(600)
 """

@@ -45,7 +45,7 @@ class WikiStudies:
     def study(self, addresses: Mapping[str, str], *, contact: bool = True, **questions: Any) -> TinyStudy:
         """A study of all that the world has, in an empty workspace. addresses: of the services, by name."""
         services: dict[str, Any] = {
-            name: {"address": address, "requests_a_minute": 60_000} for name, address in addresses.items()
+            name: {"address": address, "requests_per_minute": 60_000} for name, address in addresses.items()
         }
         content = {
             "name": "wiki",
@@ -53,8 +53,8 @@ class WikiStudies:
             "services": services | ({"contact": "tests@example.org"} if contact else {}),
             "questions": {
                 "source": "wikidata", "per_partition": None,
-                "seeds": {"source": "file", "file": str(self.folder / "facts.csv"), "each": None},
-                "disputes": {"most": None, "writer": str(self.folder / "writer")},
+                "triples": {"source": "file", "file": str(self.folder / "facts.csv"), "per_property": None},
+                "disputes": {"max_pages": None, "writer": str(self.folder / "writer")},
                 **questions,
             },
             "models": [{"name": str(self.folder / "model"), "dtype": "float32", "device": "cpu"}],

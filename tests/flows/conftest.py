@@ -13,14 +13,14 @@ Command = Callable[..., "Ended"]
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code, and what it said where."""
+    """How a command ended: its exit code, and what it printed where."""
 
     code: int
     out: str
     err: str
 
     @property
-    def told(self) -> str:
+    def error(self) -> str:
         """The one message that a person gets in place of a traceback."""
         assert "Traceback" not in self.out + self.err
         assert self.err.startswith("error  ")
@@ -39,8 +39,8 @@ def swaymeter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 
     def run(*arguments: str) -> Ended:
         monkeypatch.setattr(sys, "argv", ["swaymeter", *arguments])
-        code = cli._exit_code()  # main would end the process, and the tests with it
-        said = capsys.readouterr()
-        return Ended(code, said.out, said.err)
+        code = cli.exit_code()  # main would end the process, and the tests with it
+        printed = capsys.readouterr()
+        return Ended(code, printed.out, printed.err)
 
     return run

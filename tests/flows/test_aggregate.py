@@ -4,10 +4,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-
-from data.errors import DamagedFile
 from flows.aggregate import _aggregate
 from flows.plan import Plan
+
+from data.errors import DamagedFile
 from tests.flows.small_plan import build, fetch, small_plan
 from tests.flows.test_live_files import files_of, live_plan, question, write_page
 

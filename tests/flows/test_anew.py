@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-
 from flows.anew import GOES_ON, is_wanted, since
 from flows.items import Selection
+
 from tests.flows.small_plan import fetch, small_plan
 
 

@@ -2,10 +2,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from flows.dry_run import estimate
 from flows.items import Selection
 from flows.plan import Plan
+
 from tests.flows.small_plan import build, fetch, score, small_plan
 
 ENTITIES, KINDS, RELATIONS = 3, 2, 2

@@ -5,12 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from data import catalog
-from data.errors import MissingFile, UnknownName, UsageError
-from data.records import Dispute, Question, Rejected, RelationName, Triple, WikidataId, as_row
-from data.storage.workspace import Stored
-from flows.cli.export import export_questions
 from flows.items import Selection
 from flows.live_files import LiveFiles
 from flows.live_names import page_work
@@ -18,6 +12,13 @@ from flows.live_works import LiveWorks
 from flows.model_checks import check_helpers
 from flows.plan import Plan
 from flows.status import cells
+
+from data import catalog
+from data.errors import MissingFile, UnknownName, UsageError
+from data.records import Dispute, Question, Rejected, RelationName, Triple, WikidataId, as_row
+from data.storage.workspace import Stored
+from flows.datasets.export import export_questions
+from flows.study.services import ServicesPart
 from tests.flows.small_plan import small_plan
 
 PAGES = ["Café/../War", "Tea"]
@@ -33,7 +34,9 @@ def live_plan(
     (folder / "embedder" / "model.safetensors").write_bytes(b"embedder")
     said = {
         "source": "wikidata", "per_partition": None, "embedder": str(folder / "embedder"),
-        "seeds": {"source": "file", "file": str(folder / "list.csv"), "properties": ["P36", "P999999"], "each": 2},
+        "triples": {
+            "source": "file", "file": str(folder / "list.csv"), "properties": ["P36", "P999999"], "per_property": 2,
+        },
         "disputes": {"pages": PAGES}, **questions,
     }  # fmt: skip
     measures: dict[str, Any] = {"accuracy": {}, "answers": {"samples": 2, "entailment": str(folder / "judge")}}
@@ -126,9 +129,9 @@ def test_without_the_list_of_facts_it_is_missing_and_named(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "change",
     [
-        {"words": 9},
+        {"snippet_words": 9},
         {"months": 3},
-        {"disputes": {"pages": PAGES, "span": 2}, "embedder": "all-minilm-l6-v2"},
+        {"disputes": {"pages": PAGES, "max_span_words": 2}, "embedder": "all-minilm-l6-v2"},
     ],
 )
 def test_a_change_of_what_a_property_is_made_from_makes_it_another_file(change: Any, tmp_path: Path) -> None:
@@ -140,9 +143,7 @@ def test_a_change_of_what_a_property_is_made_from_makes_it_another_file(change: 
 
 def test_another_address_of_a_service_makes_every_part_another_file(tmp_path: Path) -> None:
     plan = live_plan(tmp_path)
-    there = plan.study.services.model_copy(
-        update={"wikipedia": plan.study.services.wikipedia.model_copy(update={"address": "http://a.example/w/api.php"})}
-    )
+    there = ServicesPart.model_validate({"wikipedia": {"address": "http://a.example/w/api.php"}})
     elsewhere = Plan(plan.study.model_copy(update={"services": there}), plan.workspace)
     assert with_seeds(plan).of_property("capital") != files_of(elsewhere).of_property("capital")
     assert files_of(plan).disputes("Tea") != files_of(elsewhere).disputes("Tea")
@@ -237,8 +238,8 @@ def test_what_became_none_is_found_of_properties_and_pages(tmp_path: Path) -> No
 
 
 def test_properties_that_are_drawn_from_have_a_list_each_and_one_that_fails_stops_no_other(tmp_path: Path) -> None:
-    drawn = {"source": "wikidata", "properties": ["P36", "P26"], "each": 1}
-    plan = live_plan(tmp_path, partitions=["static"], seeds=drawn)
+    drawn = {"source": "wikidata", "properties": ["P36", "P26"], "per_property": 1}
+    plan = live_plan(tmp_path, partitions=["static"], triples=drawn)
     files = files_of(plan)
     write(files.seeds()["P26"], seed(5, "spouse", "P26"))
     plan.workspace.note_failure("fetch x P36 facts", "the query service is silent")
@@ -274,12 +275,12 @@ def test_a_selection_does_not_ask_for_partitions_that_it_has_nothing_of(tmp_path
 
 @pytest.mark.parametrize("name", ["capital", "disputable", "twinnedTown"])
 def test_a_relation_of_the_study_can_be_selected_before_anything_is_fetched(name: str, tmp_path: Path) -> None:
-    seeds = {"source": "wikidata", "properties": ["P36"], "each": 1}
+    seeds = {"source": "wikidata", "properties": ["P36"], "per_property": 1}
     if name == "twinnedTown":
         with pytest.raises(UnknownName):
-            live_plan(tmp_path, Selection((name,)), seeds=seeds)
+            live_plan(tmp_path, Selection((name,)), triples=seeds)
     else:
-        live_plan(tmp_path, Selection((name,)), seeds=seeds)
+        live_plan(tmp_path, Selection((name,)), triples=seeds)
 
 
 def test_a_partition_of_which_nothing_was_made_says_why(tmp_path: Path) -> None:
@@ -303,7 +304,7 @@ def test_without_its_embedder_a_study_says_what_stands(tmp_path: Path) -> None:
 
 def test_another_catalog_makes_other_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = with_seeds(live_plan(tmp_path)).of_property("capital")
-    monkeypatch.setattr(catalog, "digest", lambda name: f"another {name}")
+    monkeypatch.setattr(catalog, "relation_digest", lambda name: f"another {name}")
     assert with_seeds(live_plan(tmp_path)).of_property("capital").questions.path != before.questions.path
 
 

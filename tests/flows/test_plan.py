@@ -3,12 +3,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flows.items import Selection
+from flows.plan import Plan
 
 from data.errors import DamagedFile, ModelError, UnknownName, UsageError
 from data.sources import dynamicqa
-from flows.items import Selection
-from flows.plan import Plan
-from tests.data.sources.small_dynamicqa import ROW, write
+from tests.data.sources.dynamicqa.small_dynamicqa import ROW, write
 from tests.flows.small_plan import build, fetch, small_plan, small_study, write_study
 
 

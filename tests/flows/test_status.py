@@ -4,6 +4,7 @@ from pathlib import Path
 from flows.items import Selection
 from flows.plan import Plan
 from flows.status import Cell, cells
+
 from tests.flows.small_plan import build, fetch, score, small_plan
 
 

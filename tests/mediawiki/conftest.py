@@ -23,6 +23,6 @@ def wiki(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningWiki]:
 @pytest.fixture
 def wikipedia(wiki: RunningWiki, tmp_path: Path) -> Iterator[Wikipedia]:
     """Our client of that wiki, with a cache of its own."""
-    service = Service("The wiki", wiki.api, at_once=3, requests_a_minute=60_000, age_days=30)
+    service = Service("The wiki", wiki.api, max_concurrency=3, requests_per_minute=60_000, cache_ttl_days=30)
     with Session(service, contact="https://tests.invalid", cache=tmp_path) as session:
         yield Wikipedia(Wiki(session))

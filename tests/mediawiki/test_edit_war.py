@@ -58,10 +58,10 @@ def _only(disputes: Sequence[Dispute]) -> Dispute:
     return dispute
 
 
-def _reasons(dropped: Sequence[Rejected]) -> dict[str, int]:
+def _reasons(rejected: Sequence[Rejected]) -> dict[str, int]:
     """How many reverted pairs were dropped for each reason."""
     counts: Counter[str] = Counter()
-    for one in dropped:
+    for one in rejected:
         counts[one.reason] += len(one.revisions) // 2
     return dict(counts)
 
@@ -78,7 +78,7 @@ def test_a_war_of_two_editors_is_one_dispute_with_every_reversion(editors: Edito
     assert dispute.edit_revisions == (bob_1, alice_1, alice_1, bob_2, bob_2, alice_2)
     assert dispute.page_revision == alice_2
     assert dispute.hidden_edits == 0
-    assert found.dropped == []
+    assert found.rejected == []
 
 
 def test_a_war_goes_on_after_other_edits_and_by_undo_and_rollback(editors: Editors, wikipedia: Wikipedia) -> None:
@@ -107,8 +107,8 @@ def test_reversions_by_who_is_not_logged_in_are_not_counted(editors: Editors, wi
     found = _found("Mole", wikipedia)
     # Bob and Alice; then Alice's edit undone by nobody, and nobody's by Alice.
     assert _only(found.disputes).reversions == 1
-    assert _reasons(found.dropped) == {reasons.ANONYMOUS_EDITOR: 2}
-    assert set(by_nobody) < set(found.dropped[0].revisions)
+    assert _reasons(found.rejected) == {reasons.ANONYMOUS_EDITOR: 2}
+    assert set(by_nobody) < set(found.rejected[0].revisions)
 
 
 def test_a_link_that_shows_another_word_is_disputed_by_what_it_shows(editors: Editors, wikipedia: Wikipedia) -> None:
@@ -120,7 +120,7 @@ def test_a_link_that_shows_another_word_is_disputed_by_what_it_shows(editors: Ed
     assert (dispute.object, dispute.replacement) == ("garrison", "small band of soldiers")
     assert dispute.context == "From 1890 to 1911 a foreign garrison held it."
     # Between the wars: Alice puts the garrison back and Bob takes up the sea, which undoes nothing.
-    assert _reasons(found.dropped) == {reasons.NOT_IN_RUNNING_TEXT: 1}
+    assert _reasons(found.rejected) == {reasons.NOT_IN_RUNNING_TEXT: 1}
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_what_is_no_dispute_is_dropped_with_its_reason(
     _war(title, first, second, (editors.bob, editors.alice))
     found = _found(title, wikipedia)
     assert found.disputes == []
-    assert _reasons(found.dropped) == {reason: 1}
+    assert _reasons(found.rejected) == {reason: 1}
 
 
 def test_hidden_revisions_are_counted_apart_and_never_guessed(editors: Editors, wikipedia: Wikipedia) -> None:
@@ -167,7 +167,7 @@ def test_hidden_revisions_are_counted_apart_and_never_guessed(editors: Editors, 
     found = _found("Dock", wikipedia)
     dispute = _only(found.disputes)
     assert (dispute.reversions, dispute.hidden_edits) == (1, 1)
-    assert _reasons(found.dropped) == {reasons.HIDDEN_CONTENT: 1, reasons.HIDDEN_EDITOR: 1}
+    assert _reasons(found.rejected) == {reasons.HIDDEN_CONTENT: 1, reasons.HIDDEN_EDITOR: 1}
 
 
 def test_revisions_that_change_no_text_part_no_pair(editors: Editors, wikipedia: Wikipedia) -> None:
@@ -222,7 +222,7 @@ def test_pages_that_are_missing_or_cannot_be_are_dropped(editors: Editors, wikip
     for title in ("Nowhere", "A|B", "../../etc"):
         found = _found(title, wikipedia)
         assert found.disputes == []
-        assert [(one.reason, one.subject) for one in found.dropped] == [(reasons.PAGE_MISSING, title)]
+        assert [(one.reason, one.subject) for one in found.rejected] == [(reasons.PAGE_MISSING, title)]
 
 
 def test_our_client_reads_pages_redirects_and_links(editors: Editors, wikipedia: Wikipedia) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from data.records.tables import CORRELATIONS, ENVELOPES, STATISTICS as TESTS, SUMMARIES
+from data.records.tables import CORRELATIONS, ENVELOPES, SUMMARIES
+from data.records.tables import STATISTICS as TESTS
 from data.storage.keys import generator
 from reports.card import NotRun, StudyCard
 from reports.report import QUERIES

@@ -2,15 +2,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from reports.figures.uncertainty import entropy_against_persuasion, entropy_plates
+from reports.intervals import mean_interval
 
 from data.errors import InputError
 from reports.figures import Plate, plates, printed
 from reports.figures.coherent_persuasion import persuasion_of_partitions
 from reports.figures.effects import effect_of_relations, effect_plates
 from reports.figures.susceptibility import susceptibility_plates
-from reports.figures.uncertainty import entropy_against_persuasion, entropy_plates
 from reports.frames import checked
-from reports.intervals import mean_interval
 from tests.reports.frames import MODEL, study
 
 KNOWN = checked(study(entities=4, questions=30))

@@ -15,7 +15,7 @@ from pathlib import Path
 from data.records import PARTITIONS, Partition, Question
 from data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, content_of, keeps
 from data.sources.slots import replace_object, snippet_of
-from data.storage.workspace import written_whole
+from data.storage.files import written_whole
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from data.errors import InputError
 from data.records import Partition
-from data.sources.http.manners import printable
-from data.storage.workspace import written_whole
+from data.sources.http.printable import printable
+from data.storage.files import written_whole
 
 FILES: Mapping[Partition, str] = {
     "static": "Static_final.csv",

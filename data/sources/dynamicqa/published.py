@@ -15,7 +15,7 @@ from data.errors import InputError, ServiceBudget, ServiceError
 from data.records import Partition, Question, RelationName, WikidataId, identity
 from data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
 from data.sources.dynamicqa.rules import flags_of_edits, with_flags_across
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 from data.sources.http.session import ServiceProblem, Session
 from data.sources.property_names import DISPUTABLE, relation_of
 from data.sources.slots import (
@@ -32,7 +32,7 @@ from data.sources.slots import (
     flags_of_snippet,
     replace_object,
 )
-from data.storage.workspace import written_whole
+from data.storage.files import written_whole
 
 __all__ = ["FILES", "LICENCE", "SOURCE", "download", "questions", "questions_of"]
 

@@ -25,7 +25,7 @@ from data.catalog import LITERAL_CLASSES, Relation
 from data.errors import InputError, WorkspaceError
 from data.records import Fact, RelationName
 from data.sources.graph.json_file import JsonObject, as_object, counts_or_none, read_object, texts, texts_or_none
-from data.storage.workspace import written_whole
+from data.storage.files import written_whole
 
 SOURCE = "yago_qec.json of measureLM"
 LICENCE = "CC BY 4.0"

@@ -45,7 +45,7 @@ Row = Mapping[str, Term]
 class Rows:
     """What a graph answered, and where it was asked what, and when it said so (UTC).
 
-    rows: variable -> term; an unbound variable is an absent key. dropped: rows with a blank node, which has no name to
+    rows: variable -> term; an unbound variable is an absent key. rejected: rows with a blank node, which has no name to
     ask for it again.
     """
 
@@ -53,11 +53,11 @@ class Rows:
     address: str
     query: str
     retrieved_at: datetime
-    dropped: int = 0
+    rejected: int = 0
 
     def __len__(self) -> int:
-        """How many rows there were, dropped ones included: what a LIMIT counts."""
-        return len(self.rows) + self.dropped
+        """How many rows there were, rejected ones included: what a LIMIT counts."""
+        return len(self.rows) + self.rejected
 
 
 class SparqlStore(Protocol):

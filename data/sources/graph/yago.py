@@ -58,12 +58,12 @@ NOT_AN_IRI = "an IRI that no query can name"
 class Fetched:
     """The facts of a relation in the order of their keys, why other pairs became none, and how many were looked at.
 
-    A pair of an entity that has its fact already is looked at and not counted as dropped: it is among the fact's
+    A pair of an entity that has its fact already is looked at and not counted as rejected: it is among the fact's
     other_objects. So are all objects of every other entity that was looked at and has the name of the fact's.
     """
 
     facts: list[Fact]
-    dropped: Mapping[str, int]
+    rejected: Mapping[str, int]
     asked: int
 
 
@@ -87,14 +87,14 @@ def facts(
                 break
         if len(choice.chosen) == pairs:
             break
-    said = ", ".join(f"{reason} ({count})" for reason, count in choice.dropped.most_common()) or "nothing"
+    said = ", ".join(f"{reason} ({count})" for reason, count in choice.rejected.most_common()) or "nothing"
     if not choice.chosen:
         raise InputError(
             f"relation {relation.name}: {store.address} holds no fact of {', '.join(relation.yago)} that can be used; "
-            f"dropped of {choice.asked} pairs: {said}"
+            f"rejected of {choice.asked} pairs: {said}"
         )
-    log.info("relation %s: %d facts of %d pairs; dropped: %s", relation.name, len(choice.chosen), choice.asked, said)
-    return Fetched(_facts(store, choice, source, licence), dict(choice.dropped), choice.asked)
+    log.info("relation %s: %d facts of %d pairs; rejected: %s", relation.name, len(choice.chosen), choice.asked, said)
+    return Fetched(_facts(store, choice, source, licence), dict(choice.rejected), choice.asked)
 
 
 def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
@@ -138,10 +138,10 @@ class _Choice:
     def __init__(self, relation: Relation, known: Entities) -> None:
         self.relation, self.known = relation, known
         self.chosen: dict[Uri, _Chosen] = {}
-        self.dropped: Counter[str] = Counter()
+        self.rejected: Counter[str] = Counter()
         self.asked = 0
         self.called: dict[str, dict[Uri, None]] = defaultdict(dict)
-        """The entities of each name, whether they have a fact or were dropped: nobody who reads it can tell which."""
+        """The entities of each name, whether they have a fact or were rejected: nobody who reads it can tell which."""
         self._names: set[str] = set()
 
     def unknown(self, block: Sequence[Pair]) -> Iterator[Uri]:
@@ -161,23 +161,23 @@ class _Choice:
         if entity in self.chosen:
             return
         if not isinstance(entity, Uri):
-            self.dropped[NO_ENTITY] += 1
+            self.rejected[NO_ENTITY] += 1
             return
         name = self.known.name(entity) if is_iri(entity) else None
         if name is not None:
             self.called[name][entity] = None
         if not is_iri(entity) or (isinstance(value, Uri) and not is_iri(value)):
-            self.dropped[NOT_AN_IRI] += 1
+            self.rejected[NOT_AN_IRI] += 1
             return
         answer = self.answer(value)
         if name is None:
-            self.dropped[NO_NAME] += 1
+            self.rejected[NO_NAME] += 1
         elif answer is None:
-            self.dropped[NO_ANSWER if isinstance(value, Uri) else NO_VALUE] += 1
+            self.rejected[NO_ANSWER if isinstance(value, Uri) else NO_VALUE] += 1
         elif answer == name:
-            self.dropped[OWN_NAME] += 1
+            self.rejected[OWN_NAME] += 1
         elif name in self._names:
-            self.dropped[NAME_TAKEN] += 1
+            self.rejected[NAME_TAKEN] += 1
         else:
             self._names.add(name)
             self.chosen[entity] = _Chosen(pair, name, answer, value if isinstance(value, Uri) else None)

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any, Literal
 
 from data.errors import ServiceError, ServiceTimeout
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 
 Form = Literal["json", "text"]
 
@@ -29,14 +29,14 @@ class Reply:
 
 @dataclass(frozen=True)
 class ServiceProblem:
-    """An error inside an answer; passing: asking again later may help; kind: the error to raise.
+    """An error inside an answer; transient: asking again later may help; kind: the error to raise.
 
     wait_s: seconds to wait before that, where the answer's header says none. tries: how often to ask in all, where that
     is more than the service's settings say, since waiting is all that helps.
     """
 
     message: str
-    passing: bool = False
+    transient: bool = False
     kind: type[ServiceError] = ServiceError
     wait_s: float | None = None
     tries: int | None = None
@@ -44,7 +44,7 @@ class ServiceProblem:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a service said: the parsed JSON or the text, the address asked, and when (UTC; also when kept since).
+    """What a service said: the parsed JSON or the text, the address asked, and when (UTC; of a cached one, too).
 
     content is None where an allowed status other than 200 came without JSON.
     """
@@ -67,7 +67,7 @@ def no_error(content: Any) -> ServiceProblem | None:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a good answer is: its form, its statuses, no error inside; and whether a kept one never grows old."""
+    """What a good answer is: its form, its statuses, no error inside; and whether a cached one never grows old."""
 
     form: Form = "json"
     error_of: ErrorOf = no_error

@@ -1,11 +1,14 @@
-"""Answers of a public service, kept on disk: one SQLite file per service, values in JSON, nothing that runs when read.
+"""Cached responses of a public service: one SQLite file per service, values in JSON, nothing that runs when read.
 
-An answer is kept in one transaction, so a kill at any moment leaves all that was kept before, and nothing in part. Only
-the answer is kept: not who asked (the contact stands in the request), and no cookies.
+A response is written in one transaction: a kill at any moment leaves all that was cached before, and nothing in part.
+Its checksum covers all of it: where a bit changed, the service is asked again. Only the response is cached: not who
+asked (the contact stands in the request), and no cookies.
 """
 
+import base64
 import hashlib
 import json
+import logging
 import os
 import sqlite3
 import threading
@@ -16,20 +19,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import requests
-from requests.structures import CaseInsensitiveDict
-from requests_cache.backends.sqlite import SQLiteCache
-from requests_cache.models.response import CachedResponse
 
-from data.errors import WorkspaceError
+from data.errors import ServiceError, WorkspaceError
 
-_BUSY_MS = 30_000
-_TEXT = CaseInsensitiveDict({"Content-Type": "text/plain; charset=utf-8"})
-"""By this the library keeps a body as text, and not in base 85."""
+log = logging.getLogger(__name__)
+
+_BUSY_S = 30.0
+_CREATE = "CREATE TABLE IF NOT EXISTS cached_responses (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
+_READ = "SELECT value FROM cached_responses WHERE key = ?"
+_WRITE = "INSERT OR REPLACE INTO cached_responses VALUES (?, ?)"
 
 
 @dataclass(frozen=True)
-class Kept:
-    """An answer as it came, and when."""
+class CachedResponse:
+    """A response's HTTP status, its body, and when it was received (UTC)."""
 
     status: int
     body: bytes
@@ -37,58 +40,89 @@ class Kept:
 
 
 def key_of(request: requests.PreparedRequest) -> str:
-    """What tells one request from another: its method, address with parameters, body, and the wanted format."""
+    """The SHA-256 (hex) of a request's method, address with parameters, body, and accepted format."""
     body = request.body.decode() if isinstance(request.body, bytes) else request.body
-    told = [request.method, request.url, body, request.headers.get("Accept")]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    parts = [request.method, request.url, body, request.headers.get("Accept")]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class HttpCache:
-    """The kept answers of one file, for all threads of a process; WorkspaceError where the file cannot be used."""
+    """The cached responses of one file, for all threads of a process.
+
+    Every method raises WorkspaceError where the file cannot be used, and ServiceError after `close`.
+    """
 
     def __init__(self, file: Path) -> None:
-        self._file = file
-        self._writing = threading.Lock()
+        self._file, self._lock, self.is_closed = file, threading.RLock(), False
         with self._usable():
             file.parent.mkdir(parents=True, exist_ok=True)
             if not all(os.access(place, os.W_OK) for place in (file.parent, file) if place.exists()):
-                raise PermissionError("it cannot be written")  # the library would try to, without end
-            self._kept = SQLiteCache(file, serializer="json", decode_content=True, busy_timeout=_BUSY_MS)
+                raise PermissionError("it cannot be written")
+            self._database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+            try:
+                self._database.execute(_CREATE)
+            except BaseException:
+                self._database.close()
+                raise
 
-    def get(self, key: str) -> Kept | None:
-        """The answer under this key, however old; None without one that can be read."""
+    def get(self, key: str) -> CachedResponse | None:
+        """The response under this key, however old; None without one, or with a warning where it is damaged."""
         with self._usable():
-            found = self._kept.responses.get(key)
-        if found is None or found.content is None:
+            row = self._database.execute(_READ, (key,)).fetchone()
+        try:
+            return None if row is None else _response(key, row[0])
+        except (ValueError, KeyError, TypeError) as error:
+            log.warning("a cached response in %s is damaged (%s); the service is asked again", self._file, error)
             return None
-        return Kept(found.status_code, found.content, found.created_at.astimezone(UTC))
 
-    def put(self, key: str, answer: Kept, address: str) -> None:
-        """Keeps an answer of text in place of any before it; on return it is on disk."""
-        response = CachedResponse(
-            content=answer.body,
-            status_code=answer.status,
-            url=address,
-            headers=_TEXT,
-            created_at=answer.retrieved_at,
-            encoding="utf-8",
-        )
-        with self._writing, self._usable():
-            self._kept.responses[key] = response
-            kept = self.get(key)
-            if kept is None or kept.retrieved_at != answer.retrieved_at:  # the library is silent about a full disk
-                raise OSError("an answer could not be written; is the disk full?")
+    def put(self, key: str, response: CachedResponse, address: str) -> None:
+        """Caches a response in place of any before it; on return it is on disk."""
+        value = _value(key, response, address)
+        with self._usable():
+            self._database.execute(_WRITE, (key, value))
 
     def close(self) -> None:
-        """Closes the file."""
-        self._kept.close()  # type: ignore[no-untyped-call]
+        """Closes the file, when the threads that use it are done with what they read or write now."""
+        with self._lock:
+            self.is_closed = True
+            self._database.close()
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
         try:
-            yield
+            with self._lock:
+                if self.is_closed:
+                    raise ServiceError(f"the cached responses of {self._file} are closed; open a new session")
+                yield
         except (sqlite3.Error, OSError) as error:
             raise WorkspaceError(
-                f"the answers kept in {self._file} cannot be used ({error}); "
-                "if the file is damaged, remove it and run again"
+                f"the cached responses in {self._file} cannot be used: {error}; free space on a full disk, remove the "
+                "file where it is damaged, and run again"
             ) from None
+
+
+def _value(key: str, response: CachedResponse, address: str) -> bytes:
+    """The response as JSON: its body as text, or in base 64 where it is not UTF-8."""
+    content: dict[str, object] = {
+        "status": response.status,
+        "retrieved_at": response.retrieved_at.astimezone(UTC).isoformat(),
+        "address": address,
+    }
+    try:
+        content["body"] = response.body.decode()
+    except UnicodeDecodeError:
+        content["base64"] = base64.b64encode(response.body).decode()
+    sealed = {**content, "sha256": _checksum(key, content)}
+    return json.dumps(sealed, ensure_ascii=False).encode()
+
+
+def _response(key: str, value: bytes) -> CachedResponse:
+    content = json.loads(value)
+    if content.pop("sha256") != _checksum(key, content):
+        raise ValueError("its checksum does not match")
+    body = content["body"].encode() if "body" in content else base64.b64decode(content["base64"])
+    return CachedResponse(content["status"], body, datetime.fromisoformat(content["retrieved_at"]))
+
+
+def _checksum(key: str, content: dict[str, object]) -> str:
+    return hashlib.sha256(json.dumps([key, content], sort_keys=True).encode()).hexdigest()

@@ -1,7 +1,7 @@
 """One request to a public service and its whole answer, and what each thing that can go wrong in between means.
 
 Unreachable     no name, no way, refused, no trust: nobody is there
-Passing         it may go better soon: 429, 502, 503, 504, a dropped connection, silence, an answer that breaks off
+TransientError  it may go better soon: 429, 502, 503, 504, a dropped connection, silence, an answer that breaks off
 ServiceError    the answer is there and is nonsense: asking again would bring the same
 ServiceTimeout  the answer is there, and ends where the service ran out of time, or is too large: ask for less
 """
@@ -21,12 +21,13 @@ from urllib3 import exceptions as broken
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from data.sources.http.answer import Reply, out_of_time, phrase
-from data.sources.http.manners import asked_to_wait, printable
+from data.sources.http.headers import retry_after_s
+from data.sources.http.printable import printable
 
 LARGEST = 64 * 2**20
 CONNECT_S = 5.0
 """Seconds for the name of a host to be found, and for a connection to it."""
-PASSING = (429, 502, 503, 504)
+TRANSIENT_STATUSES = (429, 502, 503, 504)
 _CHUNK = 2**16
 _OUR_SIDE = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to establish a new connection: )?")
 
@@ -35,7 +36,7 @@ class Unreachable(Exception):
     """Nobody answers at the address; the text says why."""
 
 
-class Passing(Exception):
+class TransientError(Exception):
     """A try that failed for a reason that may pass.
 
     kind: the error to raise when it does not; wait_s: seconds the service asks us to wait; tries: how often at most;
@@ -70,36 +71,36 @@ def exchange(
 ) -> Reply:
     """Sends the request once and reads the whole answer, of at most 64 MiB; redirects are not followed.
 
-    `timeout_s` bounds the seconds of silence, and again those of reading the answer. Raises Unreachable, Passing or
-    ServiceError; the texts of the last two begin with `named`.
+    `timeout_s` bounds the seconds of silence, and again those of reading the answer. Raises Unreachable,
+    TransientError or ServiceError; the texts of the last two begin with `named`.
     """
     settings = http.merge_environment_settings(request.url, {}, True, None, None)
     try:
         with http.send(request, timeout=(connect_s, timeout_s), allow_redirects=False, **settings) as response:
-            status, wait_s = response.status_code, asked_to_wait(response.headers)
-            if status in PASSING:
+            status, wait_s = response.status_code, retry_after_s(response.headers)
+            if status in TRANSIENT_STATUSES:
                 said = f"{named} answers {phrase(status)}"
                 # So some SPARQL services (QLever) say that the query, not who asks, takes too much of their time.
                 if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):
                     raise ServiceTimeout(f"{said}, for the query ran out of time; ask for less")
                 if status == 429:
-                    raise Passing(f"{said}: it refuses us for now", wait_s=wait_s, ends=ServiceBudget)
-                raise Passing(said, kind=ServiceTimeout if status == 504 else ServiceError, wait_s=wait_s)
+                    raise TransientError(f"{said}: it refuses us for now", wait_s=wait_s, ends=ServiceBudget)
+                raise TransientError(said, kind=ServiceTimeout if status == 504 else ServiceError, wait_s=wait_s)
             return Reply(status, response.headers, _body(response, named, timeout_s), wait_s)
     except (failures.ReadTimeout, broken.ReadTimeoutError):
-        raise Passing(f"{named} was silent for {timeout_s:g} s", kind=ServiceTimeout, tries=2) from None
+        raise TransientError(f"{named} was silent for {timeout_s:g} s", kind=ServiceTimeout, tries=2) from None
     except (failures.ConnectTimeout, failures.ProxyError, failures.SSLError) as error:
         raise Unreachable(_why(error)) from None
     except failures.ConnectionError as error:
         if isinstance(getattr(error.args[0] if error.args else None, "reason", None), broken.NewConnectionError):
             raise Unreachable(_why(error)) from None
-        raise Passing(f"{named} dropped the connection ({_why(error)})") from None
+        raise TransientError(f"{named} dropped the connection ({_why(error)})") from None
     except (failures.RequestException, broken.LocationValueError) as error:
         raise ServiceError(f"{named} cannot be asked: {printable(str(error), 200)}") from None
     except broken.DecodeError:
-        raise Passing(f"{named} sent an answer that cannot be unpacked", tries=2) from None
+        raise TransientError(f"{named} sent an answer that cannot be unpacked", tries=2) from None
     except broken.HTTPError:
-        raise Passing(f"{named} broke off in its answer", kind=ServiceTimeout, tries=2) from None
+        raise TransientError(f"{named} broke off in its answer", kind=ServiceTimeout, tries=2) from None
 
 
 def seconds_to_connect(http: requests.Session, address: str) -> float:
@@ -138,7 +139,7 @@ def _body(response: requests.Response, named: str, timeout_s: float) -> bytes:
         if len(body) > LARGEST:
             raise ServiceTimeout(f"{named} sends more than {LARGEST // 2**20} MiB; ask for less")
         if time.monotonic() > last:
-            raise Passing(f"{named} still sends after {timeout_s:g} s", kind=ServiceTimeout, tries=2)
+            raise TransientError(f"{named} still sends after {timeout_s:g} s", kind=ServiceTimeout, tries=2)
     return bytes(body)
 
 

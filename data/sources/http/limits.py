@@ -11,28 +11,36 @@ from dataclasses import dataclass
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
 from data.errors import ServiceBudget, ServiceError
-from data.sources.http.exchange import Passing
+from data.sources.http.exchange import TransientError
 
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 
 
 @dataclass(frozen=True)
 class Service:
-    """A public service and how it is treated; `requests` and `minutes` are what one run may use of it.
+    """A public service and its limits.
 
-    name: as users know it; at_once: requests in flight; age_days: how old a kept answer may be; timeout_s: seconds it
-    may be silent; tries: how often one request is sent while the reason to fail may pass; contact_needed: whether it
-    wants to know whom it can reach.
+    Attributes:
+        name: What users know it as.
+        address: Its http or https address.
+        max_concurrency: Requests in flight.
+        requests_per_minute: Its rate, at even distances.
+        cache_ttl_days: How old a cached response may be.
+        timeout_s: Seconds that it may be silent.
+        max_requests: Requests that one run may send, every try counted.
+        max_minutes: Minutes that one run may ask it, from the first request on.
+        tries: How often one request is sent while its error is transient.
+        contact_needed: Whether it wants to know whom it can reach.
     """
 
     name: str
     address: str
-    at_once: int = 1
-    requests_a_minute: float = 60.0
-    age_days: float = 30.0
+    max_concurrency: int = 1
+    requests_per_minute: float = 60.0
+    cache_ttl_days: float = 30.0
     timeout_s: float = 90.0
-    requests: int = 10_000
-    minutes: float = 360.0
+    max_requests: int = 10_000
+    max_minutes: float = 360.0
     tries: int = 4
     contact_needed: bool = True
 
@@ -48,7 +56,7 @@ class Limits:
     ) -> None:
         self.sent, self.waited_s = 0, 0.0
         self._service, self._named = service, named
-        self._places = threading.BoundedSemaphore(service.at_once)
+        self._places = threading.BoundedSemaphore(service.max_concurrency)
         self._lock = threading.Lock()
         self._woken = threading.Event()
         self._now, self._sleep = now, sleep or self._woken.wait
@@ -66,9 +74,9 @@ class Limits:
             self._places.release()
 
     def tries(self) -> Retrying:
-        """Calls what it is given again while that raises Passing: as often as the service's settings say."""
+        """Calls what it is given again while that raises TransientError: as often as the service's settings say."""
         return Retrying(
-            retry=retry_if_exception_type(Passing),
+            retry=retry_if_exception_type(TransientError),
             stop=self._tried_enough,
             wait=_seconds_to_try_again,
             sleep=self.sleep,
@@ -87,7 +95,7 @@ class Limits:
             if left is not None and seconds > left:
                 raise ServiceBudget(
                     f"{self._named} is to be asked again in {seconds:.0f} s, and this run has {left:.0f} s left of its "
-                    f"{self._service.minutes:g} minutes; run again later: answers are kept"
+                    f"{self._service.max_minutes:g} minutes; run again later: responses are cached"
                 )
             self.waited_s += seconds
         self._sleep(seconds)
@@ -105,7 +113,7 @@ class Limits:
 
     def _tried_enough(self, state: RetryCallState) -> bool:
         failed = state.outcome.exception() if state.outcome else None
-        most, least = (failed.tries, failed.patience) if isinstance(failed, Passing) else (None, 0)
+        most, least = (failed.tries, failed.patience) if isinstance(failed, TransientError) else (None, 0)
         tries = self._service.tries
         return state.attempt_number >= max(least, min(most or tries, tries))
 
@@ -127,11 +135,11 @@ class Limits:
             self._refuse_if_ended()
             now = self._now()
             if self._until is None:
-                self._until = now + 60 * self._service.minutes
+                self._until = now + 60 * self._service.max_minutes
             if now >= self._until:
-                raise self._spent(f"{self._service.minutes:g} minutes", "minutes")
-            if self.sent >= self._service.requests:
-                raise self._spent(f"{self._service.requests} requests", "requests")
+                raise self._spent(f"{self._service.max_minutes:g} minutes", "max_minutes")
+            if self.sent >= self._service.max_requests:
+                raise self._spent(f"{self._service.max_requests} requests", "max_requests")
             if self._pause_until is not None and self._pause_until > now:
                 return self._pause_until - now
             self.sent += 1
@@ -139,12 +147,12 @@ class Limits:
 
     def _spent(self, what: str, setting: str) -> ServiceBudget:
         return ServiceBudget(
-            f"{self._named}: this run has used its {what}; answers are kept, so run again to go on, or raise "
+            f"{self._named}: this run has used its {what}; responses are cached, so run again to go on, or raise "
             f"`{setting}` of the service in the study file"
         )
 
 
 def _seconds_to_try_again(state: RetryCallState) -> float:
     failed = state.outcome.exception() if state.outcome else None
-    asked = failed.wait_s if isinstance(failed, Passing) else None
+    asked = failed.wait_s if isinstance(failed, TransientError) else None
     return max(_BACKOFF(state), asked or 0.0)

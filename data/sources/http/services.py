@@ -1,4 +1,4 @@
-"""The public services, by the name that a study file gives them: where they are and how they want to be treated."""
+"""The public services, by the name that a study file gives them: where they are and their limits."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -9,43 +9,55 @@ _A_DAY = 24 * 60
 """Minutes: a study's questions are made in hours, and what is asked first may be asked last."""
 
 
-def _wikimedia(name: str, address: str, *, age_days: float) -> Service:
-    return Service(name, address, at_once=3, requests_a_minute=200, age_days=age_days, requests=200_000, minutes=_A_DAY)
+def _wikimedia(name: str, address: str, *, cache_ttl_days: float) -> Service:
+    return Service(
+        name,
+        address,
+        max_concurrency=3,
+        requests_per_minute=200,
+        cache_ttl_days=cache_ttl_days,
+        max_requests=200_000,
+        max_minutes=_A_DAY,
+    )
 
 
 SERVICES: Mapping[str, Service] = MappingProxyType(
     {
         "yago": Service(
-            "YAGO", "https://yago-knowledge.org/sparql/query", at_once=1, requests_a_minute=60, age_days=30
+            "YAGO",
+            "https://yago-knowledge.org/sparql/query",
+            max_concurrency=1,
+            requests_per_minute=60,
+            cache_ttl_days=30,
         ),
         "wikidata": Service(
             "Wikidata Query Service",
             "https://query.wikidata.org/sparql",
-            at_once=1,
-            requests_a_minute=30,
-            age_days=7,
-            minutes=_A_DAY,
+            max_concurrency=1,
+            requests_per_minute=30,
+            cache_ttl_days=7,
+            max_minutes=_A_DAY,
         ),
-        "wikidata_api": _wikimedia("Wikidata", "https://www.wikidata.org/w/api.php", age_days=7),
-        "wikipedia": _wikimedia("Wikipedia", "https://en.wikipedia.org/w/api.php", age_days=30),
+        "wikidata_api": _wikimedia("Wikidata", "https://www.wikidata.org/w/api.php", cache_ttl_days=7),
+        "wikipedia": _wikimedia("Wikipedia", "https://en.wikipedia.org/w/api.php", cache_ttl_days=30),
         "pageviews": _wikimedia(
-            "Wikimedia page views", "https://wikimedia.org/api/rest_v1/metrics/pageviews", age_days=7
+            "Wikimedia page views", "https://wikimedia.org/api/rest_v1/metrics/pageviews", cache_ttl_days=7
         ),
         "wembedder": Service(
             "Wembedder",
             "https://wembedder.toolforge.org/api",
-            at_once=1,
-            requests_a_minute=60,
-            age_days=180,
-            requests=20_000,
-            minutes=_A_DAY,
+            max_concurrency=1,
+            requests_per_minute=60,
+            cache_ttl_days=180,
+            max_requests=20_000,
+            max_minutes=_A_DAY,
         ),
         "dynamicqa": Service(
             "DynamicQA on GitHub",
             "https://raw.githubusercontent.com/copenlu/dynamicqa/main/Data",
-            at_once=1,
-            requests_a_minute=60,
-            age_days=365,
+            max_concurrency=1,
+            requests_per_minute=60,
+            cache_ttl_days=365,
             contact_needed=False,
         ),
     }

@@ -1,9 +1,9 @@
 """One polite session for every public service: who asks, how often, how long, and what is not asked again.
 
-    ask   kept and young enough? -> the cache
+    ask   cached and young enough? -> the cache
           else tries (tenacity), every one of them through
               the run's budget -> a pause the service asked for -> a place in flight -> the rate -> one exchange
-          a good answer is kept before it is handed on; anything else never is
+          a good answer is cached before it is returned; anything else never is
 
 "Good" is the right status, whole JSON or text, and no error inside. All limits hold over all threads that use the
 session.
@@ -23,11 +23,13 @@ import requests
 from pyrate_limiter import Limiter, Rate
 
 from data.errors import ServiceBudget, ServiceError
+from data.sources.http.addresses import check_address, place_in, redirected
 from data.sources.http.answer import Answer, ErrorOf, Form, Lasting, Reply, ServiceProblem, Wanted, no_error, refusal
-from data.sources.http.cache import HttpCache, Kept, key_of
-from data.sources.http.exchange import CONNECT_S, OneExchange, Passing, Unreachable, exchange, seconds_to_connect
+from data.sources.http.cache import CachedResponse, HttpCache, key_of
+from data.sources.http.exchange import CONNECT_S, OneExchange, TransientError, Unreachable, exchange, seconds_to_connect
+from data.sources.http.headers import user_agent
 from data.sources.http.limits import Limits, Service
-from data.sources.http.manners import check_address, place_in, printable, redirected, user_agent
+from data.sources.http.printable import printable
 from data.storage.workspace import slug
 
 __all__ = ["Answer", "Service", "ServiceProblem", "Session"]
@@ -41,12 +43,18 @@ _REDIRECTS = 3
 _ACCEPTED: Mapping[Form, str] = {"json": "application/json", "text": "text/plain, */*;q=0.5"}
 
 
+def limiter_of(service: Service) -> Limiter:
+    """What keeps to the service's requests per minute, one after another at even distances."""
+    return Limiter(Rate(1, max(1, ceil(60_000 / service.requests_per_minute))), buffer_ms=1)
+
+
 class Session:
     """Asks one service, for all threads of a run.
 
     contact: an e-mail address or URL of whoever runs this; ServiceError without one, unless offline or the service
-    needs none. cache: the folder of kept answers, one file per service. offline: only kept answers. not_before: those
-    kept before this moment (UTC) are asked anew. now, sleep: another clock, for tests.
+    needs none. cache: the folder of cached responses, one file per service. offline: only cached responses. not_before:
+    those cached before this moment (UTC) are requested again. limiter: keeps the requests per minute
+    of several sessions. now, sleep: another clock, for tests.
     """
 
     def __init__(
@@ -57,6 +65,7 @@ class Session:
         cache: Path,
         offline: bool = False,
         not_before: datetime | None = None,
+        limiter: Limiter | None = None,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
@@ -67,15 +76,20 @@ class Session:
         if not offline:
             self._headers["User-Agent"] = user_agent(contact, self._named, needed=service.contact_needed)
         self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
-        self._limiter = Limiter(Rate(1, max(1, ceil(60_000 / service.requests_a_minute))), buffer_ms=1)
-        self._http = OneExchange(limiter=self._limiter, per_host=False, limit_statuses=())
+        self._own_limiter = limiter_of(service) if limiter is None else None
+        self._http = OneExchange(limiter=limiter or self._own_limiter, per_host=False, limit_statuses=())
         self._limits = Limits(service, self._named, now=now, sleep=sleep)
         self._now = now
         self._lock = threading.Lock()
-        self._being_asked: dict[str, threading.Lock] = {}
+        self._in_progress: dict[str, threading.Lock] = {}
         self._connect_s: float | None = None
         self._not_connected = 0
         self._reached = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._cache.is_closed
 
     @property
     def sent(self) -> int:
@@ -100,19 +114,19 @@ class Session:
         lasting: Lasting = False,
         anew: bool = False,
     ) -> Answer:
-        """The answer to a form, kept or asked for: its fields go into the address (GET) or the body (POST).
+        """The answer to a form, cached or requested: its fields go into the address (GET) or the body (POST).
 
         path: added to the service's address, its parts quoted by the caller. error_of: finds an error inside an answer.
         allow: the statuses of good answers. content: what a good answer is. lasting: what is asked for never changes
-        (or: whether what was answered never does), so that a kept answer is never too old. anew: a kept answer is not
+        (or: whether what was answered never does), so that a cached one is never too old. anew: a cached one is not
         taken, unless offline, and a good one takes its place. Raises ServiceError (cannot be asked, answered nonsense
-        or an error, or offline and not kept), ServiceTimeout (ask for less), ServiceBudget (this run has asked enough).
+        or an error, or offline and not cached), ServiceTimeout (ask for less), ServiceBudget (this run asked enough).
         """
         request = self._request(form, method, path, accept or _ACCEPTED[content])
         wanted = Wanted(content, error_of, allow, lasting)
         key = key_of(request)
         with self._alone(key):
-            answer = None if anew and not self.offline else self._kept(key, wanted)
+            answer = None if anew and not self.offline else self._cached(key, wanted)
             if answer is not None:
                 with self._lock:
                     self.from_cache += 1
@@ -120,18 +134,19 @@ class Session:
             if self.offline:
                 since = "" if self.not_before is None else f" and not older than {self.not_before:%Y-%m-%d %H:%M} UTC"
                 raise ServiceError(
-                    f"{self._named} is not asked, for this run is offline, and nothing kept is younger than "
-                    f"{self.service.age_days:g} days{since}; run again with a network"
+                    f"{self._named} is not asked, for this run is offline, and no cached response is younger than "
+                    f"{self.service.cache_ttl_days:g} days{since}; run again with a network"
                 )
             answer, body = self._asked(request, wanted)
-            self._cache.put(key, Kept(answer.status, body, answer.retrieved_at), request.url or "")
+            self._cache.put(key, CachedResponse(answer.status, body, answer.retrieved_at), request.url or "")
             return answer
 
     def close(self) -> None:
         """Wakes and ends whoever waits, and closes connections and cache."""
         self._limits.end(ServiceError(f"{self._named} is not asked any more: the session is closed"))
         self._http.close()
-        self._limiter.close()
+        if self._own_limiter is not None:
+            self._own_limiter.close()
         self._cache.close()
 
     def __enter__(self) -> Self:
@@ -150,41 +165,43 @@ class Session:
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:
         with self._lock:
-            lock = self._being_asked.setdefault(key, threading.Lock())
+            lock = self._in_progress.setdefault(key, threading.Lock())
         with lock:
             yield
 
-    def _kept(self, key: str, wanted: Wanted) -> Answer | None:
-        kept = self._cache.get(key)
-        if kept is None or kept.status not in wanted.allow:
+    def _cached(self, key: str, wanted: Wanted) -> Answer | None:
+        cached = self._cache.get(key)
+        if cached is None or cached.status not in wanted.allow:
             return None
-        young = self._is_young(kept.retrieved_at)
+        young = self._is_young(cached.retrieved_at)
         if not young and wanted.lasting is False:
             return None
         try:
-            content = wanted.content(Reply(kept.status, {}, kept.body), self._named)
+            content = wanted.content(Reply(cached.status, {}, cached.body), self._named)
         except ServiceError:
             return None
         if wanted.error_of(content) is not None or not (young or wanted.lasts(content)):
             return None
-        return Answer(content, self.service.address, kept.retrieved_at, True, kept.status)
+        return Answer(content, self.service.address, cached.retrieved_at, True, cached.status)
 
     def _is_young(self, retrieved_at: datetime) -> bool:
-        oldest = datetime.now(UTC) - timedelta(days=min(self.service.age_days, _OLDEST_DAYS))
+        oldest = datetime.now(UTC) - timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
         return retrieved_at >= max(oldest, self.not_before or oldest)
 
     def _asked(self, request: requests.PreparedRequest, wanted: Wanted) -> tuple[Answer, bytes]:
-        failed: list[Passing] = []
+        failed: list[TransientError] = []
         try:
             return self._limits.tries()(self._try, request, wanted, failed)
-        except Passing as passing:
-            said = f"{passing}, after {len(failed)} tries; run again later: answers are kept"
-            if passing.ends is None or any(other.ends is not passing.ends for other in failed):
-                raise passing.kind(said) from None
-            self._limits.end(passing.ends(said))
-            raise passing.ends(said) from None
+        except TransientError as error:
+            said = f"{error}, after {len(failed)} tries; run again later: responses are cached"
+            if error.ends is None or any(other.ends is not error.ends for other in failed):
+                raise error.kind(said) from None
+            self._limits.end(error.ends(said))
+            raise error.ends(said) from None
 
-    def _try(self, request: requests.PreparedRequest, wanted: Wanted, failed: list[Passing]) -> tuple[Answer, bytes]:
+    def _try(
+        self, request: requests.PreparedRequest, wanted: Wanted, failed: list[TransientError]
+    ) -> tuple[Answer, bytes]:
         try:
             reply = self._reply(request)
             if reply.status not in wanted.allow:
@@ -192,23 +209,23 @@ class Session:
             content, retrieved_at = wanted.content(reply, self._named), datetime.now(UTC)
             problem = wanted.error_of(content)
             if problem is not None:
-                raise self._error(problem, reply)
-        except Passing as passing:
-            failed.append(passing)
-            if passing.wait_s:
-                self._limits.pause(passing.wait_s)
-                if passing.wait_s >= _LONG_WAIT_S:
-                    log.warning("%s asks us to wait %.0f s", self.service.name, passing.wait_s)
+                raise self._error_of(problem, reply)
+        except TransientError as error:
+            failed.append(error)
+            if error.wait_s:
+                self._limits.pause(error.wait_s)
+                if error.wait_s >= _LONG_WAIT_S:
+                    log.warning("%s asks us to wait %.0f s", self.service.name, error.wait_s)
             raise
         return Answer(content, self.service.address, retrieved_at, False, reply.status), reply.body
 
-    def _error(self, problem: ServiceProblem, reply: Reply) -> Passing | ServiceError:
+    def _error_of(self, problem: ServiceProblem, reply: Reply) -> TransientError | ServiceError:
         said = f"{self._named} answered with an error: {printable(problem.message, 300)}"
-        if not problem.passing:
+        if not problem.transient:
             return problem.kind(said)
         wait_s = problem.wait_s if reply.wait_s is None else reply.wait_s
         ends = ServiceBudget if problem.kind is ServiceBudget else None
-        return Passing(said, kind=problem.kind, wait_s=wait_s, patience=problem.tries or 0, ends=ends)
+        return TransientError(said, kind=problem.kind, wait_s=wait_s, patience=problem.tries or 0, ends=ends)
 
     def _reply(self, request: requests.PreparedRequest) -> Reply:
         for _ in range(1 + _REDIRECTS):
@@ -231,15 +248,15 @@ class Session:
             )
         except Unreachable as why:
             raise self._unreached(f"{self._named} cannot be reached: {why}", self._now() - began) from None
-        except Passing:
+        except TransientError:
             self._connect_s, self._reached = CONNECT_S, True
             raise
         self._connect_s, self._reached = CONNECT_S, True
         return reply
 
-    def _unreached(self, said: str, seconds: float) -> Passing | ServiceError:
+    def _unreached(self, said: str, seconds: float) -> TransientError | ServiceError:
         self._not_connected += 1
         if self._reached or (self._not_connected < _CONNECT_TRIES and seconds < _SLOW_TO_CONNECT_S):
-            return Passing(said, ends=ServiceError)
+            return TransientError(said, ends=ServiceError)
         self._limits.end(ServiceError(said))
         return ServiceError(said)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from data.errors import ServiceError
 from data.records import Triple, WikidataId
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 from data.sources.property_names import relations_of
-from data.sources.triples.seed_rows import ListedRow, nearest, rows
+from data.sources.triples.csv_rows import ListedRow, nearest, rows
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from data.errors import ServiceError
 from data.records import WikidataId
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 from data.sources.wikimedia.edit_summaries import Verdict, verdict
 from data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, Revision, Wiki
 from data.sources.wikimedia.mediawiki_answers import MISREAD

@@ -55,7 +55,7 @@ def error_of(content: Any) -> ServiceProblem | None:
         return ServiceProblem("JSON that is none of a wiki's; is its address that of api.php?")
     said = content.get("errors") or ([content["error"]] if "error" in content else [])
     problems = [_problem(one) for one in (said if isinstance(said, list) else [said])]
-    return next((problem for problem in problems if not problem.passing), next(iter(problems), None))
+    return next((problem for problem in problems if not problem.transient), next(iter(problems), None))
 
 
 def pages_of(content: Any) -> list[Mapping[str, Any]]:
@@ -100,10 +100,10 @@ def _problem(said: Any) -> ServiceProblem:
     message = f"{code}: {words}"
     if code in _ONLY_WAITING_HELPS:
         kind = ServiceError if code == "maxlag" else ServiceBudget
-        return ServiceProblem(message, passing=True, kind=kind, wait_s=_WAIT_S, tries=PATIENCE)
+        return ServiceProblem(message, transient=True, kind=kind, wait_s=_WAIT_S, tries=PATIENCE)
     ill = code.startswith("internal_api_error_")
     kind = ServiceTimeout if ill and "timeout" in code.lower() else ServiceError
-    return ServiceProblem(message, passing=ill or code == "readonly", kind=kind)
+    return ServiceProblem(message, transient=ill or code == "readonly", kind=kind)
 
 
 def error_or_misread(reads: Reads | None) -> ErrorOf:

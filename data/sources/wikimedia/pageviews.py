@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from data.errors import InputError
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable, shown
 from data.sources.http.session import ServiceProblem, Session
 
 PROJECT = "en.wikipedia"
@@ -110,15 +110,15 @@ def _views(content: Any, months: list[str]) -> dict[str, int] | str:
     """Views by month; or what is wrong with the answer."""
     items = content.get("items") if isinstance(content, dict) else None
     if items is None:
-        return {} if _is_unknown_page(content) else f"no page views, {_shown(content)}; is its address right?"
+        return {} if _is_unknown_page(content) else f"no page views, {shown(content)}; is its address right?"
     if not isinstance(items, list):
-        return f"page views that are no list, {_shown(items)}"
+        return f"page views that are no list, {shown(items)}"
     views: dict[str, int] = {}
     for item in items:
         stamp, count = (item.get("timestamp"), item.get("views")) if isinstance(item, dict) else (None, None)
         month = f"{stamp[:4]}-{stamp[4:6]}" if isinstance(stamp, str) else ""
         if month not in months or month in views or type(count) is not int or not 0 <= count < _MOST:
-            return f"page views that are none of the months asked for, {_shown(item)}"
+            return f"page views that are none of the months asked for, {shown(item)}"
         views[month] = count
     return views
 
@@ -129,10 +129,3 @@ def _is_unknown_page(content: Any) -> bool:
         return False
     title, kind = content.get("title"), content.get("type")
     return isinstance(title, str) and "not found" in title.lower() and not str(kind).endswith("#route")
-
-
-def _shown(content: Any) -> str:
-    try:
-        return printable(str(content), 120)
-    except RecursionError:
-        return "nested too deep to be shown"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from data.records import WikidataId
-from data.sources.http.manners import printable
+from data.sources.http.printable import shown
 from data.sources.http.session import ServiceProblem, Session
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
@@ -52,14 +52,14 @@ def _similar(content: Any) -> list[Similar] | str | None:
     listed = content.get("most_similar") if isinstance(content, dict) else None
     if listed is None:
         unknown = isinstance(content, dict) and str(content.get("message")).startswith("Not found")
-        return None if unknown else f"no list of similar items, {_shown(content)}; is its address right?"
+        return None if unknown else f"no list of similar items, {shown(content)}; is its address right?"
     if not isinstance(listed, list):
-        return f"similar items that are no list, {_shown(listed)}"
+        return f"similar items that are no list, {shown(listed)}"
     found: list[Similar] = []
     for one in listed:
         name, similarity = (one.get("item"), one.get("similarity", "")) if isinstance(one, dict) else (None, "")
         if not isinstance(name, str) or not _is_cosine(similarity):
-            return f"a similar item that is none, {_shown(one)}"
+            return f"a similar item that is none, {shown(one)}"
         if _ITEM.fullmatch(name):
             found.append(Similar(WikidataId(name), float(similarity)))
     return found
@@ -67,10 +67,3 @@ def _similar(content: Any) -> list[Similar] | str | None:
 
 def _is_cosine(said: Any) -> bool:
     return isinstance(said, int | float) and not isinstance(said, bool) and abs(said) <= _MOST
-
-
-def _shown(content: Any) -> str:
-    try:
-        return printable(str(content), 120)
-    except RecursionError:
-        return "nested too deep to be shown"

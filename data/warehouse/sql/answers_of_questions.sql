@@ -1,10 +1,13 @@
 -- Every question under every condition with all that was measured of it; NULL where a measure was not run.
+-- view
 WITH asked AS (
     SELECT
         model, dtype, relation, question_id, condition,
         string_agg(DISTINCT stand_in, '; ' ORDER BY stand_in) AS stand_in
     FROM (
         SELECT model, dtype, relation, question_id, condition, stand_in FROM answers
+        UNION
+        SELECT model, dtype, relation, question_id, condition, stand_in FROM clusters
         UNION
         SELECT model, dtype, relation, question_id, condition, stand_in FROM semantic_entropy
         UNION

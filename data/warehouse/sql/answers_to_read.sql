@@ -1,6 +1,9 @@
--- Every answer in its words, the greedy one first: its group, its log-probability in nats, whether it ended by itself.
+-- Every answer in its words, the greedy one first: its cluster, its log-probability in nats, whether it ended by itself.
+-- The greedy answer is in no cluster, and no answer is where clusters were not measured: NULL.
 SELECT
-    model, dtype, relation, question_id, condition,
-    sample, "text", answer_group, list_sum(token_log_probs) AS log_probability, finished
+    answers.model, answers.dtype, answers.relation, answers.question_id, answers.condition,
+    answers.sample, answers."text", clusters.cluster AS answer_group,
+    list_sum(answers.token_log_probs) AS log_probability, answers.finished
 FROM answers
-ORDER BY model, dtype, relation, question_id, condition, sample NULLS FIRST
+LEFT JOIN clusters USING (model, dtype, relation, question_id, condition, sample)
+ORDER BY answers.model, answers.dtype, answers.relation, answers.question_id, answers.condition, answers.sample NULLS FIRST

@@ -1,4 +1,5 @@
 -- Every question with a context: its entropy without and with it, how far the answers moved, what the greedy one did.
+-- view
 SELECT
     asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.condition,
     alone.semantic_entropy AS semantic_entropy_without,

@@ -1,11 +1,5 @@
 -- One row: how much was asked, scored and answered, and what it took.
--- The measures of a family come from one pass and carry its cost each: it is counted once a family.
-WITH passes AS (
-    SELECT max(runs.seconds) AS seconds, max(runs.forward_passes) AS forward_passes
-    FROM runs
-    JOIN measures ON measures.name = runs.measure
-    GROUP BY runs.relation, runs.model, runs.dtype, runs.seed, measures.family
-)
+-- What a pass took is noted at its leading measure alone, so that the sum counts nothing twice.
 SELECT
     (SELECT count(DISTINCT model) FROM scored) AS models,
     (SELECT count(*) FROM (SELECT relation FROM queries UNION SELECT relation FROM questions)) AS relations,
@@ -14,5 +8,5 @@ SELECT
     (SELECT count(*) FROM persuasion) AS prompts,
     (SELECT count(*) FROM questions) AS questions,
     (SELECT count(*) FROM answers) AS answers,
-    (SELECT coalesce(sum(seconds), 0) FROM passes) AS seconds,
-    (SELECT coalesce(sum(forward_passes), 0)::BIGINT FROM passes) AS forward_passes
+    (SELECT coalesce(sum(seconds), 0) FROM runs) AS seconds,
+    (SELECT coalesce(sum(forward_passes), 0)::BIGINT FROM runs) AS forward_passes

@@ -15,8 +15,10 @@ from data import reasons
 from data.errors import DamagedFile, UsageError
 from data.records import Annotation, Question, Rejected, of_row
 from data.records.tables import ANNOTATIONS
+from data.storage.artifact import TableArtifact
+from data.storage.files import CHARACTERS, verify
 from data.storage.keys import content_key
-from data.storage.workspace import Stored, Workspace, read_metadata
+from data.storage.workspace import Workspace
 from tasks.contexts.annotation.cells import plain
 from tasks.contexts.annotation.changed import change
 from tasks.contexts.questions import not_asked
@@ -64,7 +66,7 @@ class Decided:
     """The questions that go on, changed where annotators changed them, and those that do not, with the reason."""
 
     accepted: tuple[Question, ...]
-    dropped: tuple[Rejected, ...]
+    rejected: tuple[Rejected, ...]
 
 
 def texts_digest(context: str, question: str, answer: str, other_answer: str) -> str:
@@ -89,17 +91,18 @@ def changed_texts(annotation: Annotation) -> tuple[str | None, ...]:
     return annotation.question, annotation.object, annotation.replacement, annotation.context
 
 
-def imported(file: Path) -> Stored:
-    """The file of one import; DamagedFile where it cannot be read, which is people's work and not to be removed."""
+def imported(file: Path) -> TableArtifact:
+    """The file of one import; DamagedFile where it cannot be read: it is people's work and not to be removed."""
     try:
-        stored = Stored(file, ANNOTATIONS, read_metadata(file)["made_from"])
-        stored.read_as_written()
+        name = file.stem[: -2 * (CHARACTERS + 1)]
+        artifact = TableArtifact(file.parent, name, ANNOTATIONS, verify(file)["made_from"])
+        artifact.read()
     except (DamagedFile, KeyError, TypeError) as error:
         raise DamagedFile(
             f"{file} holds annotations and cannot be read; bring it back from a copy, or move it away and import "
             "the sheet again that it came from"
         ) from error
-    return stored
+    return artifact
 
 
 def read_annotations(workspace: Workspace) -> list[Annotation]:
@@ -140,11 +143,11 @@ def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> 
     found = judgements(annotations)
     judged_before = {question_id for question_id, _ in found}
     seen: set[Shown] = set()
-    accepted, dropped = [], []
+    accepted, rejected = [], []
     for question in questions:
         about = shown(question)
         if about in seen:
-            dropped.append(not_asked(question, reasons.DOUBLED))
+            rejected.append(not_asked(question, reasons.DOUBLED))
             continue
         seen.add(about)
         judgement = found.get(about, Judgement(()))
@@ -153,12 +156,12 @@ def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> 
             reason = reasons.ANNOTATORS_DISAGREE if judgement.is_conflict else reasons.NOT_ANNOTATED
             outdated = not judgement.independent and question.question_id in judged_before
             detail = "judged with other texts, before it was built anew" if outdated else _said(judgement)
-            dropped.append(not_asked(question, reason, detail))
+            rejected.append(not_asked(question, reason, detail))
         elif holds.choice in _REASONS:
-            dropped.append(not_asked(question, _REASONS[holds.choice], _said(judgement)))
+            rejected.append(not_asked(question, _REASONS[holds.choice], _said(judgement)))
         else:
             accepted.append(change(question, *changed_texts(holds)))
-    return Decided(tuple(accepted), tuple(dropped))
+    return Decided(tuple(accepted), tuple(rejected))
 
 
 def for_annotator(

@@ -16,8 +16,9 @@ from data.reasons import REASONS
 from data.records import ANNOTATION_CHOICES, Annotation, Question
 from tasks.contexts.annotation.cells import plain
 from tasks.contexts.annotation.changed import change
+from tasks.contexts.annotation.columns import SheetColumn
 from tasks.contexts.annotation.judging import Judgement, Shown, changed_texts, shown, texts_digest
-from tasks.contexts.annotation.spreadsheet import Sheet, SheetColumn, SheetRow
+from tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
 
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {

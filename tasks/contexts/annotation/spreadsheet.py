@@ -18,24 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from data.errors import InputError, UsageError, WorkspaceError
-from data.storage.workspace import TEMPORARY
+from data.storage.files import TEMPORARY
 from tasks.contexts.annotation.cells import LARGEST_CELL, coded, guarded, size, unguarded
+from tasks.contexts.annotation.columns import SheetColumn
 
 TITLE = "questions"
 FORMATS = (".xlsx", ".csv")
 LARGEST_FILE = 512 * 2**20
 """Bytes that a workbook may have unpacked; a zip file of a few kilobytes can hold many gigabytes."""
-
-
-@dataclass(frozen=True)
-class SheetColumn:
-    """A column: its name, its width in signs, whether people write in it, whether it is hidden, what may be chosen."""
-
-    name: str
-    width: int = 0
-    written: bool = False
-    hidden: bool = False
-    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from openpyxl import Workbook, load_workbook
 from openpyxl.styles import Alignment, Font, PatternFill, Protection
@@ -10,9 +10,7 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from tasks.contexts.annotation.cells import coded, decoded, looks_like_formula
-
-if TYPE_CHECKING:
-    from tasks.contexts.annotation.spreadsheet import SheetColumn
+from tasks.contexts.annotation.columns import SheetColumn
 
 GUIDE = "what to do"
 _TEXT = "@"
@@ -27,7 +25,7 @@ class NoText:
 
 
 def workbook(
-    title: str, columns: Sequence["SheetColumn"], rows: Sequence[Sequence[str]], guide: Mapping[str, str]
+    title: str, columns: Sequence[SheetColumn], rows: Sequence[Sequence[str]], guide: Mapping[str, str]
 ) -> bytes:
     """The file's content: a sheet of the rows, and one of the guide's headings with what they say."""
     book = Workbook()
@@ -76,7 +74,7 @@ def _write(cell: Any, text: str, protection: Protection) -> None:
     cell.protection = protection
 
 
-def _offer(sheet: Any, column: "SheetColumn", cells: str) -> None:
+def _offer(sheet: Any, column: SheetColumn, cells: str) -> None:
     offered = DataValidation(
         type="list", formula1=f'"{",".join(column.choices)}"', allow_blank=True, showErrorMessage=True
     )

@@ -35,12 +35,12 @@ Texts = frozenset[str | None]
 class Found:
     """The disputes of a page, by the first edit of each, and what became none.
 
-    dropped: one for each reason, and for each two spans where they are known; `revisions` has the two edits of every
+    rejected: one for each reason, and for each two spans where they are known; `revisions` has the two edits of every
     reverted pair, so half its length is their number.
     """
 
     disputes: list[Dispute]
-    dropped: list[Rejected]
+    rejected: list[Rejected]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def disputes_of_page(
 ) -> Found:
     """The disputes of a page, or of the page that it redirects to.
 
-    embed: texts to unit vectors (n, d). similarity: spans more alike than that, by the cosine, are dropped. span_words:
+    embed: texts to unit vectors (n, d). similarity: spans more alike than that, by cosine, are rejected. span_words:
     the most words of a span. pageviews, months: whom to ask for the page's views, and from when to when; asked only for
     a page with disputes. Raises ServiceError where a service fails.
     """
@@ -103,7 +103,7 @@ def disputes_of_page(
         popularity = pageviews.monthly_mean(history.title, first=months[0], last=months[1]).mean
     return Found(
         [_dispute(history, dispute, sentence, alike, popularity) for dispute, sentence, alike in kept],
-        [_dropped(history, one) for one in rejected],
+        [_row_of(history, one) for one in rejected],
     )
 
 
@@ -219,7 +219,7 @@ def _dispute(
     )
 
 
-def _dropped(history: History, one: _Rejected) -> Rejected:
+def _row_of(history: History, one: _Rejected) -> Rejected:
     return Rejected(
         partition="disputable",
         relation=RELATION,

@@ -40,13 +40,13 @@ class Written:
     """The questions of disputes, in their order, and the disputes without one."""
 
     questions: list[Question]
-    dropped: list[Rejected]
+    rejected: list[Rejected]
 
 
 def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> Written:
     """A question for each dispute that the model can write one for; of equal disputes, for the first.
 
-    A dispute whose prompt and answer do not fit the model's window is dropped. Raises ModelError for a chat template
+    A dispute whose prompt and answer do not fit the model's window is rejected. Raises ModelError for a chat template
     that fails, ScoreError where the model gives a NaN or memory runs out.
     """
     different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
@@ -56,7 +56,7 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
         prompt = _prompt(model, dispute)
         if model.context_window is not None and len(prompt) + MOST_TOKENS > model.context_window:
             why = f"{len(prompt)} tokens, and {MOST_TOKENS} to come; {model.name} reads {model.context_window}"
-            written.dropped.append(_dropped(dispute, reasons.PROMPT_TOO_LONG, why))
+            written.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, why))
         else:
             asked.append((dispute, prompt))
     for start in range(0, len(asked), AT_ONCE):
@@ -67,9 +67,9 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
             if text is not None:
                 written.questions.append(_question(dispute, text))
             elif tries:
-                written.dropped.append(_dropped(dispute, QUESTION_CONTAINS_ANSWER, tries[0]))
+                written.rejected.append(_rejected(dispute, QUESTION_CONTAINS_ANSWER, tries[0]))
             else:
-                written.dropped.append(_dropped(dispute, reasons.NO_QUESTION_WRITTEN, None))
+                written.rejected.append(_rejected(dispute, reasons.NO_QUESTION_WRITTEN, None))
     return written
 
 
@@ -164,7 +164,7 @@ def _question(dispute: Dispute, text: str) -> Question:
     )
 
 
-def _dropped(dispute: Dispute, reason: str, detail: str | None) -> Rejected:
+def _rejected(dispute: Dispute, reason: str, detail: str | None) -> Rejected:
     return Rejected(
         partition="disputable",
         relation=RELATION,

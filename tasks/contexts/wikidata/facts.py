@@ -21,18 +21,18 @@ LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURC
 class StatedFact:
     """A listed fact that Wikidata states; subject and object are those of today, and have names."""
 
-    seed: Triple
+    triple: Triple
     subject: KnownItem
     object: KnownItem
 
     @property
     def question_id(self) -> str:
-        return identity(ID_SOURCE, self.subject.item_id, self.seed.property_id, self.object.item_id)
+        return identity(ID_SOURCE, self.subject.item_id, self.triple.property_id, self.object.item_id)
 
     @property
     def answers(self) -> tuple[str, ...]:
         """Every form that counts as right."""
-        return tuple(dict.fromkeys((*self.object.names, *(form for form in self.seed.answers if form.strip()))))
+        return tuple(dict.fromkeys((*self.object.names, *(form for form in self.triple.answers if form.strip()))))
 
     @property
     def meant(self) -> tuple[str, ...]:
@@ -41,15 +41,15 @@ class StatedFact:
 
     def property_name(self, items: Items) -> str:
         """The list's name of the property, else its label, which `items` has learnt then, else its id."""
-        known = None if self.seed.property else items.get(self.seed.property_id)
-        return self.seed.property or (known and known.label) or self.seed.property_id
+        known = None if self.triple.property else items.get(self.triple.property_id)
+        return self.triple.property or (known and known.label) or self.triple.property_id
 
     def question(self, items: Items) -> str:
         """The list's question, else the catalog's for the property, else one that every property has."""
-        if self.seed.question and self.seed.question.strip():
-            return self.seed.question.strip()
+        if self.triple.question and self.triple.question.strip():
+            return self.triple.question.strip()
         for known in catalog.relations().values():
-            if known.wikidata == self.seed.property_id and not known.reverse:
+            if known.wikidata == self.triple.property_id and not known.reverse:
                 asked = catalog.fill(known.open[0], entity=self.subject.name)
                 return asked.removeprefix("Q: ").removesuffix("\nA:")
         return f"What is the {self.property_name(items)} of {self.subject.name}?"
@@ -69,45 +69,45 @@ class ReadFact:
         return _partition(self.history)
 
 
-def sources(seed: Triple) -> str:
-    """Where a question of this seed comes from: its list, then those who state and tell it."""
-    return ", ".join(dict.fromkeys((seed.source, wikidata.SOURCE, wikipedia.SOURCE)))
+def sources(triple: Triple) -> str:
+    """Where a question of this triple comes from: its list, then those who state and tell it."""
+    return ", ".join(dict.fromkeys((triple.source, wikidata.SOURCE, wikipedia.SOURCE)))
 
 
-def licence(seed: Triple) -> str:
+def licence(triple: Triple) -> str:
     """The terms of each of the sources."""
-    return f"list: {seed.licence}; {LICENCE}"
+    return f"list: {triple.licence}; {LICENCE}"
 
 
-def stated_facts(seeds: Sequence[Triple], items: Items) -> Iterator[StatedFact | Rejected]:
+def stated_facts(triples: Sequence[Triple], items: Items) -> Iterator[StatedFact | Rejected]:
     """The listed facts in their order, each once; `items` has learnt their subjects, objects and values."""
     seen: set[str] = set()
-    for seed in seeds:
-        fact = _stated(seed, items)
+    for triple in triples:
+        fact = _stated(triple, items)
         if isinstance(fact, StatedFact) and fact.question_id in seen:
-            fact = drop(fact, reasons.DOUBLED)
+            fact = reject(fact, reasons.DOUBLED)
         elif isinstance(fact, StatedFact):
             seen.add(fact.question_id)
         yield fact
 
 
-def _stated(seed: Triple, items: Items) -> StatedFact | Rejected:
-    subject, answer = items.get(seed.subject_id), items.get(seed.object_id)
+def _stated(triple: Triple, items: Items) -> StatedFact | Rejected:
+    subject, answer = items.get(triple.subject_id), items.get(triple.object_id)
     if subject is None or answer is None:
-        return _drop_seed(seed, reasons.SUBJECT_MISSING if subject is None else reasons.OBJECT_MISSING)
-    fact = StatedFact(seed, subject, answer)
+        return _reject_triple(triple, reasons.SUBJECT_MISSING if subject is None else reasons.OBJECT_MISSING)
+    fact = StatedFact(triple, subject, answer)
     if subject.label is None:
-        return drop(fact, reasons.SUBJECT_UNNAMED)
+        return reject(fact, reasons.SUBJECT_UNNAMED)
     if answer.label is None:
-        return drop(fact, reasons.OBJECT_UNNAMED)
+        return reject(fact, reasons.OBJECT_UNNAMED)
     if answer.item_id not in map(items.true_id, subject.values):
         now = ", ".join(subject.values) or "none"
-        return drop(fact, reasons.NOT_A_VALUE, detail=f"values: {now}"[:200])
+        return reject(fact, reasons.NOT_A_VALUE, detail=f"values: {now}"[:200])
     if folded(without_qualifier(subject.label)) == folded(without_qualifier(answer.label)):
-        return drop(fact, reasons.OBJECT_IS_SUBJECT)
+        return reject(fact, reasons.OBJECT_IS_SUBJECT)
     asked = fact.question(items)
     if any(QUESTION_CONTAINS_ANSWER in flags_of(asked, (), form, "") for form in fact.meant):
-        return drop(fact, QUESTION_CONTAINS_ANSWER, detail=asked[:200])
+        return reject(fact, QUESTION_CONTAINS_ANSWER, detail=asked[:200])
     return fact
 
 
@@ -115,21 +115,21 @@ def read_fact(
     fact: StatedFact, entities: wikidata.Wikidata, pages: wikipedia.Wikipedia, items: Items, *, words: int
 ) -> ReadFact | Rejected:
     """The fact with its edits and its snippet; words: see `find_snippet`. Raises ServiceError."""
-    history = edit_history(entities, fact.subject.item_id, fact.seed.property_id)
+    history = edit_history(entities, fact.subject.item_id, fact.triple.property_id)
     if history is None:
-        return drop(fact, reasons.SUBJECT_MISSING)
+        return reject(fact, reasons.SUBJECT_MISSING)
     if history.count == 0:
-        return drop(fact, reasons.NOT_EDITED, history, f"hidden revisions: {len(history.hidden)}")
+        return reject(fact, reasons.NOT_EDITED, history, f"hidden revisions: {len(history.hidden)}")
     if fact.subject.wikipedia is None:
-        return drop(fact, reasons.NO_PAGE, history)
+        return reject(fact, reasons.NO_PAGE, history)
     page = pages.page(fact.subject.wikipedia)
     if page is None:
-        return drop(fact, reasons.PAGE_MISSING, history, fact.subject.wikipedia)
+        return reject(fact, reasons.PAGE_MISSING, history, fact.subject.wikipedia)
     if not _is_about(page, fact, items):
-        return drop(fact, reasons.PAGE_OF_ANOTHER, history, f"{page.title} ({page.item_id})")
+        return reject(fact, reasons.PAGE_OF_ANOTHER, history, f"{page.title} ({page.item_id})")
     found = _snippet(page, fact, words)
     if isinstance(found, str):
-        return drop(fact, found, history, f"{page.title}, revision {page.revision}")
+        return reject(fact, found, history, f"{page.title}, revision {page.revision}")
     return ReadFact(fact, history, replace(page, text=""), found)
 
 
@@ -150,9 +150,9 @@ def _snippet(page: wikipedia.Page, fact: StatedFact, words: int) -> Snippet | st
     return find_snippet(page.text, fact.object.names, subject=own, words=words) or reasons.NOT_MENTIONED
 
 
-def drop(fact: StatedFact, reason: str, history: EditHistory | None = None, detail: str | None = None) -> Rejected:
+def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, detail: str | None = None) -> Rejected:
     """The row of a fact that becomes no question; its partition, where its history is known and tells one."""
-    row = _drop_seed(fact.seed, reason)
+    row = _reject_triple(fact.triple, reason)
     return replace(
         row,
         partition=_partition(history) if history and history.count else None,
@@ -166,20 +166,20 @@ def drop(fact: StatedFact, reason: str, history: EditHistory | None = None, deta
     )
 
 
-def _drop_seed(seed: Triple, reason: str) -> Rejected:
+def _reject_triple(triple: Triple, reason: str) -> Rejected:
     return Rejected(
         partition=None,
-        relation=seed.relation,
-        part=seed.property_id,
-        subject=seed.subject or seed.subject_id,
+        relation=triple.relation,
+        part=triple.property_id,
+        subject=triple.subject or triple.subject_id,
         reason=reason,
-        source=sources(seed),
-        licence=licence(seed),
-        subject_id=seed.subject_id,
-        property_id=seed.property_id,
-        object=seed.object,
-        object_id=seed.object_id,
-        retrieved_at=seed.retrieved_at,
+        source=sources(triple),
+        licence=licence(triple),
+        subject_id=triple.subject_id,
+        property_id=triple.property_id,
+        object=triple.object,
+        object_id=triple.object_id,
+        retrieved_at=triple.retrieved_at,
     )
 
 

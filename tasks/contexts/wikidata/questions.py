@@ -1,7 +1,7 @@
 """From listed facts of Wikidata to static and temporal questions, or to the reason why there is none.
 
 A property's facts are read in stages: all items, then the edits and the page of each fact, then what may stand in the
-answer's place. A fact that falls short of a rule is dropped, and the others go on; a service that fails fails the
+answer's place. A fact that falls short of a rule is rejected, and the others go on; a service that fails fails the
 whole, which begins again from the answers that are kept.
 """
 
@@ -22,9 +22,9 @@ from tasks.contexts.wikidata.facts import (
     ID_SOURCE,
     ReadFact,
     StatedFact,
-    drop,
     licence,
     read_fact,
+    reject,
     sources,
     stated_facts,
 )
@@ -48,11 +48,11 @@ class Built:
     """The questions, and what became none."""
 
     questions: list[Question]
-    dropped: list[Rejected]
+    rejected: list[Rejected]
 
 
 def questions_of_property(
-    seeds: Sequence[Triple],
+    triples: Sequence[Triple],
     clients: Clients,
     *,
     words: int = WORDS,
@@ -65,17 +65,17 @@ def questions_of_property(
     where Wembedder names nothing that fits. InputError where the list mixes properties; ServiceError, ServiceTimeout
     and ServiceBudget as the clients raise them.
     """
-    if not seeds:
+    if not triples:
         return Built([], [])
-    items = Items(clients.wikidata, _one_property(seeds))
-    items.learn(seed.property_id for seed in seeds if not seed.property)
-    items.learn(item_id for seed in seeds for item_id in (seed.subject_id, seed.object_id))
-    items.learn(value for seed in seeds if (subject := items.get(seed.subject_id)) for value in subject.stated)
+    items = Items(clients.wikidata, _one_property(triples))
+    items.learn(triple.property_id for triple in triples if not triple.property)
+    items.learn(item_id for triple in triples for item_id in (triple.subject_id, triple.object_id))
+    items.learn(value for triple in triples if (subject := items.get(triple.subject_id)) for value in subject.stated)
 
-    dropped: list[Rejected] = []
-    facts = _without(dropped, stated_facts(seeds, items))
+    rejected: list[Rejected] = []
+    facts = _without(rejected, stated_facts(triples, items))
     read = _without(
-        dropped, (read_fact(fact, clients.wikidata, clients.wikipedia, items, words=words) for fact in facts)
+        rejected, (read_fact(fact, clients.wikidata, clients.wikipedia, items, words=words) for fact in facts)
     )
     similar = [_similar(one.stated, clients.wembedder) for one in read]
     items.learn(alike.item_id for listed in similar for alike in listed)
@@ -86,28 +86,28 @@ def questions_of_property(
         if replacement is None:
             by_service = f"{len(listed)} by Wembedder, " if clients.wembedder else ""
             among = f"{by_service}{len({known.item_id for known in objects})} answers of the property"
-            dropped.append(drop(one.stated, reasons.NO_REPLACEMENT, one.history, f"none fits of {among}"))
+            rejected.append(reject(one.stated, reasons.NO_REPLACEMENT, one.history, f"none fits of {among}"))
         else:
             questions.append(_question(one, replacement, clients.pageviews, items, months))
-    return Built(questions, dropped)
+    return Built(questions, rejected)
 
 
-Kept = TypeVar("Kept", StatedFact, ReadFact)
+Held = TypeVar("Held", StatedFact, ReadFact)
 
 
-def _one_property(seeds: Sequence[Triple]) -> WikidataId:
-    different = sorted({seed.property_id for seed in seeds})
+def _one_property(triples: Sequence[Triple]) -> WikidataId:
+    different = sorted({triple.property_id for triple in triples})
     if len(different) > 1:
         raise InputError(f"facts of {len(different)} properties are listed as one's: {', '.join(different)[:80]}")
     return different[0]
 
 
-def _without(dropped: list[Rejected], found: Iterable[Kept | Rejected]) -> list[Kept]:
-    """What is kept; what is not joins `dropped`."""
-    kept: list[Kept] = []
+def _without(rejected: list[Rejected], found: Iterable[Held | Rejected]) -> list[Held]:
+    """What is kept; what is not joins `rejected`."""
+    kept: list[Held] = []
     for one in found:
         if isinstance(one, Rejected):
-            dropped.append(one)
+            rejected.append(one)
         else:
             kept.append(one)
     return kept
@@ -123,24 +123,24 @@ def _similar(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ..
 def _replacement(
     fact: StatedFact, similar: Sequence[Similar], objects: Sequence[KnownItem], items: Items, embed: Embed
 ) -> Replacement | None:
-    known = truth(fact.subject, fact.object, items, answers=fact.seed.answers)
+    known = truth(fact.subject, fact.object, items, answers=fact.triple.answers)
     return of_similar(similar, items, known) or of_embeddings(objects, known, embed)
 
 
 def _question(
     fact: ReadFact, replacement: Replacement, pageviews: PageViews, items: Items, months: tuple[str, str]
 ) -> Question:
-    seed, subject, answer = fact.stated.seed, fact.stated.subject, fact.stated.object
+    triple, subject, answer = fact.stated.triple, fact.stated.subject, fact.stated.object
     asked, answers = fact.stated.question(items), fact.stated.answers
     first, last = months
     of_object = pageviews.monthly_mean(answer.wikipedia, first=first, last=last).mean if answer.wikipedia else None
     return Question(
         question_id=fact.stated.question_id,
-        relation=seed.relation,
+        relation=triple.relation,
         partition=fact.partition,
         subject=subject.name,
         subject_id=subject.item_id,
-        property_id=seed.property_id,
+        property_id=triple.property_id,
         object=answer.name,
         object_id=answer.item_id,
         answers=answers,
@@ -152,8 +152,8 @@ def _question(
         subject_popularity=pageviews.monthly_mean(fact.page.title, first=first, last=last).mean,
         object_popularity=of_object,
         id_source=ID_SOURCE,
-        source=sources(seed),
-        licence=licence(seed),
+        source=sources(triple),
+        licence=licence(triple),
         flags=(*flags_of(asked, answers, answer.name, replacement.name), *_flags_of_snippet(fact)),
         property=fact.stated.property_name(items),
         replacement_id=replacement.item_id,
@@ -164,7 +164,7 @@ def _question(
         page_revision=fact.page.revision,
         edit_revisions=fact.history.edits,
         hidden_edits=len(fact.history.hidden),
-        list_id=seed.list_id,
+        list_id=triple.list_id,
         address=fact.page.address,
         retrieved_at=fact.page.retrieved_at.isoformat(timespec="seconds"),
     )

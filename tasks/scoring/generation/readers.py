@@ -6,17 +6,15 @@ why: it costs time, never a wrong number.
 """
 
 import logging
-import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import torch
 
-from data.errors import ScoreError
+from tasks.models.engine import Verdict
 from tasks.models.language_model import LanguageModel
-from tasks.models.memory import is_out_of_memory, released
+from tasks.models.memory import Halving, is_out_of_memory
 from tasks.scoring.generation.beginnings import beginnings
 from tasks.scoring.generation.slots import Slots
 from tasks.scoring.generation.tree import Node, Tree, live
@@ -29,8 +27,6 @@ PLAIN = "plain"
 
 _ROUNDING = 2e-5  # log-probabilities of the bundled model in float32 moved by up to 1.1e-5 between batches
 _LIKELY = -10.0  # log-probabilities above this matter to draws
-
-_engines: "weakref.WeakKeyDictionary[LanguageModel, _Tried]" = weakref.WeakKeyDictionary()
 
 
 class Reader(Protocol):
@@ -95,53 +91,38 @@ def engine(model: LanguageModel, prompts: Sequence[Tokens]) -> str:
 
     Raises ScoreError where memory runs out with a single prompt.
     """
-    if model not in _engines:
+    if model.engine.cache_slots is None:
         order = sorted(prompts, key=len)
         # Two tokens are put behind each, for which there may be no room.
         some = [tuple(prompt[:-2] if len(prompt) > 3 else prompt) for prompt in (*order[:2], *order[-2:])]
-        tried = _tried(model, list(dict.fromkeys(some)))
-        if tried is None:
+        verdict = _verdict(model, list(dict.fromkeys(some)))
+        if verdict is None:
             return PLAIN  # nothing to compare with; whoever asked finds the NaN and its prompt
-        if tried.reason:
-            log.warning("%s is read prompt by prompt, which is slower: %s", model.name, tried.reason)
-        _engines[model] = tried
-    return PLAIN if _engines[model].reason else SLOTS
+        if verdict.reason:
+            log.warning("%s is read prompt by prompt, which is slower: %s", model.name, verdict.reason)
+        model.engine.cache_slots = verdict
+    return PLAIN if model.engine.cache_slots.reason else SLOTS
 
 
 def rounding(model: LanguageModel) -> float:
     """By how much a logit of this model may differ between batches; 0 where that is too much to be decided about."""
     if model.dtype != "float32":
         return 0.0
-    seen = _engines[model].apart if model in _engines else 0.0
-    return max(_ROUNDING, 2 * seen)
+    seen = model.engine.cache_slots
+    return max(_ROUNDING, 2 * seen.rounding if seen else 0.0)
 
 
-@dataclass(frozen=True)
-class _Tried:
-    """Why a model is not read in slots, if so; and how far log-probabilities lay apart from those of the plain way."""
-
-    reason: str | None
-    apart: float = 0.0
-
-
-def _tried(model: LanguageModel, prompts: Sequence[Tokens]) -> _Tried | None:
-    """What came of a model's rehearsal with some prompts, the shortest first; None where the model gives a NaN."""
-    for some in (prompts, prompts[:1]):
-        trees, plain = _rehearsed(model, some)
-        if not torch.isfinite(plain.log_normaliser).all():
-            return None
-        if reason := _unreadable(model):
-            return _Tried(reason)
-        try:
-            return _compared(model, trees, plain)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            released(model.device)
-    raise ScoreError(
-        f"{model.name} in {model.dtype}: memory runs out with the answers to a single prompt; choose a smaller format, "
-        "or a device with more memory"
-    )
+def _verdict(model: LanguageModel, prompts: Sequence[Tokens]) -> Verdict | None:
+    """What comes of a rehearsal with some prompts, the shortest first; None where the model gives a NaN."""
+    halving = Halving(model, "a rehearsal is read", len(prompts))
+    while True:
+        some = prompts[: halving.amounts[0]]
+        with halving.attempt(len(some), smallest=lambda: "the answers to a single prompt"):
+            trees, plain = _rehearsed(model, some)
+            if not torch.isfinite(plain.log_normaliser).all():
+                return None
+            reason = _unreadable(model)
+            return Verdict(reason) if reason else _compared(model, trees, plain)
 
 
 def _unreadable(model: LanguageModel) -> str | None:
@@ -162,7 +143,7 @@ def _rehearsed(model: LanguageModel, prompts: Sequence[Tokens]) -> tuple[list[Tr
     return trees, Distributions.of(PlainReader(model).grow(live(trees)))
 
 
-def _compared(model: LanguageModel, trees: list[Tree], plain: Distributions) -> _Tried:
+def _compared(model: LanguageModel, trees: list[Tree], plain: Distributions) -> Verdict:
     """Slots held against the plain way; plain: the distributions behind the trees."""
     try:
         reader = SlotReader(model, [tree.prompt for tree in trees], len(trees), max(len(t.prompt) for t in trees) + 8)
@@ -179,12 +160,12 @@ def _compared(model: LanguageModel, trees: list[Tree], plain: Distributions) -> 
         fast, slow = Distributions.of(reader.grow(ends)).log_probs(), plain.log_probs()
         kl = divergence(slow.double(), fast.double())
         if not is_rounding(kl, model.dtype):
-            return _Tried(f"slots change its answers by {kl:.2g} nats")
-        return _Tried(None, float((fast - slow)[slow > _LIKELY].abs().max()))
+            return Verdict(f"slots change its answers by {kl:.2g} nats")
+        return Verdict(None, float((fast - slow)[slow > _LIKELY].abs().max()))
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
         if is_out_of_memory(error):
             raise
-        return _Tried(f"slots cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})")
+        return Verdict(f"slots cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})")
 
 
 def _begins(prompt: Tokens, beginning: Tokens) -> bool:

@@ -1,9 +1,7 @@
 """Answers to many prompts: the prompts enter, their answers grow together, and leave when they have ended."""
 
-import logging
-import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,23 +10,27 @@ from numpy.typing import NDArray
 
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
-from tasks.models.memory import is_out_of_memory, memory_budget, released
+from tasks.models.memory import Halving, memory_budget, released
 from tasks.scoring.generation.answers import Answer, Ends, SampledAnswers
 from tasks.scoring.generation.readers import PLAIN, PlainReader, Reader, SlotReader, engine, rounding
+from tasks.scoring.generation.sampling import Sampling, uniforms
 from tasks.scoring.generation.steps import Sums, step
 from tasks.scoring.generation.tree import Ended, Node, Tree, live
-from tasks.scoring.next_token import check_length, keys_of_a_token, no_distribution, read_plain, shortened, tokenized
-from tasks.scoring.sampling import Sampling, uniforms
-
-log = logging.getLogger(__name__)
+from tasks.scoring.next_token import (
+    check_length,
+    first_broken,
+    is_broken,
+    keys_of_a_token,
+    no_distribution,
+    read_plain,
+    shortened,
+    tokenized,
+)
 
 Prompt = str | Sequence[int]
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
 TOKENS_A_PASS = {"cpu": 1024, "cuda": 16384}
-_LOOKED_AT = 200
-
-_fit: "weakref.WeakKeyDictionary[LanguageModel, int]" = weakref.WeakKeyDictionary()  # where memory ran out with more
 
 
 def sample_answers(
@@ -71,7 +73,7 @@ def sample_answers(
         for number, (prompt, identity) in enumerate(zip(tokens, identities, strict=True))
     ]
     room = max(map(len, tokens)) + max_new_tokens * (samples + 1)
-    at_once = min(at_once, len(trees), _fit.get(model, at_once))
+    at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
     if engine(model, tokens) != PLAIN:
         at_once = min(at_once, _most_slots(model, room, samples + 1, memory))
     growth = _Growth(model, identities, sampling, max_new_tokens)
@@ -122,27 +124,22 @@ class _Growth:
         """The trees, each as soon as all its answers have ended. Where memory runs out, fewer are grown at once."""
         waiting, growing = deque(trees), list[Tree]()
         plain = engine(self._model, [tree.prompt for tree in trees]) == PLAIN
+        halving = Halving(self._model, "prompts are answered", slots)
         while waiting:
-            try:
-                prompts = [tree.prompt for tree in waiting]
-                reader = PlainReader(self._model) if plain else SlotReader(self._model, prompts, slots, room)
-                yield from self._grown(reader, waiting, growing, slots)
-            except (RuntimeError, MemoryError) as error:
-                if not is_out_of_memory(error):
-                    raise
-                if slots == 1:
-                    raise ScoreError(
-                        f"{self._model.name} in {self._model.dtype}: memory runs out with the answers to a single "
-                        "prompt; choose a smaller format, or a device with more memory"
-                    ) from error
-                slots //= 2
-                _fit[self._model] = slots
-                log.warning("%s: memory ran out; %d prompts are answered at once", self._model.name, slots)
+            (slots,) = halving.amounts
+            with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
+                yield from self._grown(self._reader(waiting, plain, slots, room), waiting, growing, slots)
+            if halving.ran_out:
+                (self._model.engine.prompts_at_once,) = halving.amounts
                 waiting.extendleft(tree.afresh() for tree in reversed(growing))
                 growing.clear()
-            del reader
             self._sums = Sums()
             released(self._model.device)
+
+    def _reader(self, trees: Iterable[Tree], plain: bool, slots: int, room: int) -> Reader:
+        if plain:
+            return PlainReader(self._model)
+        return SlotReader(self._model, [tree.prompt for tree in trees], slots, room)
 
     def _grown(self, reader: Reader, waiting: deque[Tree], growing: list[Tree], slots: int) -> Iterator[Tree]:
         free = list(range(slots))
@@ -226,13 +223,7 @@ class _Growth:
             yield place, member, token, log_prob
 
     def _raise_broken(self, nodes: Sequence[Node]) -> None:
-        """A NaN may spread to all that is read in one pass with it: whose it is shows alone."""
-        alone = (
-            node
-            for node in nodes[:_LOOKED_AT]
-            if not torch.isfinite(torch.logsumexp(read_plain(self._model, [node.prompt]).float(), dim=1)).all()
-        )
-        tree = next(alone, nodes[0]).tree
+        tree = first_broken(nodes, lambda node: is_broken(self._model, node.prompt)).tree
         prompt = shortened(str(self._model.tokenizer.decode(list(tree.prompt))))
         raise ScoreError(
             f"{no_distribution(self._model)} while it answers {' / '.join(self._identities[tree.number])}, "

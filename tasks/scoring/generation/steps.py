@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tasks.scoring.sampling import Sampling, draw
+from tasks.scoring.generation.sampling import Sampling, draw
+from tasks.scoring.next_token import normaliser_of
 
 _ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
 
@@ -106,7 +107,7 @@ def step(
     normalisers = []
     for start in range(0, many, some):
         part = logits[start : start + some].float()
-        normaliser = torch.logsumexp(part, dim=1)
+        normaliser = normaliser_of(part)
         normalisers.append(normaliser)
         if not torch.isfinite(normaliser).all():
             continue

@@ -1,10 +1,10 @@
 """The engine of next-token distributions: contexts x queries, exact, with every shared beginning computed once."""
 
 from tasks.scoring.next_token.ahead import MadeAhead
+from tasks.scoring.next_token.broken import check_contexts_matter, check_scores, first_broken, is_broken
 from tasks.scoring.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
-from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
+from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding, normaliser_of
 from tasks.scoring.next_token.plain import (
-    first_broken,
     forward_options,
     left_padded,
     next_token_log_probs,
@@ -29,11 +29,14 @@ __all__ = [
     "Pass",
     "SharedBeginnings",
     "Tokens",
+    "check_contexts_matter",
     "check_length",
+    "check_scores",
     "divergence",
     "engine",
     "first_broken",
     "forward_options",
+    "is_broken",
     "is_rounding",
     "keys_of_a_token",
     "left_padded",
@@ -41,6 +44,7 @@ __all__ = [
     "next_token_by_query",
     "next_token_log_probs",
     "no_distribution",
+    "normaliser_of",
     "read_plain",
     "shortened",
     "tokenized",

@@ -6,11 +6,11 @@ a warning says why. So a model of a kind that nobody thought of costs time, neve
 """
 
 import logging
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 
+from tasks.models.engine import Verdict
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import is_out_of_memory
 from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
@@ -23,8 +23,6 @@ log = logging.getLogger(__name__)
 
 PREFIX_TREE = "prefix tree"
 PLAIN = "plain"
-
-_engines: "weakref.WeakKeyDictionary[LanguageModel, str]" = weakref.WeakKeyDictionary()
 
 
 def next_token_by_query(
@@ -68,7 +66,7 @@ def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
     prompts: [context][query] tokens. All queries after two of the contexts are read in the fast way, as a study has
     them, and some of these in the plain way, too.
     """
-    if model not in _engines:
+    if model.engine.prefix_tree is None:
         tried = _shortest_and_longest(prompts)
         compared = _first_and_last(len(tried[0]))
         plain = [Distributions.of(read_plain(model, [of_context[place] for place in compared])) for of_context in tried]
@@ -78,8 +76,8 @@ def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
         reason = unreadable(model) or _difference(model, tried, log_probs)
         if reason:
             log.warning("%s is read prompt by prompt, which is slower: %s", model.name, reason)
-        _engines[model] = PLAIN if reason else PREFIX_TREE
-    return _engines[model]
+        model.engine.prefix_tree = Verdict(reason)
+    return PLAIN if model.engine.prefix_tree.reason else PREFIX_TREE
 
 
 def _shortest_and_longest(prompts: Sequence[Sequence[Tokens]]) -> list[Sequence[Tokens]]:

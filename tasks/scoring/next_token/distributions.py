@@ -18,8 +18,8 @@ _ROUNDING_OF_SHORT_FORMATS = 2e-2
 class Distributions:
     """Distributions over the vocabulary: logits: (n, V), in any dtype; log_normaliser: (n,) nats, float32.
 
-    log p(a) = logits[a] - log_normaliser, in float32 whatever the model's dtype. A logit that is NaN or +inf makes the
-    normaliser NaN or infinite, too, so that looking at that alone is enough to find it.
+    log p(a) = logits[a] - log_normaliser, in float32 whatever the model's dtype. The normaliser is not finite where a
+    logit is not, so that looking at that alone is enough to find it.
     """
 
     logits: torch.Tensor
@@ -29,7 +29,14 @@ class Distributions:
     def of(cls, logits: torch.Tensor) -> "Distributions":
         """The distributions that logits, or log-probabilities, (n, V) stand for."""
         rows = max(1, len(logits) if logits.is_cuda else _ROWS_AT_ONCE // logits.shape[1])
-        return cls(logits, torch.cat([torch.logsumexp(part.float(), dim=1) for part in torch.split(logits, rows)]))
+        return cls(logits, torch.cat([normaliser_of(part.float()) for part in torch.split(logits, rows)]))
+
+    def are_alike(self) -> torch.Tensor:
+        """Whether all of them are the same to the last bit: () bool, on their device, so that no GPU has to wait."""
+        alike = (self.log_normaliser == self.log_normaliser[0]).all()
+        if not self.logits.is_cuda and not alike:  # as nearly always: then the logits need not be looked at
+            return alike
+        return alike & (self.logits == self.logits[0]).all()
 
     def log_probs(self) -> torch.Tensor:
         """All of them, (n, V) in nats, float32."""
@@ -41,6 +48,12 @@ class Distributions:
         some = entries if self.logits.is_cuda else max(1, _SLICE_AT_ONCE // len(self.logits))
         for part in torch.split(self.logits, some, dim=1):
             yield part.float() - self.log_normaliser.unsqueeze(1)
+
+
+def normaliser_of(logits: torch.Tensor) -> torch.Tensor:
+    """The logsumexp of each row of logits (n, V): (n,); NaN or infinite where one of the logits is, -inf included."""
+    lowest = logits.amin(dim=1)
+    return torch.logsumexp(logits, dim=1).masked_fill_(lowest == -torch.inf, torch.nan)
 
 
 def divergence(p: torch.Tensor, q: torch.Tensor) -> float:

@@ -5,8 +5,8 @@ only the last position goes through the output matrix. Log-softmax is taken in f
 """
 
 import inspect
-import logging
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -14,14 +14,11 @@ from numpy.typing import NDArray
 
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
-from tasks.models.memory import is_out_of_memory
+from tasks.models.memory import Halving
 from tasks.scoring.next_token.distributions import Distributions
 from tasks.scoring.next_token.prompts import Tokens, no_distribution, shortened, tokenized
 
-log = logging.getLogger(__name__)
-
 BATCH = 32
-_LOOKED_AT = 200
 
 
 def next_token_log_probs(
@@ -53,40 +50,20 @@ def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: i
     order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
     parts: list[torch.Tensor] = []
     done = 0
+    halving = Halving(model, "prompts are read", batch_size)
     while done < len(order):
-        batch = [prompts[place] for place in order[done : done + batch_size]]
-        try:
+        batch = [prompts[place] for place in order[done : done + halving.amounts[0]]]
+        with halving.attempt(len(batch), smallest=partial(_single, model, batch[0])):
             parts.append(_read(model, batch))
             done += len(batch)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            if len(batch) == 1:
-                raise ScoreError(
-                    f"{model.name} in {model.dtype}: memory runs out with a single prompt, of {len(batch[0])} tokens; "
-                    f"choose a smaller format, or a device with more memory: "
-                    f"{shortened(str(model.tokenizer.decode(list(batch[0]))))}"
-                ) from error
-            batch_size = len(batch) // 2
-            log.warning("%s: memory ran out; prompts are read %d at once", model.name, batch_size)
     if not parts:
         return torch.zeros((0, int(model.model.config.get_text_config().vocab_size)), device=model.device)
     back = sorted(range(len(order)), key=lambda row: order[row])
     return torch.cat(parts)[back]
 
 
-def first_broken(
-    model: LanguageModel, broken: Sequence[tuple[int, int]], prompts: Sequence[Sequence[Tokens]]
-) -> tuple[int, int]:
-    """Which query and context a NaN comes from: it spreads to all that is read in its pass; alone it shows whose it is.
-
-    broken: places of queries and contexts, of which some are looked at; prompts: [context][query] tokens.
-    """
-    for query, context in broken[:_LOOKED_AT]:
-        alone = Distributions.of(read_plain(model, [prompts[context][query]]))
-        if not bool(torch.isfinite(alone.log_normaliser).all()):
-            return query, context
-    return broken[0]
+def _single(model: LanguageModel, prompt: Tokens) -> str:
+    return f"a single prompt, of {len(prompt)} tokens, {shortened(str(model.tokenizer.decode(list(prompt))))}"
 
 
 def left_padded(tokens: Sequence[Tokens], device: str) -> tuple[torch.Tensor, torch.Tensor]:

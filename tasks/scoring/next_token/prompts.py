@@ -53,11 +53,11 @@ def shortened(text: str) -> str:
 
 
 def no_distribution(model: LanguageModel) -> str:
-    """What an error says of a model that gives a NaN."""
-    return f"{model.name} in {model.dtype} gives no distribution (NaN)"
+    """What an error says of a model whose logits are not finite."""
+    return f"{model.name} in {model.dtype} gives no distribution (NaN or infinite logits)"
 
 
-def common_beginning(prompts: Sequence[Tokens], *, left: int = 1) -> int:
+def common_prefix_length(prompts: Sequence[Tokens], *, left: int = 1) -> int:
     """How many tokens all prompts begin with alike; at least `left` tokens of each prompt are left over."""
     first, last = min(map(tuple, prompts)), max(map(tuple, prompts))
     shortest = min(map(len, prompts)) - left

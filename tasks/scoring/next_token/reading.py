@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.next_token.prompts import Tokens
+from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
 from tasks.scoring.next_token.tree import PrefixTree
 
 LayerKeys = list[tuple[torch.Tensor, torch.Tensor]]
@@ -183,6 +183,21 @@ def looks_back(model: LanguageModel) -> bool:
     types = _layer_types(model)
     window = getattr(model.model.config.get_text_config(), "sliding_window", None)
     return window is not None and (not types or "sliding_attention" in types)
+
+
+def in_reach(model: LanguageModel, prompts: Sequence[Tokens]) -> bool:
+    """Whether something that prompts differ in can be seen from their last tokens; not where all are the same.
+
+    Through layers that all look back no further than a window, a token sees one window further with every layer.
+    """
+    first, *others = {tuple(prompt) for prompt in prompts}
+    if not others:
+        return False
+    if not looks_back(model) or "full_attention" in _layer_types(model):
+        return True
+    config = model.model.config.get_text_config()
+    alike = min(common_prefix_length([first[::-1], other[::-1]], left=0) for other in others)
+    return bool(alike <= config.num_hidden_layers * (config.sliding_window - 1))
 
 
 def _additive(model: LanguageModel, seen: torch.Tensor) -> torch.Tensor:

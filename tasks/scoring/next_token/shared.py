@@ -10,7 +10,6 @@ Memory: half of the budget is for what the caller keeps of a bundle over all con
 same, the work of a pass is halved and goes on.
 """
 
-import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,14 +17,11 @@ from typing import Any
 
 import torch
 
-from data.errors import ScoreError
 from tasks.models.language_model import LanguageModel
-from tasks.models.memory import is_out_of_memory, memory_budget, released
-from tasks.scoring.next_token.prompts import Tokens, common_beginning
+from tasks.models.memory import Halving, memory_budget
+from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
 from tasks.scoring.next_token.reading import ContextBatch, Reading, read_contexts
 from tasks.scoring.next_token.tree import PrefixTree, bundles
-
-log = logging.getLogger(__name__)
 
 NODES_OF_A_BUNDLE = {"cpu": 128, "cuda": 256}
 TOKENS_A_PASS = {"cpu": 4096, "cuda": 16384}
@@ -86,8 +82,8 @@ class SharedBeginnings:
         inside = 12 * config.hidden_size + 4 * (getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
         seen = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
         row = (read * vocabulary + tokens * inside + seen * keys_of_a_token(config)) * size
-        self._rows = max(1, min(TOKENS_A_PASS[kind] // tokens, budget // 4 // row))
-        self._said = False
+        rows = max(1, min(TOKENS_A_PASS[kind] // tokens, budget // 4 // row))
+        self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
         """Reads all prompts; `compute` takes from each pass what it wants. Gives the units that are complete.
@@ -96,54 +92,35 @@ class SharedBeginnings:
         Raises ScoreError where a single context and unit do not fit.
         """
         while self._waiting:
-            units = self._waiting.popleft()
-            if self._complete(units, compute):
+            units, rows = self._waiting.popleft(), self._halving.amounts[0]
+            with self._halving.attempt(rows, len(units), smallest=lambda: "a single context and query"):
+                self._compute(units, compute)
+            if not self._halving.ran_out:
                 yield units
-            else:
-                self._halve(units)
-
-    def _complete(self, units: list[int], compute: Callable[[Pass], None]) -> bool:
-        try:
+                continue
             for group in self._groups:
-                tree = self._tree(units, group)
-                nodes = iter(tree.paths)
-                paths = [[next(nodes) for _ in self._units[unit]] for unit in units]
-                for batch in group.batches(self._rows, self._kept):
-                    compute(Pass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            return False
-        return True
+                group.forget()
+            most = self._halving.amounts[1]
+            self._waiting.extendleft([units[most:], units[:most]] if most < len(units) else [units])
+
+    def _compute(self, units: list[int], compute: Callable[[Pass], None]) -> None:
+        for group in self._groups:
+            tree = self._tree(units, group)
+            nodes = iter(tree.paths)
+            paths = [[next(nodes) for _ in self._units[unit]] for unit in units]
+            for batch in group.batches(self._halving.amounts[0], self._kept):
+                compute(Pass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
 
     def _tree(self, units: Sequence[int], group: "_Group") -> PrefixTree:
         sequences = [group.sequences[place] for unit in units for place in self._units[unit]]
         return PrefixTree.of(sequences, device=self._model.device)
-
-    def _halve(self, units: list[int]) -> None:
-        for group in self._groups:
-            group.forget()
-        released(self._model.device)
-        if self._rows == 1 and len(units) == 1:
-            raise ScoreError(
-                f"{self._model.name} in {self._model.dtype}: memory runs out with a single context and query; "
-                "choose a smaller format, or a device with more memory"
-            )
-        if not self._said:
-            log.warning("%s: memory ran out; the work of a pass is halved", self._model.name)
-            self._said = True
-        if self._rows > 1:
-            self._rows //= 2
-            self._waiting.appendleft(units)
-        else:
-            self._waiting.extendleft([units[len(units) // 2 :], units[: len(units) // 2]])
 
 
 class _Group:
     """Contexts after whose beginnings the same tokens stand."""
 
     def __init__(self, model: LanguageModel, prompts: Sequence[Sequence[Tokens]], contexts: list[int]) -> None:
-        lengths = {place: common_beginning(prompts[place]) for place in contexts}
+        lengths = {place: common_prefix_length(prompts[place]) for place in contexts}
         self._model = model
         self._contexts = sorted(contexts, key=lambda place: lengths[place])
         self._beginnings = [prompts[place][0][: lengths[place]] for place in self._contexts]
@@ -170,7 +147,7 @@ class _Group:
 def _groups(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]:
     alike: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for place, of_context in enumerate(prompts):
-        length = common_beginning(of_context)
+        length = common_prefix_length(of_context)
         alike.setdefault(tuple(tuple(prompt[length:]) for prompt in of_context), []).append(place)
     return [_Group(model, prompts, contexts) for contexts in alike.values()]
 

@@ -28,10 +28,9 @@ SOUND: dict[str, Any] = {
 MISSING = object()
 
 
-def file(dropped: object = MISSING, **relations: dict[str, Any]) -> str:
+def file(**relations: dict[str, Any]) -> str:
     """The text of a relations.yaml with those relations."""
-    top: dict[str, Any] = {"source": "A test.", "licence": "None.", "relations": relations}
-    return yaml.safe_dump(top if dropped is MISSING else {**top, "dropped": dropped}, sort_keys=False)
+    return yaml.safe_dump({"source": "A test.", "licence": "None.", "relations": relations}, sort_keys=False)
 
 
 def changed(key: str, value: object) -> dict[str, Any]:
@@ -52,6 +51,6 @@ def assert_refused(serve: Serve, content: str, key: str, reason: str) -> None:
     """The file is refused, with a message that begins with its name and the key and gives the reason (a pattern)."""
     serve("relations.yaml", content)
     with pytest.raises(InputError) as refused:
-        catalog.dropped()  # reads the relations first
+        catalog.relations()
     assert str(refused.value).startswith(f"relations.yaml: {key}")
     assert re.search(reason.replace("{", r"\{").replace("}", r"\}"), str(refused.value)), refused.value

@@ -18,7 +18,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
 
     def forget() -> None:
         for cached in (
-            catalog.relations, catalog.dropped, catalog.facts, catalog.invented_entities, catalog.questions,
+            catalog.relations, catalog.facts, catalog.invented_entities, catalog.questions,
             catalog.prompts, catalog.models, dispute_prompt, reading.document,
         ):  # fmt: skip
             cached.cache_clear()

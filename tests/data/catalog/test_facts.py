@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-import pytest
-
 from data import catalog
 
 FACTS = catalog.facts()
@@ -14,9 +12,9 @@ def test_ten_relations_have_twenty_pairs_with_both_ids() -> None:
     assert sum(count >= 20 for count in pairs.values()) >= 10
 
 
-@pytest.mark.parametrize("name", sorted({fact.relation for fact in FACTS}))
-def test_a_relation_with_facts_has_ten_different_objects(name: str) -> None:
-    assert len({fact.object for fact in catalog.facts(name)}) >= 10
+def test_a_relation_with_facts_has_ten_different_objects() -> None:
+    for name in {fact.relation for fact in FACTS}:
+        assert len({fact.object for fact in catalog.facts(name)}) >= 10
 
 
 def test_a_relation_without_bundled_facts_has_none() -> None:

@@ -96,8 +96,6 @@ def test_what_is_read_cannot_be_changed() -> None:
         catalog.relations()["capital"] = catalog.relation("father")  # type: ignore[index]
     with pytest.raises(TypeError):
         catalog.relation("capital").contexts["base"] = ()  # type: ignore[index]
-    with pytest.raises(TypeError):
-        catalog.dropped()["yago"] = "no reason"  # type: ignore[index]
 
 
 def test_every_name_that_others_call_is_there() -> None:

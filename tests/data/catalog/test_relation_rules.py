@@ -127,35 +127,5 @@ def test_a_predicate_belongs_to_one_relation_of_a_direction(serve: Serve) -> Non
     assert_refused(serve, file(capital=twice), "relations.capital.yago", "is that of capital already")
 
 
-@pytest.mark.parametrize("line", [GENDER, "reverse-" + GENDER])
-def test_a_line_that_is_left_out_has_a_reason(serve: Serve, line: str) -> None:
-    serve("relations.yaml", file({line: "Half the world is one answer."}, capital=SOUND))
-    assert dict(catalog.dropped()) == {line: "Half the world is one answer."}
-
-
-def test_nothing_needs_to_be_left_out(serve: Serve) -> None:
-    for content in (file(capital=SOUND), file({}, capital=SOUND)):
-        serve("relations.yaml", content)
-        assert dict(catalog.dropped()) == {}
-
-
-@pytest.mark.parametrize(
-    ("line", "reason", "message"),
-    [
-        ("reverse-gender", "It is.", "must be a whole http address"),
-        (GENDER + "> #", "It is.", "must be a whole http address"),
-        (5, "It is.", "must be a whole http address"),
-        (GENDER, "", "must be a text"),
-        (GENDER, None, "must be a text"),
-        (CAPITAL, "It is.", "has a relation"),
-    ],
-)
-def test_a_line_without_reason_or_with_a_relation_is_refused(
-    serve: Serve, line: object, reason: object, message: str
-) -> None:
-    assert_refused(serve, file({line: reason}, capital=SOUND), f"dropped.{line}", message)
-    assert_refused(serve, file(["gender"], capital=SOUND), "dropped", "must be a mapping")
-
-
 def test_other_keys_at_the_top_are_refused(serve: Serve) -> None:
     assert_refused(serve, "left_out: []\n" + file(capital=SOUND), "the top.left_out", "is not a known key")

@@ -5,10 +5,10 @@ import pytest
 
 from data.sources.graph.dump import Dump
 from data.sources.graph.sparql import Endpoint
-from tests.data.sources.oxigraph import served
-from tests.data.sources.small_dynamicqa import PUBLISHED, made_up, with_published
-from tests.data.sources.sparql_server import asking
-from tests.data.sources.yago_graph import write_graph
+from tests.data.sources.dynamicqa.small_dynamicqa import PUBLISHED, made_up, with_published
+from tests.data.sources.graph.oxigraph import served
+from tests.data.sources.graph.sparql_server import asking
+from tests.data.sources.graph.yago_graph import write_graph
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from tests.data.sources.servers.faults import FaultServer, Say, serving
 def asking(address: str, folder: Path, *, tries: int = 2) -> Iterator[Session]:
     """A session that need not wait; the folder is for kept answers."""
     clock = Clock()
-    service = Service("The service", address, requests_a_minute=60_000, timeout_s=5, tries=tries)
+    service = Service("The service", address, requests_per_minute=60_000, timeout_s=5, tries=tries)
     with Session(service, contact=CONTACT, cache=folder, now=clock.now, sleep=clock.sleep) as session:
         yield session
 

@@ -2,12 +2,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from data.sources.fetch import fetch_questions, write_facts, write_names
 
 from data.errors import InputError
 from data.records import Fact, Question, of_row
 from data.records.tables import FACTS, INVENTED, QUESTIONS
 from data.sources import sample
-from data.sources.fetch import fetch_questions, write_facts, write_names
 from data.storage.workspace import Workspace
 
 
@@ -52,16 +52,16 @@ def test_invented_names_lie_in_the_workspace_with_who_made_them_up_and_where_the
     workspace: Workspace,
 ) -> None:
     stored = workspace.facts("city", INVENTED, {})
-    write_names("city", ["Quellmar", "Dolminster"], stored, made_by="names", looked_for_in=["http://127.0.0.1/query"])
+    write_names("city", ["Quellmar", "Dolminster"], stored, made_by="names", absent_from=["http://127.0.0.1/query"])
     assert stored.read().to_pylist()[0] == {
-        "entity_class": "city", "name": "Quellmar", "made_by": "names", "looked_for_in": ["http://127.0.0.1/query"],
+        "entity_class": "city", "name": "Quellmar", "made_by": "names", "absent_from": ["http://127.0.0.1/query"],
     }  # fmt: skip
 
 
 def test_a_class_of_which_every_name_exists_is_named(workspace: Workspace) -> None:
     stored = workspace.facts("city", INVENTED, {})
     with pytest.raises(InputError, match="entity class city: every name"):
-        write_names("city", [], stored, made_by="names", looked_for_in=())
+        write_names("city", [], stored, made_by="names", absent_from=())
     assert not stored.exists()
 
 

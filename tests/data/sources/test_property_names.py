@@ -40,7 +40,7 @@ def test_without_an_id_words_that_make_no_name_are_refused(words: str | None) ->
 
 
 def test_what_is_no_id_is_refused_where_a_name_would_come_of_it() -> None:
-    with pytest.raises(InputError, match="no Wikidata id"):
+    with pytest.raises(InputError, match="not a Wikidata id"):
         relation_of("p641", "...")
 
 

@@ -27,7 +27,7 @@ def clients(addresses: Mapping[str, str], cache: Path, *, wembedder: bool = True
     with ExitStack() as stack:
 
         def session(name: str) -> Session:
-            service = Service(name, addresses[name], requests_a_minute=60_000, timeout_s=5)
+            service = Service(name, addresses[name], requests_per_minute=60_000, timeout_s=5)
             return stack.enter_context(
                 Session(service, contact="https://example.org/contact", cache=cache, sleep=lambda seconds: None)
             )

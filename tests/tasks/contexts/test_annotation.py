@@ -24,29 +24,34 @@ ONE, TWO = a_question(1), a_question(2)
 def outcome(*said: object) -> str:
     """What becomes of question one: accepted, or the reason."""
     decided = decide([ONE], said)  # type: ignore[arg-type]
-    assert len(decided.accepted) + len(decided.dropped) == 1
-    return decided.dropped[0].reason if decided.dropped else "accepted"
+    assert len(decided.accepted) + len(decided.rejected) == 1
+    return decided.rejected[0].reason if decided.rejected else "accepted"
 
 
 def test_two_who_accept_let_a_question_go_on_as_it_is() -> None:
     decided = decide([ONE], [says(ONE, "ada", "accept"), says(ONE, "ben", "accept", at=1)])
     assert decided.accepted == (ONE,)
-    assert decided.dropped == ()
+    assert decided.rejected == ()
 
 
 @pytest.mark.parametrize("choice", ["discard", "misinformation", "incomplete"])
 def test_two_who_refuse_a_question_drop_it_by_what_they_chose(choice: str) -> None:
     said = [says(ONE, name, choice, note="x" if name == "ada" else None) for name in ("ada", "ben")]  # type: ignore[arg-type]
-    dropped = decide([ONE], said).dropped[0]
-    assert dropped.reason == f"annotators_{choice}"
-    assert dropped.reason in reasons.REASONS
-    assert dropped.detail == f"ada: {choice} (x); ben: {choice}"
-    assert (dropped.part, dropped.subject, dropped.object, dropped.revisions) == ("P19", ONE.subject, "Vienna", (7,))
+    rejected = decide([ONE], said).rejected[0]
+    assert rejected.reason == f"annotators_{choice}"
+    assert rejected.reason in reasons.REASONS
+    assert rejected.detail == f"ada: {choice} (x); ben: {choice}"
+    assert (rejected.part, rejected.subject, rejected.object, rejected.revisions) == (
+        "P19",
+        ONE.subject,
+        "Vienna",
+        (7,),
+    )
 
 
 def test_a_disputed_question_is_dropped_under_its_page() -> None:
     question = replace(ONE, partition="disputable", page="Vienna", property_id=None)
-    assert decide([question], []).dropped[0].part == "Vienna"
+    assert decide([question], []).rejected[0].part == "Vienna"
 
 
 def test_nobody_s_or_one_s_judgement_is_too_little() -> None:
@@ -99,9 +104,9 @@ def test_who_revises_late_stays_one_of_the_first_two() -> None:
 def test_what_was_judged_with_other_texts_is_judged_anew() -> None:
     said = [says(ONE, name, "accept") for name in ("ada", "ben")]
     anew = replace(ONE, original_context="Wittgenstein came from Vienna.")
-    dropped = decide([anew], said).dropped[0]
-    assert dropped.reason == reasons.NOT_ANNOTATED
-    assert dropped.detail == "judged with other texts, before it was built anew"
+    rejected = decide([anew], said).rejected[0]
+    assert rejected.reason == reasons.NOT_ANNOTATED
+    assert rejected.detail == "judged with other texts, before it was built anew"
     assert for_annotator([anew], said, "ada") == [anew]
 
 

@@ -1,15 +1,15 @@
 from pathlib import Path
 
 import pytest
+from data.sources.fetch import write_facts, write_names
+from tasks.contexts.build import build_prompts, build_questions
 
 from data import catalog
 from data.errors import DamagedFile, InputError
 from data.records import Context, ContextKind, Query, Question, of_row
 from data.records.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS
 from data.sources import sample
-from data.sources.fetch import write_facts, write_names
 from data.storage.workspace import Stored, Workspace
-from tasks.contexts.build import build_prompts, build_questions
 
 PER_KIND: dict[ContextKind, int] = {"base": 1, "assertive": 1, "negation": 1}
 

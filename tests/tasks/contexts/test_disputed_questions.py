@@ -73,7 +73,7 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Say:
 def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel) -> None:
     say([ASKED])
     written = write_questions(plain, [DISPUTE], seed=0)
-    assert written.dropped == []
+    assert written.rejected == []
     assert written.questions == [
         Question(
             question_id=dispute_id(DISPUTE), relation=RelationName("disputable"), partition="disputable",
@@ -113,23 +113,23 @@ def test_the_first_try_that_names_no_answer_is_kept(say: Say, plain: LanguageMod
         (["Was Kelm a LIBERATOR or not?", "no"], slots.QUESTION_CONTAINS_ANSWER, "Was Kelm a LIBERATOR or not?"),
     ],
 )
-def test_a_dispute_without_a_question_is_dropped(
+def test_a_dispute_without_a_question_is_rejected(
     tries: list[str], reason: str, detail: str | None, say: Say, plain: LanguageModel
 ) -> None:
     say(tries)
     written = write_questions(plain, [DISPUTE], seed=0)
     assert written.questions == []
-    [dropped] = written.dropped
-    assert (dropped.reason, dropped.detail, dropped.object, dropped.replacement) == (
+    [rejected] = written.rejected
+    assert (rejected.reason, rejected.detail, rejected.object, rejected.replacement) == (
         reason,
         detail,
         "liberator",
         "tyrant",
     )
-    assert dropped.revisions == DISPUTE.edit_revisions
+    assert rejected.revisions == DISPUTE.edit_revisions
     assert reason in reasons.REASONS
-    [row] = REJECTED.of([as_row(dropped)]).to_pylist()
-    assert of_row(Rejected, row) == dropped
+    [row] = REJECTED.of([as_row(rejected)]).to_pylist()
+    assert of_row(Rejected, row) == rejected
 
 
 def test_an_answer_within_a_longer_word_is_not_named(say: Say, plain: LanguageModel) -> None:
@@ -244,11 +244,11 @@ def test_a_prompt_that_does_not_fit_the_window_is_dropped_and_the_others_are_ask
     long = replace(DISPUTE, context=f"{DISPUTE.context} {'x ' * 1000}")
     written = write_questions(small, [long, DISPUTE], seed=0)
     assert [question.original_context for question in written.questions] == [DISPUTE.context]
-    [dropped] = written.dropped
-    assert dropped.reason == reasons.PROMPT_TOO_LONG
-    assert dropped.detail is not None
-    assert dropped.detail.endswith(f"and 64 to come; {small.name} reads 2048")
-    assert dropped.reason in reasons.REASONS
+    [rejected] = written.rejected
+    assert rejected.reason == reasons.PROMPT_TOO_LONG
+    assert rejected.detail is not None
+    assert rejected.detail.endswith(f"and 64 to come; {small.name} reads 2048")
+    assert rejected.reason in reasons.REASONS
     [prompts] = [one["prompts"] for one in asked]
     assert len(prompts) == 1
     assert len(prompts[0]) + 64 <= 2048

@@ -17,11 +17,11 @@ from data.records.tables import DISPUTES, REJECTED
 from data.sources.wikimedia.mediawiki import Wiki
 from data.sources.wikimedia.wikipedia import Wikipedia
 from tasks.contexts.disputes.of_page import Found, disputes_of_page
-from tests.data.sources.mediawiki.small_wiki import contents, in_parts
 from tests.data.sources.servers.faults import Asked, Say, serving
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, CLEO, LEVY, PASSER_BY, QUIET, SKIRMISH, TEMPORARY
 from tests.data.sources.small_sessions import asking
+from tests.data.sources.wikimedia.mediawiki.small_wiki import contents, in_parts
 from tests.tasks.contexts.letters import embed
 from tests.tasks.contexts.live import MONTHS, clients, never
 
@@ -51,9 +51,9 @@ def _turns(*texts: str, users: Sequence[str] = (ALICE, BOB)) -> World:
     return _history(*((text, users[number % len(users)]) for number, text in enumerate(texts)))
 
 
-def _counts(dropped: Sequence[Rejected]) -> dict[str, int]:
+def _counts(rejected: Sequence[Rejected]) -> dict[str, int]:
     counts: Counter[str] = Counter()
-    for one in dropped:
+    for one in rejected:
         counts[one.reason] += len(one.revisions) // 2
     return dict(counts)
 
@@ -73,7 +73,7 @@ def test_the_disputes_of_the_small_world_are_those_counted_by_hand(title: str, t
         )
         for war in WARS[title].wars
     ]  # fmt: skip
-    assert _counts(found.dropped) == WARS[title].uncounted
+    assert _counts(found.rejected) == WARS[title].uncounted
     assert all(one.page == title for one in found.disputes)
 
 
@@ -109,7 +109,7 @@ def test_either_editor_of_a_pair_must_have_an_account(stranger: str, reason: str
     began = _found(_history((A, ALICE), (B, stranger), (A, BOB)), PAGE, tmp_path / "1")
     ended = _found(_history((A, ALICE), (B, BOB), (A, stranger)), PAGE, tmp_path / "2")
     wrote = _found(_history((A, stranger), (B, BOB), (A, ALICE)), PAGE, tmp_path / "3")
-    assert _counts(began.dropped) == _counts(ended.dropped) == {reason: 1}
+    assert _counts(began.rejected) == _counts(ended.rejected) == {reason: 1}
     assert began.disputes == ended.disputes == []
     assert wrote.disputes[0].reversions == 1  # the text before the pair may be anybody's
 
@@ -119,11 +119,11 @@ def test_nearly_the_same_is_dropped_at_the_similarity_that_is_asked_for(tmp_path
         A.replace("friend", "grey friend"), A.replace("friend", "gray friend"), A.replace("friend", "grey friend")
     )
     alike = _found(made, PAGE, tmp_path / "1", similarity=0.5)
-    [dropped] = alike.dropped
-    assert (dropped.reason, dropped.object, dropped.replacement) == (reasons.TOO_SIMILAR, "grey", "gray")
+    [rejected] = alike.rejected
+    assert (rejected.reason, rejected.object, rejected.replacement) == (reasons.TOO_SIMILAR, "grey", "gray")
     [dispute] = _found(made, PAGE, tmp_path / "2").disputes
     assert dispute.similarity == pytest.approx(3 / 4)  # of four letters each, three are shared
-    assert dropped.detail == "similarity 0.7500"
+    assert rejected.detail == "similarity 0.7500"
     kept = _found(made, PAGE, tmp_path / "3", similarity=dispute.similarity)
     assert len(kept.disputes) == 1  # as alike as that is still kept
 
@@ -133,7 +133,7 @@ def test_spans_that_differ_in_capitals_alone_are_dropped_whatever_the_embedder_s
         return np.eye(len(texts))
 
     found = _found(_turns(A, A.replace("friend", "Friend"), A), PAGE, tmp_path, embed=apart)
-    assert _counts(found.dropped) == {reasons.TOO_SIMILAR: 1}
+    assert _counts(found.rejected) == {reasons.TOO_SIMILAR: 1}
 
 
 def test_a_page_without_disputes_costs_one_request(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_an_edit_that_adds_far_more_than_a_span_is_not_read(tmp_path: Path) -> N
     with serving_world(_turns(A, A + "x" * 1200, A)) as served, clients(served.addresses, tmp_path) as known:
         found = disputes_of_page(PAGE, known.wikipedia, embed=never)
         assert not any("revids" in asked.form for asked in served.asked)
-    assert _counts(found.dropped) == {reasons.SPAN_TOO_LONG: 1}
+    assert _counts(found.rejected) == {reasons.SPAN_TOO_LONG: 1}
 
 
 def test_content_that_is_gone_when_it_is_asked_for_is_hidden(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_content_that_is_gone_when_it_is_asked_for_is_hidden(tmp_path: Path) -> 
 
     with serving_world(made, before=hides) as served, clients(served.addresses, tmp_path) as known:
         found = disputes_of_page(PAGE, known.wikipedia, embed=never)
-    assert _counts(found.dropped) == {reasons.HIDDEN_CONTENT: 1}
+    assert _counts(found.rejected) == {reasons.HIDDEN_CONTENT: 1}
 
 
 def test_a_text_between_hidden_ones_is_in_no_pair(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_text_between_hidden_ones_is_in_no_pair(tmp_path: Path) -> None:
     made.wikipedia.pages[PAGE].revisions[2].hidden = frozenset({"user", "comment", "content"})
     found = _found(made, PAGE, tmp_path)
     # A B ? B A: of B ? B nobody knows what was between; A B ? and ? B A are no pairs that can be seen
-    assert _counts(found.dropped) == {reasons.HIDDEN_CONTENT: 1}
+    assert _counts(found.rejected) == {reasons.HIDDEN_CONTENT: 1}
     assert found.disputes == []
 
 
@@ -222,7 +222,7 @@ def test_the_recorded_war_of_a_real_wiki_was_over_one_word(tmp_path: Path) -> No
     assert dispute.edit_revisions == (8, 9, 9, 10, 10, 11, 11, 12)
     assert (dispute.reversions, dispute.page_revision, dispute.hidden_edits) == (4, 12, 1)
     # Of 13 nobody may read a word, and 14 says again what 12 said; 15 is by nobody with an account, and 16 undoes it.
-    assert {one.reason: one.revisions for one in found.dropped} == {
+    assert {one.reason: one.revisions for one in found.rejected} == {
         reasons.HIDDEN_CONTENT: (13, 14),
         reasons.ANONYMOUS_EDITOR: (15, 16),
     }
@@ -232,10 +232,10 @@ def test_disputes_and_dropped_pairs_fit_their_tables(tmp_path: Path) -> None:
     found = _found(_history((A, ALICE), (B, CLEO), (A, BOB), (B, PASSER_BY), (A, ALICE)), PAGE, tmp_path)
     rows = DISPUTES.of([as_row(dispute) for dispute in found.disputes]).to_pylist()
     assert [of_row(Dispute, row) for row in rows] == found.disputes
-    dropped = [replace(one, retrieved_at=None) for one in found.dropped]
-    rows = REJECTED.of([as_row(one) for one in dropped]).to_pylist()
-    assert [of_row(Rejected, row) for row in rows] == dropped
-    assert all(one.reason in reasons.REASONS for one in dropped)
+    rejected = [replace(one, retrieved_at=None) for one in found.rejected]
+    rows = REJECTED.of([as_row(one) for one in rejected]).to_pylist()
+    assert [of_row(Rejected, row) for row in rows] == rejected
+    assert all(one.reason in reasons.REASONS for one in rejected)
 
 
 def test_a_place_is_followed_while_its_sentence_changes(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_a_sentence_with_a_hole_is_no_context(hole: str, tmp_path: Path) -> None
     texts = [f"He was a {who} and lived in {hole} there and here." for who in ("friend", "foe", "friend")]
     found = _found(_turns(*texts), PAGE, tmp_path)
     assert found.disputes == []
-    assert _counts(found.dropped) == {reasons.NO_SENTENCE: 1}
+    assert _counts(found.rejected) == {reasons.NO_SENTENCE: 1}
 
 
 def test_notes_of_a_sentence_leave_no_hole(tmp_path: Path) -> None:

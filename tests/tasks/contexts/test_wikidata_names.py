@@ -28,7 +28,7 @@ def test_a_question_that_names_the_answer_is_dropped(
     build: Building, asked: str, answers: tuple[str, ...], is_dropped: bool
 ) -> None:
     found = build(small_world(), seed("Q1", "P106", "Q10", question=asked, answers=answers))
-    assert [(row.reason, row.detail) for row in found.dropped] == [(QUESTION_CONTAINS_ANSWER, asked)] * is_dropped
+    assert [(row.reason, row.detail) for row in found.rejected] == [(QUESTION_CONTAINS_ANSWER, asked)] * is_dropped
     assert [question.flags for question in found.questions] == [()] * (not is_dropped)
 
 
@@ -36,7 +36,7 @@ def test_a_subject_of_which_the_answer_is_a_part_is_not_asked_about(build: Build
     made = small_world()
     made.item("Q20", "Oslo", aliases=["Kristiania"], claims=[("P31", "Q7")])
     made.item("Q2", "Kristiania Opera House", article="Opera", claims=[("P4000", "Q20")])
-    (row,) = build(made, seed("Q2", "P4000", "Q20")).dropped
+    (row,) = build(made, seed("Q2", "P4000", "Q20")).rejected
     assert row.reason == QUESTION_CONTAINS_ANSWER
     assert row.detail == "What is the has a liking for of Kristiania Opera House?"
     assert row.reason in reasons.REASONS
@@ -59,7 +59,7 @@ def test_names_that_no_question_can_be_asked_with(build: Building, subject: str,
     made.item("Q20", answer, claims=[("P31", "Q7")])
     made.item("Q2", subject, article="Load", claims=[("P4000", "Q20")])
     made.article("Load", "A record was made by Metallica. A Record, that is.", item_id="Q2")
-    (row,) = build(made, seed("Q2", "P4000", "Q20", question="Who made it?")).dropped
+    (row,) = build(made, seed("Q2", "P4000", "Q20", question="Who made it?")).rejected
     assert row.reason == why
 
 
@@ -90,7 +90,7 @@ def test_a_code_that_a_country_has_is_no_answer_left_in_the_context(build: Build
 def test_a_subject_of_the_objects_name_is_dropped(build: Building) -> None:
     made = small_world()
     made.item("Q2", "PAINTER", article="PAINTER", claims=[("P106", "Q10")])
-    (row,) = build(made, seed("Q2", "P106", "Q10")).dropped
+    (row,) = build(made, seed("Q2", "P106", "Q10")).rejected
     assert row.reason == reasons.OBJECT_IS_SUBJECT
 
 

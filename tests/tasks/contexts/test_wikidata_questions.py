@@ -72,22 +72,22 @@ def test_what_becomes_a_question(built: tuple[World, dict[str, Built]], fact: Fa
 def test_what_becomes_none_and_why(built: tuple[World, dict[str, Built]], fact: Facts) -> None:
     expected = OUTCOME[fact]
     assert isinstance(expected, Left)
-    rows = [row for row in built[1][fact[1]].dropped if row.subject_id == fact[0]]
+    rows = [row for row in built[1][fact[1]].rejected if row.subject_id == fact[0]]
     assert expected.why in [row.reason for row in rows]
 
 
 def test_every_fact_is_accounted_for_once(built: tuple[World, dict[str, Built]]) -> None:
     for property_id, found in built[1].items():
         listed = [fact for fact in OUTCOME if fact[1] == property_id]
-        assert len(found.questions) + len(found.dropped) == len(listed)
+        assert len(found.questions) + len(found.rejected) == len(listed)
         assert len({question.question_id for question in found.questions}) == len(found.questions)
 
 
 def test_rows_fit_the_tables_and_reasons_have_sentences(built: tuple[World, dict[str, Built]]) -> None:
     for found in built[1].values():
         assert len(QUESTIONS.of([as_row(question) for question in found.questions])) == len(found.questions)
-        assert len(REJECTED.of([as_row(row) for row in found.dropped])) == len(found.dropped)
-        assert {row.reason for row in found.dropped} <= reasons.REASONS.keys()
+        assert len(REJECTED.of([as_row(row) for row in found.rejected])) == len(found.rejected)
+        assert {row.reason for row in found.rejected} <= reasons.REASONS.keys()
 
 
 def test_contexts_state_the_answers_and_the_replacement_is_none_of_them(built: tuple[World, dict[str, Built]]) -> None:
@@ -110,7 +110,7 @@ def test_everything_says_where_it_comes_from(built: tuple[World, dict[str, Built
     assert question.id_source == "wikidata"
     assert question.retrieved_at is not None
     assert (question.property, question.answers) == ("occupation", ("lanternist", "lamp keeper", "lantern lighter"))
-    for row in built[1]["P106"].dropped:
+    for row in built[1]["P106"].rejected:
         assert (row.part, row.property_id, row.relation) == ("P106", "P106", "occupation")
         assert row.source == "a list, Wikidata, Wikipedia"
         assert row.partition == ("static" if row.revisions else None)
@@ -138,7 +138,7 @@ def test_a_property_that_the_catalog_does_not_know_is_asked_about_by_its_label(b
 
 def test_answers_that_the_list_counts_as_right_are_no_replacement(build: Building) -> None:
     found = build(small_world(), seed("Q1", "P106", "Q10", answers=("Chemist",)), embed=by_words())
-    assert [row.reason for row in found.dropped] == [reasons.NO_REPLACEMENT]
+    assert [row.reason for row in found.rejected] == [reasons.NO_REPLACEMENT]
 
 
 def test_without_wembedder_the_other_answers_of_the_property_are_asked(build: Building) -> None:
@@ -148,13 +148,13 @@ def test_without_wembedder_the_other_answers_of_the_property_are_asked(build: Bu
     (question,) = found.questions
     assert (question.replacement, question.replacement_by) == ("chemist", "embeddings")
     assert question.replacement_quality == pytest.approx(0.5)  # "painter: trade", "chemist: trade"
-    assert [row.reason for row in found.dropped] == [reasons.PAGE_MISSING]
+    assert [row.reason for row in found.rejected] == [reasons.PAGE_MISSING]
 
 
 def test_what_is_dropped_for_want_of_a_replacement_says_among_what(build: Building) -> None:
     made = small_world()
     made.most_similar.clear()
-    (row,) = build(made, seed("Q1", "P106", "Q10")).dropped
+    (row,) = build(made, seed("Q1", "P106", "Q10")).rejected
     assert (row.reason, row.detail) == (
         reasons.NO_REPLACEMENT,
         "none fits of 0 by Wembedder, 1 answers of the property",
@@ -163,7 +163,7 @@ def test_what_is_dropped_for_want_of_a_replacement_says_among_what(build: Buildi
 
 
 def test_without_wembedder_a_dropped_fact_speaks_of_the_other_answers_alone(build: Building) -> None:
-    (row,) = build(small_world(), seed("Q1", "P106", "Q10"), wembedder=False).dropped
+    (row,) = build(small_world(), seed("Q1", "P106", "Q10"), wembedder=False).rejected
     assert (row.reason, row.detail) == (reasons.NO_REPLACEMENT, "none fits of 1 answers of the property")
 
 
@@ -187,7 +187,7 @@ def test_a_fact_of_which_nobody_may_read_since_when_it_is_there_is_dropped(build
     made = small_world()
     bo = made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q10")])
     bo.hides()
-    (row,) = build(made, seed("Q2", "P106", "Q10")).dropped
+    (row,) = build(made, seed("Q2", "P106", "Q10")).rejected
     assert (row.reason, row.detail, row.partition) == (reasons.NOT_EDITED, "hidden revisions: 1", None)
 
 
@@ -231,7 +231,7 @@ def test_a_service_that_fails_is_no_reason_to_drop_and_no_answer_is_asked_for_ag
         ill[0], before_it_failed = False, len(answered)
         with clients(addresses, tmp_path) as services:
             found = questions_of_property(seeds, services, months=MONTHS, embed=by_words())
-    assert [row.reason for row in found.dropped] == [reasons.NO_REPLACEMENT]
+    assert [row.reason for row in found.rejected] == [reasons.NO_REPLACEMENT]
     assert len(found.questions) == 4
     assert 0 < before_it_failed < len(answered) == len(set(answered))
 
@@ -246,4 +246,4 @@ def test_the_same_facts_make_the_same_questions_in_any_order(tmp_path: Path) -> 
         one = questions_of_property(seeds, services, months=MONTHS, embed=by_words())
         other = questions_of_property(seeds[::-1], services, months=MONTHS, embed=by_words())
     assert {timeless(row) for row in one.questions} == {timeless(row) for row in other.questions}
-    assert {timeless(row) for row in one.dropped} == {timeless(row) for row in other.dropped}
+    assert {timeless(row) for row in one.rejected} == {timeless(row) for row in other.rejected}

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data.sources.fetch import write_facts, write_names
+from tasks.contexts.build import build_prompts, build_questions
 
 from data import catalog
 from data.measures import FAMILIES, MEASURES
 from data.records.tables import CONTEXTS, FACTS, INVENTED, QUERIES, QUESTIONS
 from data.registry import INPUTS
 from data.sources import sample
-from data.sources.fetch import write_facts, write_names
 from data.storage.workspace import Stored, Workspace
-from tasks.contexts.build import build_prompts, build_questions
 from tasks.measurement import answers, chunks
 from tasks.measurement.measure import do
 from tasks.measurement.work import Work

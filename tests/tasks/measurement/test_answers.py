@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tasks.contexts.build import build_questions
 
 from data.records import CONDITIONS
 from data.sources import sample
-from tasks.contexts.build import build_questions
 from tasks.measurement import answers
 from tasks.measurement.measure import do
 from tasks.measurement.work import Work

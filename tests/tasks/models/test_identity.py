@@ -6,7 +6,8 @@ import pytest
 from data.catalog import CatalogModel
 from data.errors import ModelError, UnknownName, UsageError
 from tasks.models import identity
-from tasks.models.identity import identify_language_model, identify_model
+from tasks.models.backends import identify_language_model
+from tasks.models.identity import identify_model
 from tests.tasks.models.tiny import save_language_model
 
 
@@ -60,7 +61,7 @@ def test_folder_with_pickled_weights_alone_is_refused(folder: Path, tmp_path: Pa
 
 
 def test_missing_folder_is_named() -> None:
-    with pytest.raises(ModelError, match="no such folder"):
+    with pytest.raises(ModelError, match="the folder does not exist"):
         identify_language_model("./nowhere/at/all")
 
 

@@ -1,4 +1,6 @@
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -6,10 +8,10 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from data.errors import ModelError, UsageError
-from tasks.models import conversion, language_model, load_language_model
-from tasks.models.language_model import resolve_dtype
-from tasks.models.loading import chosen_device, chosen_placement, weights_options
+from data.errors import ModelError, UnknownName, UsageError
+from tasks.models import load_language_model, transformers_backend
+from tasks.models.capabilities import capabilities
+from tasks.models.loading import chosen_device, chosen_placement, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
     CHAT,
     byte_pair_tokenizer,
@@ -108,7 +110,7 @@ class Linear4bit(torch.nn.Linear):
 def _gives(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
     """Whatever is asked for, transformers gives this network."""
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: network)
-    monkeypatch.setattr(language_model, "_loaded", {})
+    monkeypatch.setattr(transformers_backend, "_loaded", {})
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
 
 
@@ -166,30 +168,24 @@ def test_chat_template_is_noticed() -> None:
     assert not tiny_language_model().has_chat_template
 
 
-def test_damaged_weights_are_a_model_error(folder: Path, tmp_path: Path) -> None:
-    damaged = save_language_model(tmp_path / "damaged")
-    weights = damaged / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:100])
-    with pytest.raises(ModelError, match="cannot be loaded"):
-        load_language_model(str(damaged), device="cpu")
+def test_weight_that_is_not_finite_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tiny_network()
+    with torch.no_grad():
+        broken.lm_head.weight[3, 2] = torch.inf
+    _gives(monkeypatch, broken)
+    with pytest.raises(ModelError, match=r"its weight lm_head\.weight is not finite"):
+        load_language_model(str(folder), device="cpu")
 
 
-def test_embedded_model_is_read_from_the_converted_folder(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def converts(gguf: Path, unfinished: Path) -> None:
-        save_language_model(unfinished)
-
-    def fails(gguf: Path, unfinished: Path) -> None:
-        raise AssertionError("converted a second time")
-
-    monkeypatch.setenv("SWAYMETER_CACHE", str(tmp_path))
-    for convert in (converts, fails):
-        monkeypatch.setattr(language_model, "_loaded", {})
-        monkeypatch.setattr(conversion, "_convert", convert)
-        model = load_language_model("smollm2-135m-instruct", device="cpu")
-        assert model.name == "smollm2-135m-instruct"
-        assert model.model.config.hidden_size == 32
+def test_capabilities_need_neither_weights_nor_torch() -> None:
+    code = (
+        "import sys; from tasks.models.capabilities import capabilities; "
+        "print(*sorted(capabilities('gpt2'))); assert not {'torch', 'transformers'} & set(sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["answer_scores", "gradients", "next_token_logits", "samples"]
+    with pytest.raises(UnknownName, match="smollm2-135m-instruct"):
+        capabilities("smollm2-135-instruct")
 
 
 def test_tokens_of_the_test_tokenizer_span_the_seam_and_lose_nothing() -> None:

@@ -6,7 +6,8 @@ import torch
 
 from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
-from tasks.scoring.next_token import PLAIN, PREFIX_TREE, Distributions, by_query, distributions
+from tasks.models.engine import Verdict
+from tasks.scoring.next_token import PLAIN, PREFIX_TREE, Distributions, distributions
 from tasks.scoring.persuasion import persuasion, persuasion_scores
 from tests.tasks.models.tiny import tiny_language_model
 
@@ -108,9 +109,9 @@ def test_nothing_to_score_is_refused(tiny: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
-def test_nan_is_raised_with_its_query_and_context(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nan_is_raised_with_its_query_and_context(way: str) -> None:
     model = tiny_language_model()
-    monkeypatch.setitem(by_query._engines, model, way)
+    model.engine.prefix_tree = Verdict(None if way == PREFIX_TREE else "for this test")
     token = model.tokenizer("z", add_special_tokens=False)["input_ids"][0]
     with torch.no_grad():
         model.model.get_input_embeddings().weight[token] = float("nan")

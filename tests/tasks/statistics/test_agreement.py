@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
 
 from data.errors import ScoreError
 from data.records.tables import AGREEMENT
-from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
 
 Row = dict[str, Any]
 

@@ -3,10 +3,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tasks.statistics.comparisons import compare
 
 from data.errors import ScoreError
 from data.records.tables import STATISTICS
-from tasks.statistics.comparisons import compare
 from tasks.statistics.corrections import benjamini_hochberg
 
 KINDS = ("base", "assertive", "negation")

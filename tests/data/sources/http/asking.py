@@ -28,4 +28,4 @@ class Clock:
 def maxlag(content: Any) -> ServiceProblem | None:
     """The error inside an answer of a wiki; only maxlag passes."""
     error = content.get("error") if isinstance(content, dict) else None
-    return ServiceProblem(error["info"], passing=error["code"] == "maxlag") if error else None
+    return ServiceProblem(error["info"], transient=error["code"] == "maxlag") if error else None

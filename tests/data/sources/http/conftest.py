@@ -29,7 +29,9 @@ def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
         **other: Any,
     ) -> Session:
         address = where if isinstance(where, str) else where.address
-        service = Service(**{"name": "YAGO", "address": address, "requests_a_minute": 60_000, "timeout_s": 5, **other})
+        service = Service(
+            **{"name": "YAGO", "address": address, "requests_per_minute": 60_000, "timeout_s": 5, **other}
+        )
         sessions.append(
             Session(
                 service,

@@ -1,242 +1,155 @@
-import json
+import logging
 import os
-import pickletools
-import signal
 import sqlite3
-import subprocess
-import sys
 import threading
-import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 import pytest
+import requests
 
 from data.errors import ServiceError, WorkspaceError
-from tests.data.sources.http.asking import CONTACT, Open, maxlag
-from tests.data.sources.servers.faults import Say, says, serving
+from data.sources.http.cache import CachedResponse, HttpCache, key_of
 
-ROOT = Path(__file__).parents[4]
-
-
-def test_what_was_answered_is_not_asked_again(opened: Open) -> None:
-    with serving(play=lambda asked: says(dict(asked.form))) as server:
-        first = opened(server)
-        answers = [first.ask({"q": str(number)}) for number in range(5)]
-        first.close()
-        later = opened(server)
-        again = [later.ask({"q": str(number)}) for number in range(5)]
-        assert (later.sent, later.from_cache) == (0, 5)
-    assert len(server.asked) == 5
-    assert [answer.content for answer in again] == [answer.content for answer in answers]
-    assert [answer.retrieved_at for answer in again] == [answer.retrieved_at for answer in answers]
-    assert all(answer.from_cache for answer in again)
+WHEN = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
+ADDRESS = "http://127.0.0.1/"
 
 
-def test_an_answer_is_kept_letter_by_letter(opened: Open) -> None:
-    body = '{"label": "A \\"q\\" \\u00e5 模型 🙂\\n", "big": 123456789012345678901234567890, "tiny": 1e-320, "b": null}'
-    with serving(Say(body, headers={"Content-Type": "application/json"})) as server:
-        session = opened(server)
-        fresh, kept = session.ask({}), session.ask({})
-    assert kept.from_cache
-    assert fresh.content == kept.content == json.loads(body)
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[HttpCache]:
+    with closing(HttpCache(tmp_path / "a.sqlite")) as cache:
+        yield cache
 
 
-def test_requests_that_differ_anywhere_are_kept_apart(opened: Open) -> None:
-    with serving(play=lambda asked: says([asked.method, asked.path, asked.form, asked.headers["accept"]])) as server:
-        session = opened(server)
-        asked: list[dict[str, Any]] = [
-            {"form": {"q": "1"}}, {"form": {"q": "2"}}, {"form": {"q": "1", "r": ""}},
-            {"form": {"q": "1"}, "path": "x"},
-            {"form": {"q": "1"}, "method": "POST"}, {"form": {"q": "2"}, "method": "POST"},
-            {"form": {"q": "1"}, "accept": "application/sparql-results+json"}, {"form": {"q": "%31"}},
-        ]  # fmt: skip
-        answers = [session.ask(**how).content for how in asked]
-        assert [session.ask(**how).content for how in asked] == answers
-        assert session.ask({"r": "", "q": "1"}).from_cache
-    assert len(server.asked) == len(asked)
-    assert len({json.dumps(answer) for answer in answers}) == len(asked)
+def request(address: str = ADDRESS, *, accept: str = "application/json", agent: str = "me", **form: str) -> str:
+    headers = {"Accept": accept, "User-Agent": agent}
+    return key_of(requests.Request("POST", address, headers=headers, data=form).prepare())
 
 
-def test_answers_that_are_too_old_are_asked_for_anew(opened: Open) -> None:
-    with serving(says([1]), says([2])) as server:
-        assert opened(server).ask({}).content == [1]
-        assert opened(server, age_days=1).ask({}).content == [1]
-        time.sleep(0.2)
-        young = 0.15 / 86_400
-        assert opened(server, age_days=young).ask({}).content == [2]
-        assert opened(server, age_days=1).ask({}).content == [2]
-    assert len(server.asked) == 2
+def test_a_key_is_of_the_request_and_not_of_who_sends_it() -> None:
+    assert request(q="1") == request(q="1", agent="you")
+    different = [request(), request(q="1"), request(q="2"), request(q="1", accept="b"), request(ADDRESS + "x")]
+    assert len(set(different)) == len(different)
 
 
-def test_a_kept_answer_that_is_now_known_as_an_error_is_asked_for_anew(opened: Open) -> None:
-    with serving(says({"error": {"code": "other", "info": "no"}}), says([1])) as server:
-        session = opened(server)
-        session.ask({})
-        assert session.ask({}, error_of=maxlag).content == [1]
-    assert len(server.asked) == 2
+BODIES = [b"{}", b"", b'["\xc3\xa5 \xf0\x9f\x99\x82"]\r\n\x00', b"\xef\xbb\xbf[1]", b"\xff\xfe", b"x" * 10**6]
 
 
-def test_what_was_kept_before_a_moment_is_asked_anew_once(opened: Open) -> None:
-    with serving(says([1]), says([2])) as server:
-        first = opened(server).ask({})
-        began = datetime.now(UTC)
-        fresh = opened(server, not_before=began)
-        assert [fresh.ask({}).content for _ in range(3)] == [[2], [2], [2]]
-        assert opened(server).ask({}).content == [2]
-        resumed = opened(server, not_before=began)
-        assert resumed.ask({}).content == [2]
-        assert opened(server, not_before=first.retrieved_at).ask({}).from_cache
-    assert len(server.asked) == 2
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:8]))
+def test_a_response_is_read_as_it_was_cached(body: bytes, cache: HttpCache, tmp_path: Path) -> None:
+    elsewhere = WHEN.astimezone(timezone(timedelta(hours=5)))
+    cache.put("k", CachedResponse(404, body, elsewhere), ADDRESS)
+    with closing(HttpCache(tmp_path / "a.sqlite")) as again:
+        for one in (cache, again):
+            found = one.get("k")
+            assert found == CachedResponse(404, body, WHEN)
+            assert found.retrieved_at.tzinfo == UTC
+        assert again.get("other") is None
 
 
-def test_a_moment_long_gone_makes_no_answer_younger(opened: Open) -> None:
-    with serving(says([1]), says([2])) as server:
-        opened(server).ask({})
-        assert opened(server, age_days=0, not_before=datetime(2020, 1, 1, tzinfo=UTC)).ask({}).content == [2]
+def test_a_later_response_replaces_the_earlier_one(cache: HttpCache) -> None:
+    for content in (b"[1]", b"[2]"):
+        cache.put("k", CachedResponse(200, content, WHEN), ADDRESS)
+    found = cache.get("k")
+    assert found is not None
+    assert found.body == b"[2]"
 
 
-@pytest.mark.parametrize("age_days", [1e6, 1e12, float("inf")])
-def test_answers_may_be_kept_for_good(age_days: float, opened: Open) -> None:
-    with serving(says([1])) as server:
-        opened(server, age_days=age_days).ask({})
-        assert opened(server, age_days=age_days).ask({}).from_cache
+def test_a_full_disk_is_an_error(cache: HttpCache) -> None:
+    cache.put("k", CachedResponse(200, b"[1]", WHEN), ADDRESS)
+    cache._database.execute("PRAGMA max_page_count = 10")
+    with pytest.raises(WorkspaceError, match=r"a\.sqlite cannot be used: .*full"):
+        cache.put("k", CachedResponse(200, b"x" * 10**6, WHEN), ADDRESS)
+    assert cache.get("k") == CachedResponse(200, b"[1]", WHEN)
 
 
-def test_an_asking_anew_that_fails_keeps_what_was_there(opened: Open) -> None:
-    with serving(says([1]), Say(b"oops", status=500)) as server:
-        opened(server).ask({})
-        with pytest.raises(ServiceError):
-            opened(server, not_before=datetime.now(UTC)).ask({})
-        assert opened(server).ask({}).content == [1]
+def test_an_unwritable_place_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WorkspaceError, match=r"a\.sqlite cannot be used"):
+        HttpCache(tmp_path / "file" / "a.sqlite")
+    monkeypatch.setattr(os, "access", lambda place, mode: False)
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        HttpCache(tmp_path / "a.sqlite")
 
 
-def test_a_question_may_be_asked_anew_however_young_its_answer_is(opened: Open) -> None:
-    with serving(says([1]), says([2]), says([3])) as server:
-        session = opened(server)
-        assert session.ask({}, lasting=True).content == [1]
-        fresh = session.ask({}, lasting=True, anew=True)
-        assert (fresh.content, fresh.from_cache, session.sent, session.from_cache) == ([2], False, 2, 0)
-        assert session.ask({}).content == [2]
-        assert opened(server, offline=True).ask({}, anew=True).content == [2]
-    assert len(server.asked) == 2
+@pytest.mark.parametrize("part", ["status", "retrieved_at", "address", "body", "sha256"])
+def test_a_flipped_bit_of_a_response_is_noticed(
+    part: str, cache: HttpCache, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    cache.put("k", CachedResponse(200, b'{"capital": "Oslo"}', WHEN), ADDRESS)
+    with closing(sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)) as database:
+        ((sound,),) = database.execute("SELECT value FROM cached_responses")
+        start = sound.index(f'"{part}"'.encode())
+        for place in range(start, min(start + len(part) + 12, len(sound))):
+            for bit in range(8):
+                damaged = sound[:place] + bytes([sound[place] ^ 1 << bit]) + sound[place + 1 :]
+                database.execute("UPDATE cached_responses SET value = ?", (damaged,))
+                caplog.clear()
+                assert cache.get("k") is None
+                assert "is damaged" in caplog.text
 
 
-def test_offline_only_what_is_kept_and_young_is_answered(opened: Open) -> None:
-    with serving(says([1])) as server:
-        opened(server).ask({"q": "1"})
-        offline = opened(server, offline=True, contact=None)
-        assert offline.ask({"q": "1"}).content == [1]
-        with pytest.raises(ServiceError, match="offline"):
-            offline.ask({"q": "2"})
-        with pytest.raises(ServiceError, match=r"offline.*younger than 0 days"):
-            opened(server, offline=True, age_days=0).ask({"q": "1"})
-        soon = datetime.now(UTC) + timedelta(minutes=1)
-        with pytest.raises(ServiceError, match=r"younger than 30 days and not older than 20\d\d-.* UTC"):
-            opened(server, offline=True, not_before=soon).ask({"q": "1"})
-    assert len(server.asked) == 1
+def test_a_response_under_another_key_is_noticed(cache: HttpCache, tmp_path: Path) -> None:
+    cache.put("k", CachedResponse(200, b"[1]", WHEN), ADDRESS)
+    with closing(sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)) as database:
+        database.execute("UPDATE cached_responses SET key = 'j'")
+    assert cache.get("j") is None
 
 
-BAD = [
-    Say(status=500), Say(status=404), Say(status=503), Say(b"<html>"), Say(b'{"a": [1'), Say(b"[1, 2]", sent=2),
-    Say(drop=True), says({"error": {"code": "maxlag", "info": "lag"}}),
-    says({"error": {"code": "other", "info": "no"}}),
-]  # fmt: skip
+def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_path: Path) -> None:
+    response = CachedResponse(200, b'{"capital": "Oslo"}', WHEN)
+    for number in range(3):
+        cache.put(f"key{number}", response, ADDRESS)
+    cache.close()
+    sound, damaged = (tmp_path / "a.sqlite").read_bytes(), tmp_path / "damaged.sqlite"
+    for place in [*range(0, 100, 3), *range(100, len(sound), 97)]:
+        damaged.write_bytes(sound[:place] + bytes([sound[place] ^ 1 << place % 8]) + sound[place + 1 :])
+        try:
+            with closing(HttpCache(damaged)) as other:
+                assert {other.get(f"key{number}") for number in range(3)} <= {response, None}
+        except WorkspaceError:
+            pass
 
 
-@pytest.mark.parametrize("say", BAD)
-def test_bad_answers_are_never_kept(say: Say, opened: Open) -> None:
-    with serving(say) as server:
-        session = opened(server, tries=2)
-        with pytest.raises(ServiceError):
-            session.ask({}, error_of=maxlag)
-        server.play = lambda asked: says([1])
-        assert opened(server).ask({}, error_of=maxlag).content == [1]
+def test_threads_and_processes_share_a_file(cache: HttpCache, tmp_path: Path) -> None:
+    start = threading.Barrier(8)
+    with closing(HttpCache(tmp_path / "a.sqlite")) as other:
+
+        def write(writer: int) -> None:
+            start.wait()
+            for number in range(5):
+                body = f"[{writer}, {number}]".encode()
+                (cache if writer % 2 else other).put(f"{writer}{number}", CachedResponse(200, body, WHEN), ADDRESS)
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(write, range(8)))
+    for writer in range(8):
+        for number in range(5):
+            assert cache.get(f"{writer}{number}") == CachedResponse(200, f"[{writer}, {number}]".encode(), WHEN)
 
 
-def test_two_services_keep_their_answers_apart(opened: Open, tmp_path: Path) -> None:
-    with serving(says(["yago"])) as yago, serving(says(["wikidata"])) as wikidata:
-        one, other = opened(yago), opened(wikidata, name="Wikidata Query Service")
-        assert one.ask({"q": "1"}).content == ["yago"]
-        assert other.ask({"q": "1"}).content == ["wikidata"]
-        assert opened(wikidata).ask({"q": "1"}).content == ["wikidata"]
-    names = sorted(file.name for file in (tmp_path / "answers").iterdir())
-    assert names == ["wikidata-query-service.sqlite", "yago.sqlite"]
+def test_closing_while_threads_use_it_refuses_the_rest(cache: HttpCache) -> None:
+    response = CachedResponse(200, b"x" * 1000, WHEN)
+    used = threading.Barrier(5)
 
+    def use(worker: int) -> str:
+        cache.put(f"{worker}", response, ADDRESS)
+        used.wait()
+        try:
+            for number in range(10_000):
+                cache.put(f"{worker}", response, ADDRESS)
+                assert cache.get(f"{worker}") == response, number
+        except ServiceError as error:
+            return str(error)
+        return "never refused"
 
-def test_the_cache_holds_json_and_neither_pickles_nor_the_contact(opened: Open, tmp_path: Path) -> None:
-    with serving(play=lambda asked: says({"rows": ["Oslo"]}, headers={"Set-Cookie": "id=secret"})) as server:
-        session = opened(server)
-        for number in range(3):
-            session.ask({"q": str(number)}, method="POST")
-        session.close()
-    file = tmp_path / "answers" / "yago.sqlite"
-    stored = file.read_bytes()
-    with closing(sqlite3.connect(file)) as database:
-        values = [value for (value,) in database.execute("SELECT value FROM responses")]
-    assert len(values) == 3
-    for value in values:
-        assert isinstance(value, str)
-        assert isinstance(json.loads(value), dict)
-        assert "Oslo" in value
-        with pytest.raises(ValueError, match=r"opcode .* unknown"):
-            list(pickletools.genops(value.encode()))  # reads a pickle without running it
-    for never in (b"\x80\x04\x95", b"\x80\x05\x95", CONTACT.encode(), b"secret"):
-        assert never not in stored
-
-
-def test_a_damaged_cache_is_named(opened: Open, tmp_path: Path) -> None:
-    file = tmp_path / "answers" / "yago.sqlite"
-    file.parent.mkdir()
-    file.write_bytes(b"this is no database, " * 1000)
-    with serving(says([1])) as server, pytest.raises(WorkspaceError, match=r"yago\.sqlite.*remove it and run again"):
-        opened(server).ask({})
-
-
-def test_a_kept_answer_that_cannot_be_read_is_asked_for_anew(opened: Open, tmp_path: Path) -> None:
-    with serving(says([1])) as server:
-        opened(server).ask({})
-        with closing(sqlite3.connect(tmp_path / "answers" / "yago.sqlite")) as database, database:
-            database.execute("UPDATE responses SET value = 'nonsense'")
-        assert opened(server).ask({}).content == [1]
-        assert opened(server, offline=True).ask({}).content == [1]
-    assert len(server.asked) == 2
-
-
-ASKS = """
-import sys
-from pathlib import Path
-from data.sources.http.session import Service, Session
-service = Service("YAGO", sys.argv[1], requests_a_minute=60_000)
-with Session(service, contact="tests@example.org", cache=Path(sys.argv[2])) as session:
-    for number in range(6):
-        print(session.ask({"q": str(number)}, method="POST").content, flush=True)
-"""
-
-
-def test_a_killed_run_is_resumed_where_it_was(tmp_path: Path) -> None:
-    held = threading.Event()
-    killed_at = iter((2, 4))
-    holds = {next(killed_at)}
-
-    def play(asked: Any) -> Say:
-        number = int(asked.form["q"])
-        return says([number], hold=held) if number in holds else says([number])
-
-    command = [sys.executable, "-c", ASKS]
-    with serving(play=play) as server:
-        for arrived in (3, 6):
-            run = subprocess.Popen([*command, server.address, str(tmp_path)], cwd=ROOT, stdout=subprocess.DEVNULL)
-            server.waits_for(arrived, 60)
-            os.kill(run.pid, signal.SIGKILL)
-            assert run.wait() == -signal.SIGKILL
-            holds.clear()
-            holds.update(killed_at)
-        done = subprocess.run(
-            [*command, server.address, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        held.set()
-    assert done.stdout.split() == [f"[{number}]" for number in range(6)]
-    assert [asked.form["q"] for asked in server.asked] == ["0", "1", "2", "2", "3", "4", "4", "5"]
+    with ThreadPoolExecutor(4) as pool:
+        workers = [pool.submit(use, worker) for worker in range(4)]
+        used.wait()
+        cache.close()
+        assert all("are closed; open a new session" in worker.result() for worker in workers)
+    cache.close()

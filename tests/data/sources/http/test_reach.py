@@ -86,22 +86,6 @@ def test_a_name_that_nobody_knows_is_told(opened: Open, monkeypatch: pytest.Monk
         session.ask({})
 
 
-def test_names_that_nobody_looks_up_cost_no_minutes(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    never = threading.Event()
-
-    def waiting(*args: Any, **kwargs: Any) -> list[Any]:
-        never.wait(60)
-        return []
-
-    monkeypatch.setattr(socket, "getaddrinfo", waiting)
-    monkeypatch.setattr(exchange, "CONNECT_S", 0.2)
-    began = time.monotonic()
-    with pytest.raises(ServiceError, match=r"yago\.example is not found \(nobody said within 0\.2 s\)"):
-        opened("https://yago.example/sparql/query").ask({})
-    assert time.monotonic() - began < 2
-    never.set()
-
-
 def test_silence_about_a_name_is_not_listened_to_twice(
     opened: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,15 +133,6 @@ def test_a_network_gone_for_a_moment_ends_nothing(opened: Open, clock: Clock, mo
         assert 0.5 <= clock.slept[0] < clock.slept[1] < clock.slept[2]
         with network_gone(3, monkeypatch):
             assert session.ask({"q": "3"}).content == [1]
-
-
-def test_a_network_gone_for_a_moment_ends_no_thread(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
-        session = opened(server, at_once=3)
-        session.ask({"q": "0"})
-        with network_gone(3, monkeypatch), ThreadPoolExecutor(3) as pool:
-            answers = list(pool.map(lambda number: session.ask({"q": str(number)}).content, range(1, 4)))
-    assert answers == [[1]] * 3
 
 
 def test_a_network_gone_for_good_ends_the_session(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

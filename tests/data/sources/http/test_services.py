@@ -4,9 +4,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from data.sources.http.manners import check_address, place_in
+from data.sources.http.addresses import check_address, place_in
 from data.sources.http.services import SERVICES
-from flows.study.facts import ServicesPart
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -22,24 +21,11 @@ def test_a_service_has_a_safe_address_and_a_name_of_its_own(name: str) -> None:
 @pytest.mark.parametrize("name", ["wikidata_api", "wikipedia", "pageviews"])
 def test_wikimedia_is_asked_as_it_wants_to_be(name: str) -> None:
     service = SERVICES[name]
-    assert service.at_once <= 3
-    assert service.requests_a_minute <= 200
+    assert service.max_concurrency <= 3
+    assert service.requests_per_minute <= 200
     assert service.contact_needed
 
 
 def test_what_questions_are_made_of_may_be_asked_for_a_day() -> None:
-    hours = {name: service.minutes / 60 for name, service in SERVICES.items()}
+    hours = {name: service.max_minutes / 60 for name, service in SERVICES.items()}
     assert hours == dict.fromkeys(SERVICES, 24) | {"yago": 6, "dynamicqa": 6}
-
-
-def test_only_files_are_brought_by_nobody_to_reach() -> None:
-    assert [name for name, service in SERVICES.items() if not service.contact_needed] == ["dynamicqa"]
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_a_study_may_say_otherwise_of_every_service(name: str) -> None:
-    services = ServicesPart.model_validate({name: {"address": "http://127.0.0.1/mirror", "age_days": 1}})
-    said = services.service(name)
-    assert (said.address, said.age_days) == ("http://127.0.0.1/mirror", 1)
-    assert (said.name, said.at_once) == (SERVICES[name].name, SERVICES[name].at_once)
-    assert all(services.service(other) == SERVICES[other] for other in SERVICES if other != name)

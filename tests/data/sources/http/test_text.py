@@ -3,9 +3,8 @@
 import pytest
 
 from data.errors import ServiceError
-from data.sources.http.session import ServiceProblem
 from tests.data.sources.http.asking import Open
-from tests.data.sources.servers.faults import Say, gzipped, says, serving
+from tests.data.sources.servers.faults import Say, says, serving
 
 TEXTS = [
     "a,b\r\n1,2\r\n", "\ufeffid,subj\r\n", "a\nb\rc\r\n\r\r", "", " ", "\x00\x01\x1f", "Ålesund 模型 🙂",
@@ -27,33 +26,12 @@ def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
     assert server.asked[0].headers["accept"].startswith("text/plain")
 
 
-def test_a_packed_text_is_unpacked(opened: Open) -> None:
-    with serving(gzipped("åb\r\n".encode() * 10_000)) as server:
-        assert opened(server).ask({}, content="text").content == "åb\r\n" * 10_000
-
-
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"na\xefve", b"\xed\xa0\x80", "é".encode()[:1], b"PK\x03\x04\x9c"])
 def test_what_is_no_text_is_an_error_and_not_kept(body: bytes, opened: Open) -> None:
     with serving(Say(b"a" + body), Say(b"a")) as server:
         with pytest.raises(ServiceError, match=r"YAGO \(http.*no text in UTF-8 \(byte \d\)"):
             opened(server).ask({}, content="text")
         assert opened(server).ask({}, content="text").content == "a"
-
-
-def test_a_text_that_breaks_off_is_asked_for_once_more(opened: Open) -> None:
-    with serving(Say(b"a,b\r\n" * 100, sent=7), Say(b"a,b\r\n")) as server:
-        assert opened(server).ask({}, content="text").content == "a,b\r\n"
-    assert len(server.asked) == 2
-
-
-def test_an_error_inside_a_text_is_found(opened: Open) -> None:
-    def error_of(text: str) -> ServiceProblem | None:
-        return None if text.startswith("id,") else ServiceProblem("no table")
-
-    with serving(Say(b"<html>"), Say(b"id,subj\r\n")) as server:
-        with pytest.raises(ServiceError, match="answered with an error: no table"):
-            opened(server).ask({}, content="text", error_of=error_of)
-        assert opened(server).ask({}, content="text", error_of=error_of).content == "id,subj\r\n"
 
 
 def test_a_text_kept_is_none_of_the_answers_in_json(opened: Open) -> None:

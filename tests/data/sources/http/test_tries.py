@@ -57,18 +57,9 @@ def test_a_time_to_wait_that_is_none_is_left_alone(said: str, opened: Open, cloc
     assert clock.slept[0] < 2
 
 
-def test_really_waiting_takes_the_seconds(tmp_path: Path) -> None:
-    with serving(Say(status=503, headers={"Retry-After": "1"}), says([1])) as server:
-        service = Service("YAGO", server.address, requests_a_minute=60_000)
-        with Session(service, contact=CONTACT, cache=tmp_path) as session:
-            session.ask({})
-    first, second = server.asked
-    assert 1.0 <= second.at - first.at < 3
-
-
 def test_while_a_service_asks_for_a_pause_nobody_sends(tmp_path: Path) -> None:
     with serving(Say(status=429, headers={"Retry-After": "1"}), says([1])) as server:
-        service = Service("YAGO", server.address, requests_a_minute=60_000, at_once=2)
+        service = Service("YAGO", server.address, requests_per_minute=60_000, max_concurrency=2)
         with Session(service, contact=CONTACT, cache=tmp_path) as session, ThreadPoolExecutor(1) as pool:
             refused = pool.submit(session.ask, {"q": "1"})
             server.waits_for(1)
@@ -81,7 +72,7 @@ def test_while_a_service_asks_for_a_pause_nobody_sends(tmp_path: Path) -> None:
 
 def test_a_wait_longer_than_the_run_may_take_ends_it(opened: Open, clock: Clock) -> None:
     with serving(Say(status=503, headers={"Retry-After": "7200"})) as server:
-        session = opened(server, minutes=60)
+        session = opened(server, max_minutes=60)
         for _ in range(2):
             with pytest.raises(ServiceBudget, match=r"again in 7[12]\d\d s, and this run has 3[56]\d\d s left"):
                 session.ask({})

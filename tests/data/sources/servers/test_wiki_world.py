@@ -5,14 +5,11 @@ from typing import Any
 import pytest
 import requests
 
-from data.errors import ServiceError
-from data.sources.wikimedia.edit_history import edit_history
 from tests.data.sources.servers import wiki_world
-from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says
+from tests.data.sources.servers.faults import ANSWERS, recorded
 from tests.data.sources.servers.wiki_world import Limits, Served, World, serving_world
 from tests.data.sources.servers.wiki_world.asking import asking_world
-from tests.data.sources.servers.wiki_world.titles import invalid, title_of
-from tests.data.sources.servers.wiki_world.wikitext import plain, written
+from tests.data.sources.servers.wiki_world.wikitext import plain
 
 WHOLE = Limits(revisions=500, contents=50, links=500)
 
@@ -124,67 +121,8 @@ class TestAnswersHaveTheShapeOfRecordedOnes:
         extract = read("wikipedia/extracts_full_plaintext.json")["query"]["pages"][0]["extract"]
         assert plain(wikitext) == extract
 
-    @pytest.mark.parametrize(
-        "text", ["{{x}} {0}", "<b>B</b> & &amp; Co", "[[a|b]] ''c''", "* d", "== e ==", "../../etc"]
-    )
-    def test_text_is_written_so_that_it_is_read_as_it_is(self, text: str) -> None:
-        assert plain(written(text)) == text
-
-    @pytest.mark.parametrize(
-        ("asked", "title"),
-        [
-            ("velm", "Velm"),
-            ("_Velm_", "Velm"),
-            (":Velm#History", "Velm"),
-            ("A&amp;B", "A&B"),
-            ("Ame\u0301lie", "Am\u00e9lie"),
-            ("../../etc/passwd", None),
-            ("Foo/..", None),
-            ("50%20", None),
-            ("A{b}", None),
-            ("x" * 300, None),
-        ],
-    )
-    def test_titles_are_read_as_the_wiki_reads_them(self, asked: str, title: str | None) -> None:
-        assert (None if invalid(title_of(asked)) else title_of(asked)) == title
-
-    @pytest.mark.parametrize(
-        "form",
-        [
-            {"prop": "revisions", "titles": "Velm", "rvuser": "Bob"},
-            {"prop": "images", "titles": "Velm"},
-            {"prop": "revisions", "titles": "Velm", "rvprop": "content"},
-            {"prop": "extracts", "titles": "Velm"},
-        ],
-    )
-    def test_what_is_not_played_is_refused_by_name(self, open_world: Served, form: dict[str, str]) -> None:
-        assert ask(open_world, "wikipedia", **form)["error"]["code"] == "unplayed"
-
 
 class TestHooks:
-    def test_a_fault_is_played_once_and_asked_again(self, world: World, tmp_path: Path) -> None:
-        fault = wiki_world.faulting(lambda asked: asked.form.get("titles") == "Q501", Say(status=503), Say(drop=True))
-        with serving_world(world, before=fault) as (addresses, asked), asking_world(addresses, tmp_path) as clients:
-            with pytest.raises(ServiceError):  # its sessions try twice
-                edit_history(clients.wikidata, "Q501", "P106")
-            assert edit_history(clients.wikidata, "Q501", "P106") is not None
-        assert [one.form.get("titles") for one in asked[:3]] == ["Q501"] * 3
-
-    def test_a_hook_sees_each_request_first(self, world: World) -> None:
-        def before(asked: Asked) -> Say | None:
-            return says({"it": "was me"}) if wiki_world.service_of(asked) == "wembedder" else None
-
-        with serving_world(world, before=before) as here:
-            reply = requests.get(f"{here.addresses['wembedder']}/most-similar/Q101", timeout=10)
-            assert reply.json() == {"it": "was me"}
-            assert ask(here, "wikipedia", prop="info", titles="Velm")["batchcomplete"] is True
-        assert [wiki_world.service_of(one) for one in here.asked] == ["wembedder", "wikipedia"]
-
-    def test_the_query_service_is_played_by_whoever_wants_to(self, world: World) -> None:
-        with serving_world(world, sparql=lambda asked: says({"asked": asked.form["query"]})) as here:
-            reply = requests.post(here.addresses["wikidata"], data={"query": "ASK {}"}, timeout=10)
-        assert reply.json() == {"asked": "ASK {}"}
-
     def test_limits_change_the_number_of_requests_and_nothing_else(self, world: World, tmp_path: Path) -> None:
         said, requests_sent = [], []
         for limits in (Limits(1, 1, 1), WHOLE):
@@ -201,24 +139,6 @@ class TestHooks:
                 requests_sent.append(len(asked))
         assert said[0] == said[1]
         assert requests_sent == [12 + 12 + 8, 3]
-
-    def test_a_world_that_changes_is_answered_as_it_is_now(self, tmp_path: Path) -> None:
-        changing = wiki_world.world()
-        with serving_world(changing) as (addresses, _):
-            with asking_world(addresses, tmp_path / "before") as clients:
-                before = edit_history(clients.wikidata, "Q501", "P106")
-            changing.items["Q501"].changes("P106", "Q101", "Q103")
-            with asking_world(addresses, tmp_path / "after") as clients:
-                after = edit_history(clients.wikidata, "Q501", "P106")
-        assert before is not None
-        assert after is not None
-        assert (before.count, after.count) == (1, 2)
-
-    def test_the_world_is_the_same_each_time(self, world: World) -> None:
-        again = wiki_world.world()
-        assert again.wikidata.pages == world.wikidata.pages
-        assert again.wikipedia.pages == world.wikipedia.pages
-        assert (again.views, again.most_similar) == (world.views, world.most_similar)
 
 
 def read(name: str) -> Any:

@@ -9,12 +9,12 @@ from data.sources.triples import from_csv, of_property, popqa
 from data.sources.wikimedia.edit_history import edit_history
 from tasks.contexts.disputes.of_page import disputes_of_page
 from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
-from tests.data.sources.oxigraph import served
+from tests.data.sources.graph.oxigraph import served
+from tests.data.sources.graph.sparql_server import asking as asking_graph
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.wiki_world import OUTCOME, WARS, Kept, Left, Served, World, forwarding, serving_world
 from tests.data.sources.servers.wiki_world.asking import MONTHS, asking_world, embed, seeds_of
 from tests.data.sources.servers.wiki_world.wikitext import plain
-from tests.data.sources.sparql_server import asking as asking_graph
 
 KEPT = {fact: kept for fact, kept in OUTCOME.items() if isinstance(kept, Kept)}
 
@@ -116,7 +116,7 @@ class TestPagesHoldTheDisputesWrittenDown:
             for war in WARS[title].wars
         ]
         uncounted: Counter[str] = Counter()
-        for drop in found.dropped:
+        for drop in found.rejected:
             uncounted[drop.reason] += len(drop.revisions) // 2
         assert uncounted == WARS[title].uncounted
 
@@ -187,11 +187,11 @@ class TestFactsBecomeWhatIsWrittenDown:
         assert sum(len(one.questions) for one in built.values()) == len(KEPT)
 
     def test_the_rest_is_dropped_for_the_reasons_written_down(self, built: dict[str, Built]) -> None:
-        dropped = [drop for one in built.values() for drop in one.dropped]
-        found = {(*triple(drop), drop.reason) for drop in dropped}
+        rejected = [drop for one in built.values() for drop in one.rejected]
+        found = {(*triple(drop), drop.reason) for drop in rejected}
         left = {(*now(fact), kept.why) for fact, kept in OUTCOME.items() if isinstance(kept, Left)}
         assert found == left
-        assert len(dropped) == len(left)
+        assert len(rejected) == len(left)
 
 
 def asked_of(built: Mapping[str, Built], subject_id: str, object_id: str, property_id: str) -> Question:

@@ -1,7 +1,6 @@
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 
@@ -12,7 +11,7 @@ from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import World, repeated, service_of, serving_world
 from tests.data.sources.servers.wiki_world.asking import MONTHS, asking_world, embed, seeds_of
-from tests.data.sources.servers.wiki_world.trouble import ENDING, PASSING, PASSING_OF_A_WIKI
+from tests.data.sources.servers.wiki_world.trouble import ENDING, TRANSIENT, TRANSIENT_OF_A_WIKI
 
 SERVICES = ("wikidata_api", "wikipedia", "pageviews", "wembedder")
 WIKIS = ("wikidata_api", "wikipedia")
@@ -28,11 +27,14 @@ def untroubled(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 
 class TestTroubleThatPasses:
-    @pytest.mark.parametrize("trouble", [*PASSING, *PASSING_OF_A_WIKI])
+    @pytest.mark.parametrize("trouble", [*TRANSIENT, *TRANSIENT_OF_A_WIKI])
     def test_the_outcome_is_the_same(
         self, world: World, untroubled: tuple[Built, int], tmp_path: Path, trouble: str
     ) -> None:
-        said, troubled = {**PASSING, **PASSING_OF_A_WIKI}[trouble], WIKIS if trouble in PASSING_OF_A_WIKI else SERVICES
+        said, troubled = (
+            {**TRANSIENT, **TRANSIENT_OF_A_WIKI}[trouble],
+            WIKIS if trouble in TRANSIENT_OF_A_WIKI else SERVICES,
+        )
         fault = first_of_each(troubled, said)
         with serving_world(world, before=fault) as (addresses, asked), asking_world(addresses, tmp_path) as clients:
             built = films(clients)
@@ -67,7 +69,7 @@ class TestAWorldThatMoves:
                 moving.wikidata.delete("Q401")
 
         built = of_moving(moving, before, tmp_path)
-        assert ("Q401", reasons.SUBJECT_MISSING) in {(drop.subject_id, drop.reason) for drop in built.dropped}
+        assert ("Q401", reasons.SUBJECT_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
 
     def test_a_page_deleted_after_its_item_was_read(self, tmp_path: Path) -> None:
         moving = wiki_world.world()
@@ -77,7 +79,7 @@ class TestAWorldThatMoves:
                 moving.wikipedia.pages.pop("The Salt Ledger", None)
 
         built = of_moving(moving, before, tmp_path)
-        assert ("Q402", reasons.PAGE_MISSING) in {(drop.subject_id, drop.reason) for drop in built.dropped}
+        assert ("Q402", reasons.PAGE_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
 
     def test_a_label_that_changes_meanwhile_is_one_or_the_other_throughout(self, tmp_path: Path) -> None:
         moving = wiki_world.world()
@@ -106,29 +108,6 @@ class TestAWorldThatMoves:
         assert question.item_revision == moving.wikidata.pages["Q402"].latest.revision_id
 
 
-class TestHoldingBack:
-    def test_an_answer_waits_until_it_is_let_go(self, world: World, tmp_path: Path) -> None:
-        go, reached = Event(), Event()
-
-        def after(asked: Asked, said: Say) -> Say:
-            if asked.form.get("titles") != "The Salt Ledger":
-                return said
-            reached.set()
-            return replace(said, hold=go)
-
-        with serving_world(world, after=after) as (addresses, asked), asking_world(addresses, tmp_path) as clients:
-            pages: list[object] = []
-            thread = Thread(target=lambda: pages.append(clients.wikipedia.page("The Salt Ledger")))
-            thread.start()
-            assert reached.wait(10)
-            assert not pages
-            assert clients.pageviews.monthly_mean("The Salt Ledger", first=MONTHS[0], last=MONTHS[1]).mean == 30
-            go.set()
-            thread.join(10)
-        assert len(pages) == 1
-        assert len(asked) == 2
-
-
 def films(clients: Clients) -> Built:
     return questions_of_property(seeds_of("P57"), clients, months=MONTHS, embed=embed)
 
@@ -155,4 +134,4 @@ def first_of_each(services: Collection[str], said: Say) -> Callable[[Asked], Say
 def told(built: Built) -> object:
     """All but the time."""
     questions = [replace(one, retrieved_at=None) for one in built.questions]
-    return questions, [replace(one, retrieved_at=None) for one in built.dropped]
+    return questions, [replace(one, retrieved_at=None) for one in built.rejected]

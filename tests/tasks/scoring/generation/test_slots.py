@@ -148,7 +148,8 @@ def test_where_memory_runs_out_fewer_prompts_are_answered_at_once(caplog: pytest
     expected = _answered(model, begun_apart, batch_size=7)
     with _running_out_of_memory(model, over=200):
         found = _answered(model, begun_apart, batch_size=7)
-    assert "memory ran out; 3 prompts are answered at once" in caplog.text
+    assert "memory ran out; prompts are answered in smaller batches" in caplog.text
+    assert model.engine.prompts_at_once == 3
     for one, other in zip(expected, found, strict=True):
         assert one.identity == other.identity
         assert [a.token_ids for a in (*one.samples, one.greedy)] == [

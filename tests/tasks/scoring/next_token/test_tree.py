@@ -1,6 +1,6 @@
 import torch
 
-from tasks.scoring.next_token.prompts import common_beginning
+from tasks.scoring.next_token.prompts import common_prefix_length
 from tasks.scoring.next_token.tree import PrefixTree, bundles
 
 SEQUENCES = [[1, 2, 3], [1, 2, 4], [1, 2], [5], [1, 2, 3]]
@@ -43,8 +43,8 @@ def test_sequences_of_a_unit_stay_together() -> None:
     assert bundles(sequences, [[0, 1], [2, 3]], nodes=4, most=9) == [[0], [1]]
 
 
-def test_common_beginning_leaves_a_token_of_every_prompt() -> None:
-    assert common_beginning([[1, 2, 3], [1, 2, 4]]) == 2
-    assert common_beginning([[1, 2], [1, 2, 3]]) == 1
-    assert common_beginning([[1, 2, 3]]) == 2
-    assert common_beginning([[1], [2]]) == 0
+def test_common_prefix_length_leaves_a_token_of_every_prompt() -> None:
+    assert common_prefix_length([[1, 2, 3], [1, 2, 4]]) == 2
+    assert common_prefix_length([[1, 2], [1, 2, 3]]) == 1
+    assert common_prefix_length([[1, 2, 3]]) == 2
+    assert common_prefix_length([[1], [2]]) == 0

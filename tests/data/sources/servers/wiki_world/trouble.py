@@ -8,7 +8,7 @@ _PAGE = "<!DOCTYPE html><html><title>Wikimedia Error</title><p>Our servers are u
 _HTML = {"Content-Type": "text/html; charset=utf-8"}
 _JSON = {"Content-Type": "application/json; charset=utf-8"}
 
-PASSING: Mapping[str, Say] = {
+TRANSIENT: Mapping[str, Say] = {
     "down": Say(_PAGE, status=503, headers=_HTML),
     "down for a while": Say(_PAGE, status=503, headers={**_HTML, "Retry-After": "3"}),
     "behind a gateway": Say(_PAGE, status=504, headers=_HTML),
@@ -19,7 +19,7 @@ PASSING: Mapping[str, Say] = {
 }
 """What passes: the client asks again by itself."""
 
-PASSING_OF_A_WIKI: Mapping[str, Say] = {
+TRANSIENT_OF_A_WIKI: Mapping[str, Say] = {
     "lagged": recorded("modes/lag7_maxlag0.json"),
     "rate limit": recorded("modes/ratelimited_edit3.json"),
     "read only": recorded("modes/readonly_edit.json"),

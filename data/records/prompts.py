@@ -1,0 +1,49 @@
+"""Rows that the next-token measures read: queries and the contexts that stand before them."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from data.records.identifiers import RelationName, WikidataId
+from data.records.row import Meaning, table
+
+QueryType = Literal["open", "closed"]
+ContextKind = Literal["base", "assertive", "negation"]
+
+CONTEXT_KINDS: tuple[ContextKind, ...] = ("base", "assertive", "negation")
+
+
+@table("queries", "a complete query", key=("query_id",))
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A complete query about an entity."""
+
+    query_id: Annotated[str, Meaning("the query's id")]
+    relation: Annotated[RelationName, Meaning("the relation's name")]
+    query_type: Annotated[QueryType, Meaning("open (a question or a sentence to complete) or closed (yes or no)")]
+    form: Annotated[int, Meaning("which of the two forms of its type: 1 or 2")]
+    entity: Annotated[str, Meaning("the entity asked about")]
+    entity_id: Annotated[WikidataId | None, Meaning("its Wikidata id")]
+    invented: Annotated[bool, Meaning("whether the entity is invented")]
+    answer: Annotated[str, Meaning("the entity's object; a drawn one where the entity is invented")]
+    text: Annotated[str, Meaning("the query as the model reads it")]
+    degree: Annotated[int | None, Meaning("triples of the graph that the entity is part of", counts=False)] = None
+    relation_degree: Annotated[int | None, Meaning("those of the relation with it as the subject", counts=False)] = None
+
+
+@table("contexts", "a context that stands before every query of its relation", key=("context_id",))
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A sentence about an entity that is put before every query of its relation; it ends with a newline."""
+
+    context_id: Annotated[str, Meaning("the context's id")]
+    relation: Annotated[RelationName, Meaning("the relation's name")]
+    kind: Annotated[ContextKind, Meaning("base, assertive or negation")]
+    entity: Annotated[str, Meaning("the entity it is about")]
+    invented: Annotated[bool, Meaning("whether that entity is invented")]
+    object: Annotated[str, Meaning("the object it states or denies")]
+    text: Annotated[str, Meaning("the context as the model reads it")]
+
+
+def is_relevant(context: Context, query: Query) -> bool:
+    """Whether the context mentions the query's entity."""
+    return query.entity in (context.entity, context.object)

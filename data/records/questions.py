@@ -1,0 +1,106 @@
+"""Rows of questions: each with two contexts, and what annotators say of it."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from data.records.identifiers import RelationName, WikidataId
+from data.records.row import Meaning, table
+
+Partition = Literal["static", "temporal", "disputable"]
+Condition = Literal["none", "original", "counter_memory"]
+AnnotationChoice = Literal["accept", "change", "discard", "misinformation", "incomplete"]
+
+PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
+CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory")
+ANNOTATION_CHOICES: tuple[AnnotationChoice, ...] = ("accept", "change", "discard", "misinformation", "incomplete")
+SLOT = "[ENTITY]"
+
+
+@table("questions", "a DynamicQA question with its two contexts", key=("question_id",))
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A DynamicQA question with its two contexts; `flags` names the rules that the row breaks.
+
+    edit_revisions: of the subject's item or, of a disputable question, of the page. replacement_by: reversion means
+    that editors of the page put it there.
+    """
+
+    question_id: Annotated[str, Meaning("the question's id")]
+    relation: Annotated[RelationName, Meaning("the property's name, or disputable")]
+    partition: Annotated[Partition, Meaning("static, temporal or disputable", counts=False)]
+    subject: Annotated[str, Meaning("who or what it is about")]
+    subject_id: Annotated[WikidataId | None, Meaning("Wikidata id of the subject")]
+    property_id: Annotated[WikidataId | None, Meaning("Wikidata id of the property")]
+    object: Annotated[str, Meaning("the original answer")]
+    object_id: Annotated[WikidataId | None, Meaning("Wikidata id of the object")]
+    answers: Annotated[tuple[str, ...], Meaning("every form of the original answer that counts as right")]
+    replacement: Annotated[str, Meaning("the counter-memory answer")]
+    question: Annotated[str, Meaning("the question")]
+    original_context: Annotated[str, Meaning("the snippet with the original answer")]
+    counter_memory_context: Annotated[str, Meaning("the snippet with the replacement")]
+    edits: Annotated[
+        int | None,
+        Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", counts=False),
+    ]
+    subject_popularity: Annotated[float | None, Meaning("page views of the subject", "views a month", counts=False)]
+    object_popularity: Annotated[float | None, Meaning("page views of the object", "views a month", counts=False)]
+    id_source: Annotated[str | None, Meaning("where the ids come from")]
+    source: Annotated[str, Meaning("where the question comes from")]
+    licence: Annotated[str, Meaning("under which terms")]
+    flags: Annotated[tuple[str, ...], Meaning("the rules that the row breaks", counts=False)]
+    property: Annotated[str | None, Meaning("the property's name, as the source has it")] = None
+    replacement_id: Annotated[WikidataId | None, Meaning("Wikidata id of the counter-memory answer")] = None
+    replacement_by: Annotated[
+        str | None,
+        Meaning(
+            "what chose the counter-memory answer: wembedder, embeddings, reversion (disputable), or annotators",
+            counts=False,
+        ),
+    ] = None
+    replacement_quality: Annotated[
+        float | None, Meaning("cosine similarity of the two answers, by what chose the second", counts=False)
+    ] = None
+    item_revision: Annotated[
+        int | None, Meaning("newest revision of the subject's item that was read", counts=False)
+    ] = None
+    page: Annotated[str | None, Meaning("the page that the snippet is from")] = None
+    page_revision: Annotated[int | None, Meaning("the revision of the page that the snippet is from", counts=False)] = (
+        None
+    )
+    edit_revisions: Annotated[tuple[int, ...], Meaning("the revisions that `edits` counts", counts=False)] = ()
+    hidden_edits: Annotated[
+        int | None, Meaning("revisions that nobody may read and that no count includes", counts=False)
+    ] = None
+    list_id: Annotated[str | None, Meaning("the question's id in the list that it comes from")] = None
+    address: Annotated[str | None, Meaning("where the source was asked", counts=False)] = None
+    retrieved_at: Annotated[str | None, Meaning("when it answered (UTC, ISO 8601)", counts=False)] = None
+
+    def context(self, condition: Condition) -> str | None:
+        """The context of a condition; None where the question stands alone."""
+        texts = {"none": None, "original": self.original_context, "counter_memory": self.counter_memory_context}
+        return texts[condition]
+
+    def context_answer(self, condition: Condition) -> str:
+        """The answer that a condition states; the original object where there is no context."""
+        return self.replacement if condition == "counter_memory" else self.object
+
+
+@table("annotations", "what an annotator says of a question")
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What an annotator says of a question; the four texts are those of a change, None where a text is to stay.
+
+    A question that is built anew with other texts is annotated anew.
+    """
+
+    question_id: Annotated[str, Meaning("the question's id")]
+    texts: Annotated[str, Meaning("the digest of the context, the question and the answers that were shown")]
+    annotator: Annotated[str, Meaning("who says so")]
+    choice: Annotated[AnnotationChoice, Meaning("accept, change, discard, misinformation or incomplete")]
+    question: Annotated[str | None, Meaning("the changed question; NULL where it stays")]
+    object: Annotated[str | None, Meaning("the changed original answer; NULL where it stays")]
+    replacement: Annotated[str | None, Meaning("the changed counter-memory answer; NULL where it stays")]
+    context: Annotated[str | None, Meaning("the changed context; NULL where it stays")]
+    note: Annotated[str | None, Meaning("what the annotator adds")]
+    file: Annotated[str, Meaning("the spreadsheet it was read from", counts=False)]
+    imported_at: Annotated[str, Meaning("when it was read (UTC, ISO 8601)", counts=False)]

@@ -1,0 +1,154 @@
+"""The files of a dump: their formats, what they parse to, and the digest of what they hold.
+
+Digests are remembered beside the loaded graphs, in digests.json: a file is read again when it changes, and is not
+needed any more once its graph is loaded.
+"""
+
+import gzip
+import hashlib
+import json
+import logging
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import pyoxigraph as ox
+
+from data.errors import InputError, WorkspaceError
+from data.storage.files import written_whole
+
+log = logging.getLogger(__name__)
+
+FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".nt": ox.RdfFormat.N_TRIPLES, ".nq": ox.RdfFormat.N_QUADS}
+MAX_TRIPLES_IN_MEMORY = 250_000
+"""Triples that are in memory while a dump is loaded, with some 350 MiB; more load no faster."""
+_DIGESTS = "digests.json"
+
+
+def dump_digest(files: Sequence[Path], folder: Path) -> str:
+    """The digest of what the files of a dump hold, whatever their order and names.
+
+    A file is read again where its size or modification time differs from the remembered one. It may be missing where it
+    was read once. A folder that cannot be written remembers nothing.
+
+    Args:
+        files: The dump's .ttl, .nt and .nq files, each maybe .gz.
+        folder: The folder of loaded graphs.
+
+    Raises:
+        InputError: There is no file, or one cannot be read.
+    """
+    if not files:
+        raise InputError("a dump needs at least one file; name it under `facts.dump`")
+    remembered, current, parts = _remembered(folder), {}, []
+    for file in files:
+        kind, name = rdf_format(file), str(file.absolute())
+        try:
+            current[name] = _state(file, remembered.get(name))
+        except OSError as error:
+            raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
+        parts.append(f"{kind.file_extension}:{current[name].digest}")
+    if current.items() - remembered.items():
+        with suppress(WorkspaceError), written_whole(folder / _DIGESTS) as temporary:
+            states = {name: state._asdict() for name, state in (_remembered(folder) | current).items()}
+            temporary.write_text(sealed({"files": states}), encoding="utf-8")
+    return hashlib.blake2b("\n".join(sorted(parts)).encode(), digest_size=16).hexdigest()
+
+
+def parsed(file: Path) -> Iterator[Iterable[ox.Quad]]:
+    """The triples of a file, at most MAX_TRIPLES_IN_MEMORY at a time; graphs that quads name are read as one.
+
+    Raises:
+        InputError: The file cannot be read or unpacked, or is not RDF; the message names the line.
+    """
+    kind = rdf_format(file)
+    try:
+        with _opened(file) as handle:
+            quads = iter(ox.parse(handle, format=kind, rename_blank_nodes=True))
+            while batch := list(islice(quads, MAX_TRIPLES_IN_MEMORY)):
+                yield map(_without_graph, batch) if kind == ox.RdfFormat.N_QUADS else batch
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno else ""
+        raise InputError(f"{file}{line} is not valid RDF: {error.msg}") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{file} cannot be unpacked: {error}; download it again") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not RDF in UTF-8: {error}") from None
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error}; it is needed until its graph is loaded") from None
+
+
+def rdf_format(file: Path) -> ox.RdfFormat:
+    """The format that a file's name ends with; InputError for another one."""
+    named = file.with_suffix("") if file.suffix == ".gz" else file
+    if named.suffix not in FORMATS:
+        raise InputError(f"{file}: a dump is {', '.join(FORMATS)} or one of them packed as .gz; unpack it first")
+    return FORMATS[named.suffix]
+
+
+def sealed(content: Mapping[str, Any]) -> str:
+    """The content as JSON with its own checksum; `unsealed` verifies it."""
+    return json.dumps({"content": content, "sha256": _checksum(content)}, indent=1)
+
+
+def unsealed(text: str) -> dict[str, Any]:
+    """The content of `sealed` JSON; ValueError where any character of it changed."""
+    read = json.loads(text)
+    if not isinstance(read, dict) or read.get("sha256") != _checksum(read.get("content")):
+        raise ValueError("its checksum does not match its content")
+    return dict(read["content"])
+
+
+def _checksum(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+class _FileState(NamedTuple):
+    """The digest of a file's bytes when it had this size and modification time."""
+
+    size: int
+    mtime_ns: int
+    digest: str
+
+
+def _remembered(folder: Path) -> dict[str, _FileState]:
+    try:
+        states = unsealed((folder / _DIGESTS).read_text(encoding="utf-8"))["files"]
+        return {name: _FileState(**state) for name, state in states.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        log.warning("%s is damaged (%s); the files of the dump are read again", folder / _DIGESTS, error)
+        return {}
+
+
+def _state(file: Path, remembered: _FileState | None) -> _FileState:
+    try:
+        status = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        if remembered is None:
+            raise
+        return remembered
+    if remembered is not None and (status.st_size, status.st_mtime_ns) == (remembered.size, remembered.mtime_ns):
+        return remembered
+    digest = _content_digest(file.resolve(), status.st_size, status.st_mtime_ns)
+    return _FileState(status.st_size, status.st_mtime_ns, digest)
+
+
+@lru_cache(maxsize=256)
+def _content_digest(file: Path, size: int, mtime_ns: int) -> str:
+    """Read once in a process as long as size and modification time stay, also where nothing can be remembered."""
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "blake2b").hexdigest()
+
+
+def _without_graph(quad: ox.Quad) -> ox.Quad:
+    return ox.Quad(quad.subject, quad.predicate, quad.object)
+
+
+def _opened(file: Path) -> IO[bytes]:
+    return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")  # type: ignore[return-value]

@@ -1,0 +1,134 @@
+"""The folder of a loaded dump: filled whole or not at all, and verified before it is opened.
+
+It is filled under another name and gets its own when all is there, so that an interrupted load counts for nothing.
+loaded.json holds the SHA-256 of each file of the store: RocksDB notices a changed block of data, but a changed byte of
+its own records can end the process.
+"""
+
+import hashlib
+import logging
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import pyoxigraph as ox
+from filelock import FileLock
+
+from data.errors import DamagedFile, InputError, SwaymeterError, WorkspaceError
+from data.sources.graph.dump_files import dump_digest, parsed, sealed, unsealed
+from data.storage.files import TEMPORARY
+
+log = logging.getLogger(__name__)
+
+VERSION = 2
+_LOADED = "loaded.json"
+_NOT_READ = ("LOG", "LOCK", _LOADED)
+"""Files of a store that opening it does not read, by the beginning of their names."""
+_failures: dict[tuple[Path, tuple[Path, ...]], SwaymeterError] = {}
+"""Why a load into a folder failed in this process: the next relation's would need as long and fail as well."""
+
+
+class Loaded(NamedTuple):
+    """What a loaded dump was made of, and when (UTC)."""
+
+    files: tuple[str, ...]
+    loaded_at: datetime
+
+
+def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
+    """The folder of the files' graph below `folder`, loaded unless it was before.
+
+    Raises:
+        InputError: A file cannot be read or is not RDF. What failed once fails at once the next time in a process.
+        WorkspaceError: The folder cannot be written.
+    """
+    place = _place(files, folder)
+    if not place.exists():
+        with _writing(place), FileLock(place.with_name(f".{place.name}.lock")):
+            if not place.exists():
+                _load_or_fail_again(files, place)
+    return place
+
+
+def verify(place: Path) -> Loaded:
+    """What a loaded dump was made of, when all its files are as they were written; DamagedFile where one is not."""
+    try:
+        about = unsealed((place / _LOADED).read_text(encoding="utf-8"))
+        for name, digest in about["digests"].items():
+            if _file_digest(place / name) != digest:
+                raise ValueError(f"{name} changed since it was written")
+        return Loaded(tuple(about["files"]), datetime.fromisoformat(about["loaded_at"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise damaged(place, error) from None
+
+
+def damaged(place: Path, error: Exception) -> DamagedFile:
+    """The error of a loaded dump that cannot be read."""
+    return DamagedFile(f"the loaded dump {place} cannot be read: {error}; remove the folder and run again")
+
+
+def _place(files: Sequence[Path], folder: Path) -> Path:
+    return folder / f"graph-{VERSION}-{dump_digest(files, folder)}"
+
+
+@contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except (OSError, RuntimeError) as error:  # the second is what the store raises
+        message = getattr(error, "strerror", None) or error
+        raise WorkspaceError(f"{place.parent} cannot be written: {message}; choose another --workspace") from error
+
+
+def _load_or_fail_again(files: Sequence[Path], place: Path) -> None:
+    load = (place.absolute(), tuple(files))
+    if failed := _failures.get(load):
+        raise type(failed)(*failed.args)
+    try:
+        with _writing(place):
+            _load(files, place)
+    except SwaymeterError as error:
+        _failures[load] = type(error)(*error.args)  # without the traceback, which holds what was in memory
+        raise
+
+
+def _load(files: Sequence[Path], place: Path) -> None:
+    for leftover in place.parent.glob(f".{place.name}.*{TEMPORARY}"):  # of a load that was killed; we hold the lock
+        shutil.rmtree(leftover)
+    temporary = place.with_name(f".{place.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        _fill(files, temporary)
+        digests = {
+            file.name: _file_digest(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
+        }
+        names = [file.name for file in files]
+        with (temporary / _LOADED).open("w", encoding="utf-8") as handle:
+            handle.write(sealed({"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}))
+            handle.flush()
+            os.fsync(handle.fileno())
+        if _place(files, place.parent) != place:
+            raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
+        temporary.rename(place)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _fill(files: Sequence[Path], folder: Path) -> None:
+    store = ox.Store(str(folder))
+    for file in files:
+        log.info("loading %s", file)
+        for quads in parsed(file):
+            store.bulk_extend(quads)
+    store.optimize()
+    store.flush()
+    log.info("loaded %d triples of %d files", len(store), len(files))
+
+
+def _file_digest(file: Path) -> str:
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -1,0 +1,74 @@
+"""YAGO as a source of facts: its public endpoint, any other SPARQL endpoint in its words, or dump files."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from data import catalog
+from data.sources.graph import yago
+from data.sources.graph.graphs import DumpGraph, EndpointGraph, graph
+from data.sources.http.services import SERVICES
+from data.sources.source import Access, FactsOptions, FactSource, FetchedFacts, alternative
+
+VERSION = 3
+ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
+
+
+class YagoFacts(FactsOptions):
+    """Facts of YAGO: its endpoint, another one (`services.yago.address`), or dump files."""
+
+    title: ClassVar[str] = "YAGO"
+
+    source: Literal["yago"] = "yago"
+    """YAGO, a knowledge graph."""
+    dump: tuple[str, ...] = ()
+    """RDF files (.ttl, .nt, .nq, each maybe .gz) that are read in place of the endpoint."""
+    pairs: int = Field(default=200, ge=2, le=1_000_000)
+    """Pairs of subject and object that are drawn of each relation; at least `real_entities`."""
+    citation: str = Field(default=yago.SOURCE, min_length=1)
+    """What every fact names as its source, where the endpoint or the dump is not YAGO itself."""
+    licence: str = Field(default=yago.LICENCE, min_length=1)
+    """The terms that every fact names, where the endpoint or the dump is not YAGO itself."""
+
+    @classmethod
+    def available_relations(cls) -> tuple[str, ...]:
+        """The relations that YAGO has a predicate for."""
+        return catalog.relations_of_yago()
+
+    @model_validator(mode="after")
+    def _enough_pairs(self) -> "YagoFacts":
+        if self.pairs < self.real_entities:
+            raise ValueError(f"pairs is {self.pairs}, fewer than the {self.real_entities} real_entities; raise `pairs`")
+        return self
+
+
+def _key(options: YagoFacts, relation: str, seed: int, access: Access) -> dict[str, Any]:
+    entry = catalog.relation(relation)
+    return {
+        "source": "yago", "version": VERSION, "relation": relation,
+        "graph": _graph(options, access).identity(), "predicates": list(entry.yago),
+        "reverse": entry.reverse, "unit": entry.unit, "object_class": entry.object_class, "pairs": options.pairs,
+        "seed": seed, "citation": options.citation, "licence": options.licence,
+    }  # fmt: skip
+
+
+def _fetch(options: YagoFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
+    with alternative("" if options.dump else ADVICE):
+        fetched = yago.facts(
+            _graph(options, access).open(), catalog.relation(relation), pairs=options.pairs, seed=seed,
+            source=options.citation, licence=options.licence,
+        )  # fmt: skip
+    return FetchedFacts(fetched.facts, fetched.rejected, fetched.asked)
+
+
+def _graph(options: YagoFacts, access: Access) -> EndpointGraph | DumpGraph:
+    return graph("yago", options.dump, access)
+
+
+def _graphs(options: YagoFacts, access: Access) -> list[EndpointGraph | DumpGraph]:
+    is_public = not options.dump and access.address("yago") == SERVICES["yago"].address
+    names = options.absent_from if options.absent_from is not None else ("yago", "wikidata")[: 1 + is_public]
+    return [graph(name, options.dump if name == "yago" else (), access) for name in names]
+
+
+YAGO = FactSource("yago", YagoFacts, _key, _fetch, _graphs, _graph)

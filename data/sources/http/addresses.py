@@ -1,0 +1,58 @@
+"""Addresses of a public service: which are valid, and which redirects are followed."""
+
+from collections.abc import Mapping
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from requests.utils import requote_uri
+
+from data.errors import ServiceError
+from data.sources.http.printable import printable
+
+_KEEPS_METHOD = (301, 302, 307, 308)
+
+
+def check_address(address: str, name: str) -> None:
+    """ServiceError where the address of a service is not an http or https address with a host."""
+    try:
+        parts = urlsplit(address)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        fits = False
+    if not fits or parts.query or parts.fragment or parts.username or not address.isprintable() or " " in address:
+        raise ServiceError(
+            f"the address of {name}, {printable(address)!r}, is no plain http or https address; "
+            "give another in the study file"
+        )
+
+
+def place_in(address: str, path: str, named: str) -> str:
+    """The address of a place of a service; ServiceError where its path leads out of it."""
+    if {".", ".."} & set(path.split("/")) or set("?#\\") & set(path):
+        raise ServiceError(f"{named} has no place named {printable(path)!r}")
+    return f"{address.rstrip('/')}/{path.lstrip('/')}" if path else address
+
+
+def redirected(request: requests.PreparedRequest, status: int, headers: Mapping[str, str], named: str) -> str | None:
+    """Where the same request is to be sent instead; None where this is no redirect.
+
+    Only to the same scheme, host and port, or from http to https of the same host: anything else is a ServiceError that
+    names it, for a query is not sent to a host that nobody named.
+    """
+    target = headers.get("Location")
+    if target is None or not (status in _KEEPS_METHOD or (status == 303 and request.method == "GET")):
+        return None
+    here = urlsplit(request.url or "")
+    try:
+        there = urljoin(request.url or "", target)
+        parts = urlsplit(there)
+        same = (parts.scheme, parts.hostname, parts.port) == (here.scheme, here.hostname, here.port)
+    except ValueError:
+        raise ServiceError(f"{named} sends us to {printable(target)!r}, which is no address") from None
+    upgraded = (here.scheme, parts.scheme) == ("http", "https") and parts.hostname == here.hostname
+    if not same and not upgraded:
+        raise ServiceError(
+            f"{named} sends us to another host, {printable(there, 200)!r}; "
+            "if that is where it lives now, give this address in the study file"
+        )
+    return requote_uri(there)

@@ -1,0 +1,13 @@
+"""The sources that a study file can name; the first of each list is the default."""
+
+from data.named import Registry
+from data.sources.dynamicqa.source import PUBLISHED
+from data.sources.graph.source import YAGO
+from data.sources.sample import SAMPLE_FACTS, SAMPLE_QUESTIONS
+from data.sources.source import FactSource, QuestionSource
+from data.sources.wikimedia.options import WIKIDATA_QUESTIONS
+
+FACT_SOURCES: Registry[FactSource] = Registry("source of facts", [SAMPLE_FACTS, YAGO])
+QUESTION_SOURCES: Registry[QuestionSource] = Registry(
+    "source of questions", [SAMPLE_QUESTIONS, PUBLISHED, WIKIDATA_QUESTIONS]
+)

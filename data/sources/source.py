@@ -1,0 +1,203 @@
+"""What a source declares: the keys that a study file gives it, what its rows depend on, and how they are fetched.
+
+A source is one module with its options model and one `FactSource` or `QuestionSource`, named in data.sources.registry.
+Nothing outside that module asks which source a study has.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
+
+from pydantic import Field, field_validator, model_validator
+
+from data import catalog
+from data.errors import ServiceBudget, ServiceError, UnknownName
+from data.options import Options
+from data.records import PARTITIONS, Fact, Partition, Question
+from data.sources.graph.sparql import SparqlStore
+from data.sources.http.session import Session
+
+Choice = Literal["random", "degree"]
+Way = Literal["catalog", "names", "model"]
+
+
+class Access(Protocol):
+    """How a source reaches services and the files that it keeps."""
+
+    @property
+    def offline(self) -> bool:
+        """Whether only cached responses are used."""
+
+    @property
+    def downloads(self) -> Path:
+        """The workspace's folder of downloaded files and loaded graphs."""
+
+    def address(self, service: str) -> str:
+        """The address of a service, by its key in the study file."""
+
+    def session(self, service: str) -> Session:
+        """The session with a service, shared by all threads of the process."""
+
+
+class Graph(Protocol):
+    """A graph in which names are looked up."""
+
+    @property
+    def name(self) -> str:
+        """Its name in study files."""
+
+    def identity(self) -> str:
+        """What a cache key has to know of it: its address, or the digest of its files."""
+
+    def open(self) -> SparqlStore:
+        """The graph, ready to be queried."""
+
+
+class FactsOptions(Options):
+    """Which relations, how many real and invented entities of each, and where invented names come from."""
+
+    title: ClassVar[str]
+    """What error messages call the source, such as "YAGO"."""
+
+    source: str
+    """Where the facts come from."""
+    relations: tuple[str, ...] = ()
+    """The relations that are asked about, by their names in docs/relations.md; `all` for every one of the source."""
+    real_entities: int = Field(default=4, ge=0, le=100_000)
+    """Real entities of each relation."""
+    invented_entities: int = Field(default=4, ge=0, le=100_000)
+    """Invented entities of each relation."""
+    choice: Choice = "random"
+    """How real entities are chosen: at random, or those of the highest degree in the graph."""
+    invented: Way = "catalog"
+    """What makes up invented names: the catalog's lists, a generator of names, or a language model."""
+    invented_model: str | None = None
+    """The language model that makes up names, where `invented` is model."""
+    absent_from: tuple[Literal["yago", "wikidata"], ...] | None = None
+    """The graphs in which invented names must not occur; null: those that suit the source."""
+
+    @classmethod
+    def available_relations(cls) -> tuple[str, ...]:
+        """The relations that the source has, in the catalog's order."""
+        raise NotImplementedError
+
+    @field_validator("relations", mode="before")
+    @classmethod
+    def _known_relations(cls, names: Any) -> Any:
+        available = cls.available_relations()
+        if names == "all":
+            return available
+        if not isinstance(names, list | tuple):
+            raise ValueError("expected a list of relations, or `all`")
+        try:
+            relations = tuple(catalog.relation(str(name)).name for name in names)
+        except UnknownName as error:
+            raise ValueError(str(error)) from None
+        for name in relations:
+            if name not in available:
+                raise ValueError(f"relation {name} is not in {cls.title}; leave it out or choose another source")
+        if len(set(relations)) < len(relations):
+            raise ValueError("a relation is named twice; name it once")
+        return relations
+
+    @model_validator(mode="after")
+    def _possible_entities(self) -> "FactsOptions":
+        if self.relations and self.real_entities + self.invented_entities == 0:
+            raise ValueError("real_entities and invented_entities are both 0; ask about at least one entity")
+        if (self.invented == "model") != (self.invented_model is not None):
+            raise ValueError("`invented: model` and `invented_model` go together; give both or neither")
+        return self
+
+
+class QuestionsOptions(Options):
+    """Which DynamicQA-style questions, and how many of each partition."""
+
+    source: str
+    """Where the questions come from."""
+    partitions: tuple[Partition, ...] = PARTITIONS
+    """The partitions that are asked."""
+    per_partition: int | None = Field(default=8, ge=1)
+    """Questions of each partition, drawn by the study's seed; null for all."""
+    annotated: bool = False
+    """Whether only questions are asked that annotators accepted or changed (docs/annotation.md)."""
+
+    @field_validator("partitions")
+    @classmethod
+    def _some_partitions(cls, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:
+        if not partitions:
+            raise ValueError("no partition is named; leave `partitions` out for all of them")
+        if len(set(partitions)) < len(partitions):
+            raise ValueError("a partition is named twice; name it once")
+        return partitions
+
+
+@dataclass(frozen=True)
+class FetchedFacts:
+    """The facts of a relation.
+
+    Attributes:
+        facts: in the order of the source.
+        rejected: how many candidates were rejected, by reason.
+        requested: how many candidates were looked at; 0 where the source has nothing but facts.
+    """
+
+    facts: Sequence[Fact]
+    rejected: Mapping[str, int]
+    requested: int
+
+
+@dataclass(frozen=True)
+class FactSource:
+    """A source of facts.
+
+    Attributes:
+        name: its name in study files, `facts.source`.
+        options: the model of its `facts` section.
+        key: (options, relation, seed, access) -> everything that the fetched facts depend on, as JSON values.
+            InputError where that cannot be read.
+        fetch: (options, relation, seed, access) -> the facts. InputError where there are none.
+        graphs: (options, access) -> the graphs in which invented names must not occur.
+        graph: (options, access) -> the graph that the facts come from; None for a source that is not a graph.
+    """
+
+    name: str
+    options: type[FactsOptions]
+    key: Callable[[Any, str, int, Access], Mapping[str, Any]]
+    fetch: Callable[[Any, str, int, Access], FetchedFacts]
+    graphs: Callable[[Any, Access], Sequence[Graph]]
+    graph: Callable[[Any, Access], Graph] | None = None
+
+    def available_relations(self) -> tuple[str, ...]:
+        """The relations that the source has."""
+        return self.options.available_relations()
+
+
+@dataclass(frozen=True)
+class QuestionSource:
+    """A source of questions.
+
+    Attributes:
+        name: its name in study files, `questions.source`.
+        options: the model of its `questions` section.
+        key: (options, partition, access) -> everything that the fetched questions depend on, as JSON values.
+        fetch: (options, partition, access) -> the questions of a partition. InputError where there are none.
+            Both are None for a source whose questions are made in several steps of the graph.
+    """
+
+    name: str
+    options: type[QuestionsOptions]
+    key: Callable[[Any, Partition, Access], Mapping[str, Any]] | None = None
+    fetch: Callable[[Any, Partition, Access], list[Question]] | None = None
+
+
+@contextmanager
+def alternative(advice: str) -> Iterator[None]:
+    """Adds to a service's error what to do without the service; a spent budget already says what to do."""
+    try:
+        yield
+    except ServiceBudget:
+        raise
+    except ServiceError as error:
+        raise type(error)(f"{error}; {advice}" if advice else str(error)) from None

@@ -1,0 +1,182 @@
+"""The rows of somebody's list: CSV with commas, semicolons or tabs, and a header that may call a column by other names.
+
+Whatever cannot be read, or could be read in two ways, is refused with file, line and column.
+"""
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import pairwise
+from pathlib import Path
+from unicodedata import category
+
+from data.errors import InputError
+from data.records import WikidataId
+from data.sources.http.printable import printable
+
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-9][0-9]{0,15})")
+_PROPERTY = re.compile(
+    r"(?:https?://(?:www\.)?wikidata\.org/(?:entity/|prop/(?:direct/|statement/)?|wiki/Property:))?(P[1-9][0-9]{0,15})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRow:
+    """A row: its cells by field, without space around them; what the columns are called there; where it stands."""
+
+    file: str
+    line: int
+    cells: Mapping[str, str]
+    columns: Mapping[str, str]
+
+    @property
+    def where(self) -> str:
+        """File and line, as errors name them."""
+        return f"{self.file}, line {self.line}"
+
+    def text(self, field: str) -> str | None:
+        """The cell's text on one line; None where it is empty or there is no such column."""
+        return one_line(self.cells.get(field, "")) or None
+
+    def item(self, field: str) -> WikidataId:
+        """The cell's item: an id, or an address of Wikidata that ends with one; InputError where it is none."""
+        return self._id(field, _ITEM, "item of Wikidata", "Q42")
+
+    def property(self, field: str) -> WikidataId:
+        """The cell's property: an id, or an address of Wikidata that ends with one; InputError where it is none."""
+        return self._id(field, _PROPERTY, "property of Wikidata", "P106")
+
+    def answers(self, field: str) -> tuple[str, ...]:
+        """The cell's texts, each once: a JSON list, or parted by |; () where it is empty."""
+        said = self.cells.get(field, "")
+        try:
+            found = json.loads(said) if said.startswith("[") else said.split("|")
+        except (ValueError, RecursionError):
+            found = [None]
+        if not all(isinstance(text, str) and _is_whole(text) for text in found):
+            raise self.wrong(field, 'which is no list of texts, such as ["actor", "actress"] or actor|actress')
+        return tuple(dict.fromkeys(text for text in map(one_line, found) if text))
+
+    def wrong(self, field: str, what: str) -> InputError:
+        """The error that says what a cell is not."""
+        said = printable(self.cells.get(field, ""), 60)
+        return InputError(f"{self.where}: {self.columns.get(field, field)} is {said!r}, {what}")
+
+    def _id(self, field: str, form: re.Pattern[str], what: str, such_as: str) -> WikidataId:
+        found = form.fullmatch(self.cells[field])
+        if not found:
+            raise self.wrong(field, f"which is no {what}: expected an id such as {such_as}")
+        return WikidataId(found[1])
+
+
+def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]) -> Iterator[ListedRow]:
+    """The rows of a list; InputError where it is none.
+
+    names: field -> what its column may be called, of which the header has one; required: fields that every list has.
+    Other columns are passed over, and so are empty lines.
+    """
+    text = _text(file)
+    delimiter, header = _header(file, text, names)
+    columns = _columns(file, header, delimiter, names, required)
+    places = {field: header.index(column) for field, column in columns.items()}
+    found = 0
+    for line, record in _records(file, text, delimiter):
+        if line == 1 or not any(cell.strip() for cell in record):
+            continue
+        if len(record) != len(header):
+            raise InputError(
+                f"{file}, line {line}: {len(record)} cells, and the header has {len(header)}, parted by "
+                f"{_DELIMITERS[delimiter]}; put cells with such a sign in them between quotes"
+            )
+        found += 1
+        yield ListedRow(str(file), line, {field: record[place].strip() for field, place in places.items()}, columns)
+    if not found:
+        raise InputError(f"{file} has a header and no rows")
+
+
+def one_line(text: str) -> str:
+    """The text with single spaces where it has white space or control characters."""
+    return " ".join("".join(" " if category(sign) == "Cc" else sign for sign in text).split())
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """What somebody may have meant, or all that there is."""
+    near = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}; expected a list of facts as CSV") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is no text in UTF-8 (byte {error.start}); save it as CSV in UTF-8") from None
+
+
+def _records(file: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Each record, with the number of the line that it begins on."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for record in reader:
+            yield line, record
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{file}, line {line}: no row of a CSV ({error})") from None
+
+
+def _header(file: Path, text: str, names: Mapping[str, Sequence[str]]) -> tuple[str, list[str]]:
+    """The delimiter under which the header has most of the columns, and the header read so."""
+    known = {name for several in names.values() for name in several}
+    read: list[tuple[int, str, list[str]]] = []
+    wrong: list[InputError] = []
+    for delimiter in _DELIMITERS:
+        try:
+            header = [cell.strip() for cell in next(_records(file, text, delimiter), (1, []))[1]]
+        except InputError as error:  # a quoted name ends where another delimiter would have to come
+            wrong.append(error)
+            continue
+        read.append((len(known & set(header)), delimiter, header))
+    if not read:
+        raise wrong[0]
+    _, delimiter, header = max(read, key=lambda one: one[0])
+    if not any(header):
+        raise InputError(f"{file} has no header: expected the columns' names in its first line")
+    return delimiter, header
+
+
+def _columns(
+    file: Path, header: list[str], delimiter: str, names: Mapping[str, Sequence[str]], required: Sequence[str]
+) -> dict[str, str]:
+    twice = [name for name, count in Counter(header).items() if name and count > 1]
+    if twice:
+        raise InputError(f"{file}, line 1: the column {printable(twice[0])!r} is there twice; rename one")
+    columns: dict[str, str] = {}
+    for field, several in names.items():
+        there = [name for name in several if name in header]
+        for one, other in pairwise(there):
+            raise InputError(f"{file}, line 1: the columns {one} and {other} both say the {several[0]}; rename one")
+        if there:
+            columns[field] = there[0]
+    for field in required:
+        if field not in columns:
+            raise InputError(
+                f"{file}, line 1: no column {' or '.join(names[field])}; it has "
+                f"{printable(', '.join(header), 200)}, parted by {_DELIMITERS[delimiter]}"
+            )
+    return columns
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

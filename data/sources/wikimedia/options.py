@@ -1,0 +1,102 @@
+"""What a study file says of questions that are made anew from Wikidata and Wikipedia."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from data.options import Options
+from data.sources.source import QuestionsOptions, QuestionSource
+
+CONTROVERSIAL = "Wikipedia:List of controversial issues"
+
+PropertyId = Annotated[str, Field(pattern=r"^P[1-9][0-9]*$")]
+Title = Annotated[str, Field(min_length=1)]
+
+
+class TriplesOptions(Options):
+    """Which triples of Wikidata become static and temporal questions."""
+
+    source: Literal["popqa", "file", "wikidata"] = "popqa"
+    """PopQA's list (`file`, or from its hub), another list (`file`), or pairs drawn by Wikidata's query service."""
+    file: str | None = None
+    """A copy of PopQA's list, or a CSV file of triples."""
+    properties: tuple[PropertyId, ...] = ()
+    """Only these properties, such as P36; all of a list where none are named."""
+    per_property: int | None = Field(default=100, ge=1, le=1_000_000)
+    """Triples of each property, drawn by the study's seed; null for all."""
+
+    @field_validator("properties")
+    @classmethod
+    def _different_properties(cls, properties: tuple[str, ...]) -> tuple[str, ...]:
+        return _different(properties, "property")
+
+    @model_validator(mode="after")
+    def _complete(self) -> "TriplesOptions":
+        if self.source == "file" and not self.file:
+            raise ValueError("source file needs `file`; name a CSV file of Wikidata triples")
+        if self.source == "wikidata" and self.file:
+            raise ValueError("`file` is for source popqa or file; leave it out")
+        if self.source == "wikidata" and not (self.properties and self.per_property):
+            raise ValueError("source wikidata needs `properties`, such as [P36], and `per_property`; give both")
+        return self
+
+
+class DisputesOptions(Options):
+    """Which pages of Wikipedia are searched for disputes, and how."""
+
+    pages: tuple[Title, ...] = ()
+    """Titles of pages; where none are named, those that `list_page` links to."""
+    list_page: str = Field(default=CONTROVERSIAL, min_length=1)
+    """The page that links to the pages that are searched."""
+    max_pages: int | None = Field(default=50, ge=1)
+    """Pages of `list_page`, drawn by the study's seed; null for all."""
+    max_span_words: int = Field(default=5, ge=1, le=50)
+    """The most words of a disputed span."""
+    similarity: float = Field(default=0.98, gt=0, le=1)
+    """Spans that are more alike than this (cosine) mean the same."""
+    writer: str | None = Field(default=None, min_length=1)
+    """The language model that writes the questions; null: the study's first model."""
+
+    @field_validator("pages")
+    @classmethod
+    def _different_pages(cls, pages: tuple[str, ...]) -> tuple[str, ...]:
+        return _different(pages, "page")
+
+
+class WikidataQuestions(QuestionsOptions):
+    """Questions made anew: static and temporal ones from Wikidata, disputable ones from Wikipedia."""
+
+    source: Literal["wikidata"] = "wikidata"
+    """Wikidata and Wikipedia as they are now."""
+    triples: TriplesOptions = TriplesOptions()
+    """Which triples become static and temporal questions."""
+    disputes: DisputesOptions = DisputesOptions()
+    """Which pages are searched for disputes."""
+    snippet_words: int = Field(default=80, ge=5, le=2000)
+    """The most words of a snippet."""
+    months: int = Field(default=12, ge=1, le=120)
+    """Over how many of the last months page views are averaged."""
+    counter_memory: Literal["wembedder", "embeddings"] = "wembedder"
+    """What finds the answer that replaces the object: Wembedder, and embeddings where it has none; or embeddings alone.
+    """
+    embedder: str = Field(default="all-minilm-l6-v2", min_length=1)
+    """The embedding model that compares entities and spans."""
+
+    @property
+    def needs_triples(self) -> bool:
+        """Whether static or temporal questions are asked."""
+        return bool({"static", "temporal"} & set(self.partitions))
+
+    @property
+    def needs_disputes(self) -> bool:
+        """Whether disputable questions are asked."""
+        return "disputable" in self.partitions
+
+
+def _different(values: tuple[str, ...], kind: str) -> tuple[str, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError(f"a {kind} is named twice; name it once")
+    return values
+
+
+WIKIDATA_QUESTIONS = QuestionSource("wikidata", WikidataQuestions)

@@ -1,0 +1,208 @@
+"""What a step makes: a table in a Parquet file, or a set of files with a manifest (the database, the report).
+
+An artifact has a key: the digest of everything that it is made from. It is done when it exists, every byte of it is as
+it was written, and it carries the wanted key. `Artifact.check` is the one definition of that; nothing else is asked.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import pyarrow as pa
+
+from data.errors import DamagedFile, MissingFile
+from data.records.table import Table
+from data.storage.files import CHARACTERS, read_parquet, sha256_of, verify, write_parquet, written_whole
+from data.storage.keys import content_key
+
+State = Literal["done", "missing", "damaged"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """How an artifact stands.
+
+    reason: why it is damaged. digest: of its content, which is part of the keys of what is made from it. made_at: when
+    it was written (UTC). path: its file. about: what its writer noted beside the rows.
+    """
+
+    state: State
+    reason: str = ""
+    digest: str = ""
+    made_at: datetime | None = None
+    path: Path | None = None
+    rows: int = 0
+    about: Mapping[str, Any] | None = None
+
+
+class Artifact(Protocol):
+    """Something stored that a step makes."""
+
+    @property
+    def key(self) -> str:
+        """The digest of everything that it is made from."""
+
+    def check(self) -> Check:
+        """Whether it is done, and what it holds."""
+
+    def discard(self) -> None:
+        """Removes it."""
+
+
+@dataclass(frozen=True)
+class TableArtifact:
+    """A table in one Parquet file of a workspace: `<folder>/<name>-<key>-<digest>.parquet`."""
+
+    folder: Path
+    name: str
+    table: Table
+    made_from: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """The digest of everything that it is made from."""
+        return content_key(self.made_from)
+
+    @property
+    def stem(self) -> str:
+        """What its file's name begins with: its name and the first characters of its key."""
+        return f"{self.name}-{self.key[:CHARACTERS]}"
+
+    def files(self) -> list[Path]:
+        """The files with its name and key, readable or not; after a step that ran twice there may be two."""
+        return sorted(self.folder.glob(f"{self.stem}-{'?' * CHARACTERS}.parquet"))
+
+    def check(self) -> Check:
+        """Whether one of its files is as it was written; the reason names the file that is not."""
+        reason = ""
+        for path in self.files():
+            try:
+                metadata = verify(path)
+                self._compare(path, metadata)
+            except DamagedFile as error:
+                reason = str(error)
+                continue
+            made_at = datetime.fromisoformat(metadata["made_at"])
+            return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], metadata["about"])
+        return Check("damaged", reason) if reason else Check("missing")
+
+    def is_done(self) -> bool:
+        """Whether it is done."""
+        return self.check().state == "done"
+
+    def read(self) -> pa.Table:
+        """Its rows, verified.
+
+        Raises:
+            MissingFile: it does not exist.
+            DamagedFile: it does not hold what was written.
+        """
+        problem: DamagedFile = MissingFile(f"{self.folder / self.stem} does not exist; run the step that makes it")
+        for path in self.files():
+            try:
+                rows, metadata = read_parquet(path)
+                self._compare(path, metadata)
+                return rows.select(self.table.schema.names).cast(self.table.schema)
+            except (KeyError, pa.ArrowException) as error:
+                problem = DamagedFile(f"{path} does not hold table {self.table.name} ({error}); remove it")
+            except DamagedFile as error:
+                problem = error
+        raise problem
+
+    def about(self) -> dict[str, Any]:
+        """What its writer noted beside the rows; raises as `read`."""
+        check = self.check()
+        if check.about is None:
+            raise MissingFile(check.reason or f"{self.folder / self.stem} does not exist; run the step that makes it")
+        return dict(check.about)
+
+    def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
+        """Writes the rows whole or not at all; `about` is kept beside them and is not part of the key.
+
+        Raises:
+            ValueError: the rows have other columns than the table.
+            WorkspaceError: the file cannot be written.
+        """
+        if rows.schema.names != self.table.schema.names:
+            raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
+        metadata = {
+            "table": self.table.name,
+            "key": self.key,
+            "digest": self.table.digest(rows),
+            "made_from": dict(self.made_from),
+            "made_at": datetime.now(UTC).isoformat(),
+            "about": dict(about or {}),
+            "rows": rows.num_rows,
+        }
+        path = write_parquet(self.folder, self.stem, rows, metadata)
+        for other in self.files():
+            if other != path:
+                other.unlink(missing_ok=True)
+        return path
+
+    def discard(self) -> None:
+        """Removes its files, and those of its parts."""
+        for path in (*self.files(), *self.folder.glob(f"{self.name}.part-*-{self.key[:CHARACTERS]}-*.parquet")):
+            path.unlink(missing_ok=True)
+
+    def part(self, number: int) -> "TableArtifact":
+        """One chunk of it, while it is not finished; its key names the whole."""
+        name = f"{self.name}.part-{number:05d}-{self.key[:CHARACTERS]}"
+        return TableArtifact(self.folder, name, self.table, {"whole": self.key, "part": number})
+
+    def _compare(self, path: Path, metadata: Mapping[str, Any]) -> None:
+        if metadata.get("key") != self.key:
+            raise DamagedFile(f"{path} has another key than its name says; remove it and run again")
+
+
+@dataclass(frozen=True)
+class FilesArtifact:
+    """Files with a manifest that holds the key and the SHA-256 of each: the database, or the report's folder.
+
+    folder: what the paths in the manifest are relative to.
+    """
+
+    folder: Path
+    manifest: Path
+    made_from: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """The digest of everything that it is made from."""
+        return content_key(self.made_from)
+
+    def check(self) -> Check:
+        """Whether every file of the manifest is as it was written; missing where the key is another."""
+        try:
+            manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
+            key, files = manifest["key"], dict(manifest["files"])
+        except FileNotFoundError:
+            return Check("missing")
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            return Check("damaged", f"{self.manifest} cannot be read ({error}); it is made again by the next run")
+        if key != self.key:
+            return Check("missing")
+        for name, digest in files.items():
+            try:
+                same = sha256_of(self.folder / name) == digest
+            except OSError:
+                same = False
+            if not same:
+                path = self.folder / name
+                return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
+        made_at = datetime.fromisoformat(manifest["made_at"])
+        return Check("done", "", key, made_at, self.manifest)
+
+    def write_manifest(self, files: Sequence[Path]) -> None:
+        """Notes the files as they are now; the last step of making them."""
+        digests = {path.relative_to(self.folder).as_posix(): sha256_of(path) for path in sorted(files)}
+        content = {"key": self.key, "made_at": datetime.now(UTC).isoformat(), "files": digests}
+        with written_whole(self.manifest) as temporary:
+            temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+    def discard(self) -> None:
+        """Removes the manifest: what it listed is no longer done."""
+        self.manifest.unlink(missing_ok=True)

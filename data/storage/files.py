@@ -1,0 +1,121 @@
+"""Files that are written whole or not at all, and Parquet files whose every byte is verified when they are read.
+
+A Parquet file has the first characters of its own SHA-256 in its name: `<name>-<key>-<digest>.parquet`. Page checksums
+would cover the pages alone; the digest covers headers and footer, too, so that no flipped bit goes unnoticed.
+"""
+
+import hashlib
+import io
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.errors import DamagedFile, MissingFile, WorkspaceError
+
+TEMPORARY = ".unfinished"
+CHARACTERS = 12
+"""How many characters of a key and of a digest a file name has: 48 bits."""
+
+_METADATA = b"swaymeter"
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place once all is written and on the disk."""
+    with unfinished(path) as temporary:
+        yield temporary
+        put(temporary, path)
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path`, removed on leaving; WorkspaceError where it cannot be written."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}{TEMPORARY}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+    except OSError as error:
+        raise WorkspaceError(
+            f"{path} cannot be written: {error.strerror or error}; choose another --workspace"
+        ) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def put(temporary: Path, path: Path) -> None:
+    """Brings a written file to the disk and gives it its name, in one step that a kill cannot divide."""
+    with temporary.open("rb+") as handle:
+        os.fsync(handle.fileno())
+    temporary.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 (hex) of a file's bytes; OSError where it cannot be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_parquet(folder: Path, stem: str, rows: pa.Table, metadata: Mapping[str, Any]) -> Path:
+    """Writes rows and metadata to `<stem>-<digest>.parquet`, whole or not at all, and gives its path."""
+    described = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, ensure_ascii=False)})
+    with unfinished(folder / f"{stem}.parquet") as temporary:
+        pq.write_table(described, temporary, compression="zstd")
+        path = folder / f"{stem}-{sha256_of(temporary)[:CHARACTERS]}.parquet"
+        put(temporary, path)
+    return path
+
+
+def verify(path: Path) -> dict[str, Any]:
+    """The metadata of a Parquet file whose every byte is as it was written; DamagedFile otherwise."""
+    try:
+        digest = sha256_of(path)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    _compare(path, digest)
+    return _metadata(path, path)
+
+
+def read_parquet(path: Path) -> tuple[pa.Table, dict[str, Any]]:
+    """The rows and the metadata of a Parquet file, verified byte by byte; DamagedFile where one has changed."""
+    try:
+        content = path.read_bytes()  # hashed and parsed from the same bytes: nothing can change between the two
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    _compare(path, hashlib.sha256(content).hexdigest())
+    metadata = _metadata(path, io.BytesIO(content))
+    try:
+        return pq.read_table(pa.BufferReader(content)).replace_schema_metadata(None), metadata
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(path, error) from None
+
+
+def _compare(path: Path, digest: str) -> None:
+    if path.stem.rpartition("-")[2] != digest[:CHARACTERS]:
+        raise DamagedFile(f"{path} holds other bytes than were written; remove it and run again")
+
+
+def _metadata(path: Path, source: Path | io.BytesIO) -> dict[str, Any]:
+    try:
+        return dict(json.loads((pq.read_schema(source).metadata or {})[_METADATA]))
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> DamagedFile:
+    if isinstance(error, FileNotFoundError):
+        return MissingFile(f"{path} does not exist; run the step that makes it")
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return DamagedFile(f"{path} cannot be read ({reason}); remove it and run again")

@@ -1,0 +1,36 @@
+"""Standard output and standard error, and how lines, warnings and long lists are printed."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+
+out = Console()
+err = Console(stderr=True)
+
+NAMED = 3
+"""Steps that are named beside a reason."""
+
+
+def print_line(line: str) -> None:
+    """Print a line as it is, never folded."""
+    out.print(escape(line), soft_wrap=True)
+
+
+def warn(line: str) -> None:
+    """Print a warning on standard error."""
+    err.print(f"[yellow]warning[/yellow]  {escape(line)}", soft_wrap=True)
+
+
+def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names of steps by the reason why they failed, from pairs of name and reason; in the order of both."""
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        names.setdefault(reason, []).append(name)
+    return names
+
+
+def first_names(names: Sequence[object], limit: int = NAMED) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"{', '.join(map(str, names[:limit]))}{more}"

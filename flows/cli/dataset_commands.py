@@ -1,0 +1,111 @@
+"""The commands about what was fetched: what changed, what to pass on, what a graph holds."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.cli.console import out, print_line, warn
+from flows.cli.options import AsJson, Folder, Offline, Relations, StudyFile, Traceback
+
+_A_DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
+datasets = typer.Typer()
+
+
+@datasets.command()
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help=_A_DATASET)],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one, such as that of a later fetch.")],
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Single changes that are shown of each relation.")] = 20,
+    as_json: AsJson = False,
+    traceback: Traceback = False,
+) -> None:
+    """List the facts and questions that were added, gone or changed from A to B; exit code 1 where any were, else 0.
+
+    Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
+    """
+    from flows.cli import diff as view
+
+    difference = view.compare(a, b)
+    for warning in (*difference.old.warnings, *difference.new.warnings):
+        warn(warning)
+    if as_json:
+        typer.echo(view.as_json(difference))
+    else:
+        view.show(out, difference, limit=limit)
+    if difference.differs:
+        raise typer.Exit(1)
+
+
+@datasets.command()
+def export(
+    study: StudyFile,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+    workspace: Folder = None,
+    relation: Relations = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over FILE where it is there already.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Write a study's facts and invented names in the layout of measureLM's yago_qec.json.
+
+    Example: [bold]swaymeter export quickstart yago_qec.json[/bold]
+    """
+    from flows.cli.pipeline import Selected
+    from flows.datasets.export import export
+
+    exported = export(Selected.of(study, workspace, relation).plan, file, force=force)
+    if exported.without_predicate:
+        warn(f"left out, since YAGO has no predicate for them: {', '.join(exported.without_predicate)}")
+    print_line(f"{file}: {sum(exported.facts.values())} facts of {len(exported.facts)} relations")
+
+
+@datasets.command("export-questions")
+def export_questions(
+    study: StudyFile,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write the three files into.")],
+    workspace: Folder = None,
+    relation: Relations = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there already.")] = False,
+    incomplete: Annotated[bool, typer.Option("--incomplete", help="Write what there is.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Write the questions of a study in the published layout of DynamicQA.
+
+    Example: [bold]swaymeter export-questions wikidata my-dynamicqa[/bold]
+    """
+    from flows.cli.pipeline import Selected
+    from flows.datasets.export import export_questions
+
+    plan = Selected.of(study, workspace, relation).plan
+    exported = export_questions(plan, folder, force=force, incomplete=incomplete)
+    for left_out in exported.left_out:
+        warn(f"left out, for {left_out.why}: {left_out.question.question!r}")
+    counts = ", ".join(f"{count} {partition}" for partition, count in exported.questions.items())
+    print_line(f"{folder}: {counts} questions")
+
+
+@datasets.command()
+def predicates(
+    study: StudyFile, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
+) -> None:
+    """List the predicates of the graph that a study's facts come from, and the catalog's relations that use them.
+
+    Example: [bold]swaymeter predicates yago[/bold]
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from flows.cli.diff_text import visible
+    from flows.cli.pipeline import Selected
+    from flows.datasets.predicates import predicates_of_graph
+
+    table = Table()
+    table.add_column("predicate", overflow="fold")
+    table.add_column("triples", justify="right")
+    table.add_column("classes of its subjects")
+    table.add_column("relations")
+    for row in predicates_of_graph(Selected.of(study, workspace).plan, offline=offline):
+        classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
+        cells = (visible(row.predicate), f"{row.triples:,}", visible(classes), ", ".join(row.relations))
+        table.add_row(*map(Text, cells))
+    out.print(table)

@@ -1,0 +1,166 @@
+"""Where the commands meet the graph: which steps a study has, how they stand, and their execution."""
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from data import catalog
+from data.errors import UnknownName
+from data.storage.workspace import Workspace
+from flows.cli.status import StatusRow
+from flows.cli.terminal import TerminalProgress
+from flows.graph.estimate import estimate
+from flows.graph.graph import Graph, Node
+from flows.graph.selection import DISPUTABLE, Selection
+from flows.graph.step import STAGES, Stage
+from flows.graph.study_graph import reruns_of, study_graph, workspace_of
+from flows.study.models import check_models
+from flows.study.reading import read_study
+from flows.study.study import Study
+from tasks.measures.passes import passes
+
+Names = list[str] | None
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What of a study a command is about."""
+
+    name: str
+    study: Study
+    workspace: Workspace
+    selection: Selection
+
+    @classmethod
+    def of(
+        cls,
+        study: str,
+        workspace: str | None = None,
+        relation: Names = None,
+        model: Names = None,
+        measure: Names = None,
+    ) -> "Selected":
+        """The study file's steps, or those that the options name; UnknownName where it has none of that name."""
+        read = read_study(study)
+        selection = Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ()))
+        selected = cls(study, read, workspace_of(read, workspace), selection)
+        for kind, names, known in (
+            ("model", selection.models, [one.name for one in read.models]),
+            ("measure", selection.measures, list(read.requested())),
+            ("relation", selection.relations, selected._relations() if selection.relations else []),
+        ):
+            for name in names:
+                if name not in known:
+                    raise UnknownName(kind, name, known)
+        return selected
+
+    def _relations(self) -> list[str]:
+        """The relations of the study; all that there may be where its questions are not fetched yet."""
+        known = {node.id.subject for node in self.graph if node.id.stage == "build"}
+        if any(node.state != "done" for node in self.graph if node.id.subject in ("static", "temporal")):
+            known |= {*catalog.relations(), DISPUTABLE}
+        known |= {node.id.subject for node in self.graph if node.id.stage == "fetch" and node.id.group != "triples"}
+        return sorted(known - {"static", "temporal", "study"})
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph as the workspace is now."""
+        return study_graph(self.study, self.workspace)
+
+    def check_models(self, name: str) -> None:
+        """Refuses, before anything runs, a model that cannot be had."""
+        if name in ("run", "score", "fetch"):
+            check_models(self.study, also_asked=name != "fetch")
+
+    def rows(self) -> list[StatusRow]:
+        """How every selected step stands; a row for each measure of a score step."""
+        selected = self.selection.of(self.graph)
+        measures = {one.leading.name: one.measures for one in passes(self.study.requested())}
+        return [
+            row for node in self.graph if node.id in selected for row in _rows(node, measures.get(node.id.group, ()))
+        ]
+
+    def estimate(self, name: str, force: bool) -> Iterator[str]:
+        """What would be done, line by line."""
+        return estimate(self.graph, self.study, self._stages(name), force=force)
+
+    def execute(
+        self, name: str, progress: TerminalProgress, *, force: bool, refresh: bool, offline: bool
+    ) -> str | None:
+        """Runs what is not done; a message where that failed, None where all is done.
+
+        Prefect's API is started only once the workspace is locked and something has to be done.
+        """
+        selection = self._stages(name)
+        with self.workspace.lock():
+            selected = selection.of(self.graph)
+            open_requests = reruns_of(self.workspace).exists()
+            if not (force or refresh or open_requests) and all(self.graph.nodes[one].state == "done" for one in selected):
+                return None
+            from flows.server.api import prefect_api
+
+            with prefect_api(meanwhile=_import_flow), progress.bars:
+                importlib.import_module("flows.execution.progress").report_to(progress)
+                state = _import_flow().study(
+                    self.name, str(self.workspace.root), *(list(names) or None for names in (
+                        selection.relations, selection.models, selection.measures, selection.stages)),
+                    force=force, offline=offline, refresh=refresh, return_state=True,
+                )  # fmt: skip
+        if state.is_completed():
+            return None
+        if state.is_crashed() or state.data is not None:
+            state.result()  # raises what ended the flow
+        return state.message or f"{name} failed"
+
+    def _stages(self, name: str) -> Selection:
+        stages: tuple[Stage, ...] = STAGES if name == "run" else (name,)  # type: ignore[assignment]
+        only = self.selection
+        return Selection(only.relations, only.models, only.measures, stages)
+
+    def description(self) -> str:
+        """The study in one line."""
+        parts = []
+        relations = [node.id.subject for node in self.graph if node.id.stage == "fetch" and node.id.group == "facts"]
+        if relations and self.study.facts:
+            facts = self.study.facts
+            contexts = (facts.real_entities + facts.invented_entities) * sum(self.study.contexts.per_kind().values())
+            parts.append(
+                f"{len(relations)} relations with {facts.real_entities} real and {facts.invented_entities} invented "
+                f"entities, 4 query forms and {contexts} contexts each"
+            )
+        chosen = {
+            node.id.subject: check.rows
+            for node in study_graph(self.study, self.workspace)
+            for role, check in node.checks.items()
+            if node.id.group == "choice of questions" and role == "questions" and check.state == "done"
+        }
+        if chosen:
+            counts = ", ".join(f"{count} {partition}" for partition, count in chosen.items())
+            parts.append(f"{sum(chosen.values())} questions ({counts})")
+        return f"{self.study.name}: {'; '.join(parts)}"
+
+    def outputs(self) -> dict[str, Path]:
+        """What a person opens after a run."""
+        return {
+            "page": self.workspace.report / "index.html",
+            "database": self.workspace.database,
+            "workspace": self.workspace.root,
+        }
+
+
+def _rows(node: Node, measures: tuple[str, ...]) -> Iterator[StatusRow]:
+    subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
+    model = f"{node.id.model}/{node.id.dtype}" if node.id.model else ""
+    for name in measures or (node.id.group,):
+        check = node.checks.get(name)
+        is_done = node.state == "done" or (check is not None and check.state == "done" and node.state == "missing")
+        state, reason = ("done", "") if is_done else (node.state, node.reason)
+        yield StatusRow(subject, model, name, node.id.stage, state, reason)
+
+
+def _import_flow() -> Any:
+    # Prefect takes seconds to import, and the API to start: both at once.
+    return importlib.import_module("flows.execution.flow")

@@ -1,0 +1,73 @@
+"""How the steps of a study stand, on the terminal or as JSON: a table, and below it each reason once and whole."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from flows.cli.console import by_reason, first_names
+
+STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "red", "damaged": "red"}
+BROKEN = ("failed", "damaged")
+
+
+@dataclass(frozen=True)
+class StatusRow:
+    """A step and its state: `done`, `missing`, `damaged`, `failed` or `blocked`; what is empty does not apply."""
+
+    subject: str
+    model: str
+    measure: str
+    stage: str
+    state: str
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """The step in one line."""
+        return " x ".join(filter(None, (self.stage, self.model, self.subject, self.measure)))
+
+
+def listed(rows: Sequence[StatusRow]) -> list[StatusRow]:
+    """The rows that a person wants to see: every score, and of the other stages what is not done."""
+    return [row for row in rows if row.stage == "score" or row.state != "done"]
+
+
+def is_broken(rows: Sequence[StatusRow]) -> bool:
+    """Whether anything failed or is damaged."""
+    return any(row.state in BROKEN for row in rows)
+
+
+def show(console: Console, rows: Sequence[StatusRow], workspace: Path) -> None:
+    """The table, the reasons, and the counts of all steps."""
+    shown = listed(rows)
+    table = Table()
+    for column in ("subject", "model", "measure", "stage", "state"):
+        table.add_column(column, overflow="fold")
+    for row in shown:
+        state = Text(row.state, style=STYLES.get(row.state, ""))
+        table.add_row(Text(row.subject), Text(row.model), Text(row.measure), Text(row.stage), state)
+    console.print(table)
+    for state in STYLES:
+        reasons = by_reason((row.name, row.reason) for row in shown if row.state == state and row.reason)
+        for reason, names in reasons.items():
+            line = Text.assemble((state, STYLES[state]), f"  {first_names(names)}: {reason}")
+            console.print(line, soft_wrap=True)
+    counts = ", ".join(f"{count} {state}" for state, count in _counts(rows).items())
+    console.print(Text(f"{counts} in {workspace}"), soft_wrap=True)
+
+
+def as_json(rows: Sequence[StatusRow], workspace: Path) -> str:
+    """All rows, also those that the table leaves out, and the counts; in ASCII."""
+    document = {"workspace": str(workspace), "counts": _counts(rows), "rows": [asdict(row) for row in rows]}
+    return json.dumps(document, indent=2)
+
+
+def _counts(rows: Sequence[StatusRow]) -> dict[str, int]:
+    counts = Counter(row.state for row in rows)
+    return {state: counts[state] for state in STYLES}

@@ -1,0 +1,235 @@
+"""Sheets for annotators, the import of what they fill in, and how the annotation stands.
+
+Annotations are the one thing in a workspace that no step can make again. So nothing is ever written over: not a
+sheet, whatever is in it, and not an import, of which each has a file of its own.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from data.sources.http.manners import printable
+
+from data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
+from data.records import Annotation, Partition, Question, as_row
+from data.records.tables import ANNOTATIONS
+from data.storage.workspace import Workspace
+from flows.plan import Plan
+from tasks.contexts.annotation.agreement import Agreement, agreement
+from tasks.contexts.annotation.judging import (
+    annotator_name,
+    changed_texts,
+    decide,
+    for_annotator,
+    judgements,
+    newest,
+    read_annotations,
+    shown,
+)
+from tasks.contexts.annotation.sheet import COLUMNS, COLUMNS_OF_CONFLICTS, GUIDE, read_back, rows_for
+from tasks.contexts.annotation.spreadsheet import read_sheet, too_long, write_sheet
+
+NAMED = 20
+"""Questions that an error names."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """How many questions a sheet has, and what it lacks.
+
+    too_long: questions with a text that no cell holds. missing: partitions that cannot be read, with the reason, and
+    steps of live questions that are not done.
+    """
+
+    questions: int
+    too_long: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Imported:
+    """How many annotations of an import are new, revised or known already, and what was not imported.
+
+    unfinished, outdated and others are those of `tasks.contexts.annotation.sheet.ReadBack`, missing that of `Exported`.
+    """
+
+    new: int
+    revised: int
+    known: int
+    unfinished: tuple[int, ...]
+    outdated: tuple[int, ...]
+    others: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the annotation stands: the number of questions, the choices, the agreement and the outcome.
+
+    agreement is that of the questions as they are now. outcome: questions by what decides them, accepted or a rejection
+    reason. outdated: annotations of texts that no question has any more. missing: that of `Exported`.
+    """
+
+    questions: int
+    agreement: Agreement
+    outcome: Mapping[str, int]
+    open_conflicts: int
+    outdated: int
+    missing: tuple[str, ...] = ()
+
+
+def export(
+    plan: Plan, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()
+) -> Exported:
+    """Write the sheet of the questions that the annotator has still to judge.
+
+    Args:
+        conflicts: Only those about which two others disagree.
+        partitions: Only these; all of the study's where none is named.
+
+    Raises:
+        UsageError: The file exists, or nothing is left to judge.
+        UnknownName: The study has no such partition.
+        SwaymeterError: No question is fetched.
+        InputError: No question fits into a sheet.
+    """
+    annotations = read_annotations(plan.workspace)
+    name = annotator_name(annotator, annotations)
+    for partition in partitions:
+        if partition not in _partitions(plan):
+            raise UnknownName("partition", partition, _partitions(plan))
+    questions, missing = _questions(plan, [name for name in _partitions(plan) if not partitions or name in partitions])
+    chosen = for_annotator(questions, annotations, name, conflicts_only=conflicts)
+    if not chosen:
+        what = "no conflict" if conflicts else "no question"
+        fetched = " of those that are fetched" if missing else ""
+        raise UsageError(f"{what}{fetched} is left for {name} to judge; see `swaymeter annotate status`")
+    columns = COLUMNS_OF_CONFLICTS if conflicts else COLUMNS
+    rows = rows_for(chosen, name, judgements(annotations) if conflicts else None)
+    long = [too_long(row, columns) for row in rows]
+    fitting = [row for row, names in zip(rows, long, strict=True) if not names]
+    others = [_too_long(question, names) for question, names in zip(chosen, long, strict=True) if names]
+    if not fitting:
+        raise InputError(f"no question that is left for {name} fits into a sheet: {'; '.join(others[:NAMED])}")
+    write_sheet(file, columns, fitting, GUIDE)
+    return Exported(len(fitting), tuple(others), missing)
+
+
+def import_(plan: Plan, file: Path, annotator: str, *, revise: bool = False) -> Imported:
+    """Import an annotator's sheet, all of it or, where something is wrong, nothing.
+
+    Args:
+        revise: Whether judgements may differ from the annotator's earlier ones; both are kept, and the newer counts.
+
+    Raises:
+        UsageError: A judgement differs from an earlier one, without `revise`. Other errors are those of `read_sheet`
+            and `read_back`.
+    """
+    questions, missing = _questions(plan, _partitions(plan))
+    sheet = read_sheet(file, COLUMNS)
+    with plan.workspace.conducted():
+        imported = read_annotations(plan.workspace)
+        name = annotator_name(annotator, imported)
+        read = read_back(sheet, questions, name, imported_at=_later_than(imported))
+        earlier = {
+            texts: by_annotator[name] for texts, by_annotator in newest(imported).items() if name in by_annotator
+        }
+        new, revised, known = [], [], 0
+        for row in read.annotations:
+            before = earlier.get((row.question_id, row.texts))
+            if before is None:
+                new.append(row)
+            elif _judgement(before) == _judgement(row):
+                known += 1
+            else:
+                revised.append(row)
+        if revised and not revise:
+            raise UsageError(_differences(file, revised, earlier))
+        if new or revised:
+            _store(plan.workspace, name, [*new, *revised])
+    return Imported(len(new), len(revised), known, read.unfinished, read.outdated, read.others, missing)
+
+
+def standing(plan: Plan) -> Standing:
+    """How the annotation of a study's questions stands."""
+    annotations = read_annotations(plan.workspace)
+    questions, missing = _questions(plan, _partitions(plan))
+    texts = {shown(question) for question in questions}
+    current = [row for row in annotations if (row.question_id, row.texts) in texts]
+    decided = decide(questions, current)
+    reasons = Counter(row.reason for row in decided.dropped)
+    return Standing(
+        questions=len(texts),
+        agreement=agreement(current),
+        outcome={"accepted": len(decided.accepted), **dict(sorted(reasons.items()))},
+        open_conflicts=sum(row.is_conflict and row.third is None for row in judgements(current).values()),
+        outdated=sum(len(rows) for about, rows in newest(annotations).items() if about not in texts),
+        missing=missing,
+    )
+
+
+def _partitions(plan: Plan) -> list[Partition]:
+    partitions = plan.partitions()
+    if not partitions:
+        raise UsageError(f"the study {plan.study.name} has no questions, so there is nothing to annotate")
+    return partitions
+
+
+def _questions(plan: Plan, partitions: Sequence[Partition]) -> tuple[list[Question], tuple[str, ...]]:
+    """The questions that are there, and what is missing; a sheet's rows about that are kept, too."""
+    questions: list[Question] = []
+    errors: dict[Partition, SwaymeterError] = {}
+    for partition in partitions:
+        try:
+            questions += plan.question_files.candidates(partition)
+        except SwaymeterError as error:
+            errors[partition] = error
+    if errors and not questions:
+        raise next(iter(errors.values()))
+    unread = (f"partition {partition}: {error}" for partition, error in errors.items())
+    return questions, (*unread, *plan.question_files.not_there())
+
+
+def _too_long(question: Question, columns: Sequence[str]) -> str:
+    return f"{question.question_id} ({printable(question.subject, 60)}): {', '.join(columns)}"
+
+
+def _later_than(imported: Sequence[Annotation]) -> str:
+    """The time, later than that of every earlier import, also where a clock was set back: the newest counts."""
+    now = datetime.now(UTC)
+    if imported:
+        now = max(now, datetime.fromisoformat(imported[-1].imported_at) + timedelta(microseconds=1))
+    return now.isoformat(timespec="microseconds")
+
+
+def _judgement(annotation: Annotation) -> tuple[str | None, ...]:
+    return (annotation.choice, *changed_texts(annotation), annotation.note)
+
+
+def _differences(file: Path, revised: Sequence[Annotation], earlier: Mapping[tuple[str, str], Annotation]) -> str:
+    changes = []
+    for row in revised[:NAMED]:
+        before = earlier[row.question_id, row.texts]
+        now = "with other words" if before.choice == row.choice else f"now {row.choice}"
+        changes.append(f"{row.question_id} (was {before.choice} in {before.file}, {now})")
+    more = f" and {len(revised) - NAMED} more" if len(revised) > NAMED else ""
+    return (
+        f"{file} differs from earlier sheets in {len(revised)} questions: {', '.join(changes)}{more}; nothing was "
+        "imported; with --revise the newer judgement counts, and the earlier is kept"
+    )
+
+
+def _store(workspace: Workspace, annotator: str, annotations: Sequence[Annotation]) -> None:
+    rows = ANNOTATIONS.of([as_row(row) for row in annotations])
+    made_from = {
+        "step": "annotate",
+        "annotator": annotator,
+        "imported_at": annotations[0].imported_at,
+        "rows": ANNOTATIONS.digest(rows),
+    }
+    stored = workspace.annotations(annotator, made_from)
+    if stored.exists():
+        raise WorkspaceError(f"{stored.path} exists, and no annotations are written over; import once more")
+    stored.write(rows)

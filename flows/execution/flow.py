@@ -1,0 +1,149 @@
+"""Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from prefect import flow
+from prefect.artifacts import create_table_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Completed, Failed
+from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.utilities.annotations import quote
+
+from data.sources.http.shared import close_sessions
+from flows.execution.progress import progress
+from flows.execution.runner import AT_ONCE, Runner
+from flows.execution.task import step_task
+from flows.graph.graph import Graph, Node
+from flows.graph.rerun import Rerun, read_reruns, write_reruns
+from flows.graph.selection import Selection
+from flows.graph.step import STAGES, Run, Stage, Step
+from flows.graph.study_graph import reruns_of, study_graph, workspace_of
+from flows.study.reading import read_study
+
+QUICKSTART = "flows/studies/quickstart.yaml"
+
+
+@flow(
+    name="study",
+    flow_run_name="{study}",
+    persist_result=False,
+    task_runner=ThreadPoolTaskRunner(max_workers=sum(AT_ONCE.values())),  # type: ignore[arg-type]
+)
+def study(
+    study: str = QUICKSTART,
+    workspace: str | None = None,
+    relations: list[str] | None = None,
+    models: list[str] | None = None,
+    measures: list[str] | None = None,
+    stages: list[Stage] | None = None,
+    force: bool = False,
+    offline: bool = False,
+    refresh: bool = False,
+) -> State[Any]:
+    """Fetches, builds, scores, aggregates and reports; run again, it does only what is missing, failed or changed.
+
+    Args:
+        study: a study's YAML file, or the name of a bundled one.
+        workspace: the folder of the study's files; by default that of its file.
+        relations: only these.
+        models: only these.
+        measures: only these.
+        stages: only these; all where none is named.
+        force: what is selected is made again, also what is done.
+        offline: no network is used.
+        refresh: the edits and page views of live questions are fetched again; only what they change is done again.
+    """
+    selection = Selection(
+        tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES)
+    )
+    graph = run_study(study, workspace, selection, force=force, offline=offline, refresh=refresh)
+    return _outcome(graph, selection)
+
+
+@flow(name="report", flow_run_name="{study}", persist_result=False)
+def report(study: str = QUICKSTART, workspace: str | None = None) -> State[Any]:
+    """Loads what is done into the database and draws the report, in a deployment of its own."""
+    selection = Selection(stages=("aggregate", "report"))
+    return _outcome(run_study(study, workspace, selection), selection)
+
+
+def run_study(
+    name: str,
+    folder: str | None,
+    selection: Selection,
+    *,
+    force: bool = False,
+    offline: bool = False,
+    refresh: bool = False,
+) -> Graph:
+    """Runs the selected steps of a study in this process; to be called inside a Prefect flow. Gives the graph then."""
+    if offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    chosen = read_study(name)
+    workspace = workspace_of(chosen, folder)
+    memory: dict[Any, Any] = {}
+
+    def resolve() -> Graph:
+        return study_graph(chosen, workspace, memory)
+
+    def submit(step: Step) -> Any:
+        name, watcher = str(step.id), progress()
+        run = Run(workspace.root, offline, lambda done, total: watcher.within(name, done, total))
+        future = step_task.with_options(name=step.id.stage).submit(name, quote(step), quote(run))
+        future.add_done_callback(lambda ended: _tell(name, ended.state))
+        return future
+
+    with workspace.lock():
+        _request(workspace, selection, force=force, refresh=refresh)
+        try:
+            graph = Runner(resolve, selection, submit, progress()).run()
+        finally:
+            close_sessions()
+        _settle(workspace, graph)
+        return graph
+
+
+def _tell(name: str, state: State[Any]) -> None:
+    spent = state.data if state.is_completed() else None
+    progress().finished(name, None if state.is_completed() else state.message or "no reason was given", spent)
+
+
+def _request(workspace: Any, selection: Selection, *, force: bool, refresh: bool) -> None:
+    """Notes what is asked to be made again, unless the same request is still being worked on."""
+    file = reruns_of(workspace)
+    requests = read_reruns(file)
+    for wanted, kind in ((force, "force"), (refresh, "refresh")):
+        known = any(one.kind == kind and one.selection == selection.as_json() for one in requests)
+        if wanted and not known:
+            requests.append(Rerun(datetime.now(UTC), kind, selection.as_json()))  # type: ignore[arg-type]
+    write_reruns(file, requests)
+
+
+def _settle(workspace: Any, graph: Graph) -> None:
+    """Removes the requests of which everything is made again."""
+    open_requests = []
+    for request in graph.reruns.requests:
+        matching = [node for node in graph if graph.reruns.matches(request, node.id)]
+        if any(node.state != "done" for node in matching):
+            open_requests.append(request)
+    write_reruns(reruns_of(workspace), open_requests)
+
+
+def _outcome(graph: Graph, selection: Selection) -> State[Any]:
+    selected = selection.of(graph)
+    undone = [node for node in graph if node.id in selected and node.state != "done"]
+    if not undone:
+        return Completed(message=f"{len(selected)} steps are done")
+    failed = [node for node in undone if node.state != "blocked"] or undone
+    rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in undone]
+    create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
+    return Failed(message="; ".join(f"{node.id}: {node.reason or node.state}" for node in failed))
+
+
+def is_settled(graph: Graph, selection: Selection, is_requested: Callable[[Node], bool] = lambda node: False) -> bool:
+    """Whether a run over the selection would do nothing."""
+    selected = selection.of(graph)
+    return all(node.state == "done" for node in graph if node.id in selected)

@@ -1,0 +1,127 @@
+"""Walks the graph of a study: submits what is ready, and resolves the graph again when that changed what is ready.
+
+What counts is the state of the workspace. A step that failed blocks only what needs its outputs; a step that was
+submitted and whose outputs are there is done, whatever became of its task run.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+from flows.execution.progress import Progress
+from flows.graph.graph import Graph, Node
+from flows.graph.selection import Selection
+from flows.graph.step import Resource, Step, StepId
+
+log = logging.getLogger(__name__)
+
+AT_ONCE: Mapping[Resource, int] = {"services": 3, "compute": 1}
+"""Steps that run at the same time: those that wait for services, and those that have the processors or the GPU."""
+
+
+class Future(Protocol):
+    """What a task runner gives for a submitted step."""
+
+    def add_done_callback(self, fn: Callable[[Any], None]) -> None:
+        """Calls `fn` with the future once the step has come to its end."""
+
+
+class Runner:
+    """One run over the selected steps of a study."""
+
+    def __init__(
+        self,
+        resolve: Callable[[], Graph],
+        selection: Selection,
+        submit: Callable[[Step], Future],
+        progress: Progress,
+    ) -> None:
+        """A run that has not begun.
+
+        Args:
+            resolve: gives the graph as the workspace is now.
+            selection: which steps are to run.
+            submit: hands a step to a task runner.
+            progress: is told how far the run is.
+        """
+        self._resolve, self._selection, self._submit, self._progress = resolve, selection, submit, progress
+        self._running: dict[StepId, Node] = {}
+        self._attempted: set[tuple[StepId, str]] = set()
+        self._ended: SimpleQueue[StepId] = SimpleQueue()
+        self._unseen: set[StepId] = set()  # ended since the graph was resolved: what follows from them is not known
+        self._totals: dict[str, int] = {}
+
+    def run(self) -> Graph:
+        """Runs until nothing is ready any more; gives the graph as it is then."""
+        graph = self._resolve()
+        while True:
+            if self._submit_ready(graph):
+                continue
+            if not self._running:
+                return graph
+            ended = self._running.pop(self._ended.get())
+            graph.forget(ended)
+            self._unseen.add(ended.id)
+            if not self._submit_ready(graph):
+                graph = self._resolve()
+                self._unseen.clear()
+
+    def _submit_ready(self, graph: Graph) -> bool:
+        """Submits what may start now; whether that was anything."""
+        selected = self._selection.of(graph)
+        pending = self._pending(graph, selected)
+        self._announce(graph, selected)
+        submitted = False
+        for node in graph:
+            if node.id not in selected or not self._is_ready(node, pending):
+                continue
+            step = node.step
+            assert step is not None
+            running = [one.step for one in self._running.values() if one.step]
+            if sum(one.resource == step.resource for one in running) >= AT_ONCE[step.resource]:
+                continue
+            self._attempted.add(_attempt(node))
+            self._running[node.id] = node
+            self._progress.started(str(node.id))
+            future = self._submit(step)
+            future.add_done_callback(lambda _, identity=node.id: self._ended.put(identity))
+            submitted = True
+        return submitted
+
+    def _is_ready(self, node: Node, pending: set[StepId]) -> bool:
+        return self._is_to_run(node) and not any(one.id in pending for one in (*node.inputs, *node.after))
+
+    def _is_to_run(self, node: Node) -> bool:
+        return (
+            node.step is not None
+            and node.state != "done"
+            and node.id not in self._running
+            and _attempt(node) not in self._attempted
+        )
+
+    def _pending(self, graph: Graph, selected: set[StepId]) -> set[StepId]:
+        """The steps that run, will run, or wait for one that does."""
+        pending = {*self._running, *self._unseen}
+        for node in graph:  # inputs come first
+            waits = node.state != "done" and any(one.id in pending for one in (*node.inputs, *node.after))
+            if node.id in selected and (waits or self._is_to_run(node)):
+                pending.add(node.id)
+        return pending
+
+    def _announce(self, graph: Graph, selected: set[StepId]) -> None:
+        totals: dict[str, int] = {}
+        attempted = {identity for identity, _ in self._attempted}
+        for node in graph:
+            if node.id in selected and (node.id in attempted or node.state not in ("done", "blocked")):
+                totals[node.id.stage] = totals.get(node.id.stage, 0) + 1
+        for stage, total in totals.items():
+            if self._totals.get(stage) != total:
+                self._progress.begin(stage, total)
+        self._totals = totals
+
+
+def _attempt(node: Node) -> tuple[StepId, str]:
+    """A step with these inputs: with others it is tried again."""
+    assert node.step is not None
+    return node.id, " ".join(artifact.key for artifact in node.step.outputs.values())

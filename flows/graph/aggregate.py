@@ -1,0 +1,141 @@
+"""The steps that aggregate: statistics of everything that is scored, and the database of everything that is done.
+
+Both take what is there, whatever has failed, and are made again when that changes. The database is loaded by file.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from data.errors import SwaymeterError
+from data.records.table import Table
+from data.storage.artifact import TableArtifact
+from data.warehouse import over, schema_version, update
+from flows.graph.build import Built
+from flows.graph.fetch import Fetched
+from flows.graph.graph import Graph, Node, Reference
+from flows.graph.schema import schema
+from flows.graph.step import Output, Run, Step, StepId
+from flows.study.study import Study
+from tasks.contexts.annotation.judging import imported
+from tasks.measures import MEASURES
+from tasks.statistics import STATISTICS
+
+VERSION = 1
+
+
+def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
+    """Adds the steps; gives that of the database."""
+    prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
+    tables = _by_role([*prompts, *scores])
+    statistics = graph.add(
+        StepId("aggregate", "study", "statistics"), compute_statistics,
+        {one.name: Output(one.table, ("statistics",), one.name, {"version": one.version}) for one in STATISTICS.values()},
+        version=VERSION, optional=tables, parameters={"seed": study.seed}, arguments=study.seed,
+    )  # fmt: skip
+    rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
+    loaded = _by_role([statistics.output(name) for name in STATISTICS]) | tables | _by_role(rest)
+    annotations = _annotations(graph) if study.questions is not None else ()
+    return graph.add(
+        StepId("aggregate", "study", "database"), load_database, graph.workspace.database_artifact, version=VERSION,
+        optional={role: _as_file(reference) for role, reference in loaded.items()},
+        parameters={"schema": schema_version(schema()), "annotations": [one.check().digest for one in annotations]},
+        arguments=annotations, after=[statistics],
+    )  # fmt: skip
+
+
+def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:
+    return {f"{reference.role}: {reference.node.id}": reference for reference in references}
+
+
+def _as_file(reference: Reference) -> Reference:
+    """The reference, known by its file: the database shows also what does not count for what is computed."""
+    check = reference.check
+    return Reference(reference.node, reference.role, check.path.name if check and check.path else None)
+
+
+def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
+    """What questions were made from, and what was rejected on the way."""
+    found = [node.output("rejected") for node in built.chosen.values()]
+    for node in graph:
+        if node.id.stage == "fetch":
+            found += [Reference(node, role) for role in ("triples", "disputes", "rejected") if role in node.checks]
+    return found
+
+
+def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:
+    """The imports of annotations that can be read; what cannot be is named by the step that needs it."""
+    found = []
+    for file in graph.workspace.annotation_files():
+        try:
+            found.append(imported(file))
+        except SwaymeterError:
+            continue
+    return tuple(found)
+
+
+# ---- what the steps do -----------------------------------------------------------------------------------------------
+
+
+def compute_statistics(step: Step, run: Run) -> None:
+    """Computes the statistics that are missing, from the score files in place; each named query is asked once."""
+    missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
+    frames: dict[str, Any] = {}
+    with over(_files(step.inputs.values()), schema()) as warehouse:
+        for one in missing or STATISTICS.values():
+            for query in one.queries:
+                if query not in frames:
+                    frames[query] = warehouse.frame(query)
+            rows = one.compute({query: frames[query] for query in one.queries}, step.arguments)
+            step.table(one.name).write(one.table.of(rows))
+
+
+def load_database(step: Step, run: Run) -> None:
+    """Loads what is done into the database, file by file; files that it holds already are left alone."""
+    artifact: Any = step.outputs["files"]
+    tables = [*step.inputs.values(), *step.arguments]
+    artifact.discard()
+    path = artifact.folder / "study.duckdb"
+    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run))
+    artifact.write_manifest([path])
+
+
+def _files(artifacts: Iterable[Any]) -> dict[Table, list[Any]]:
+    found: dict[Table, list[Any]] = {}
+    for artifact in artifacts:
+        check = artifact.check()
+        if check.state == "done":
+            found.setdefault(artifact.table, []).append(check.path)
+    return found
+
+
+def _runs(artifacts: Iterable[Any], run: Run) -> list[Mapping[str, Any]]:
+    """A row for each file of scores: what was computed, when, with which versions."""
+    rows = []
+    for artifact in artifacts:
+        if artifact.table.name not in MEASURES:
+            continue
+        check = artifact.check()
+        if check.state != "done":
+            continue
+        made_from, about = artifact.made_from, check.about
+        rows.append(
+            {
+                "relation": made_from["subject"][0],
+                "model": made_from["parameters"]["model"],
+                "measure": artifact.table.name,
+                "measure_version": MEASURES[artifact.table.name].version,
+                "dtype": made_from["parameters"]["dtype"],
+                "seed": made_from["parameters"]["seed"],
+                **{name: about[name] for name in _NOTED},
+                "key": artifact.key,
+                "file": str(check.path.relative_to(run.workspace)),
+                "rows": check.rows,
+            }
+        )
+    return rows
+
+
+_NOTED = (
+    "started_at", "finished_at", "seconds", "forward_passes", "prompts",
+    "swaymeter_version", "torch_version", "transformers_version",
+)  # fmt: skip

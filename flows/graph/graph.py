@@ -1,0 +1,223 @@
+"""The graph: steps in topological order, each with its state, as far as it can be known from the workspace.
+
+A key needs the digests of the inputs' content, so a step whose inputs are not done is blocked, and a step that follows
+from the content of another is not listed before that one is done. A run resolves the graph again as it goes on.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from data.errors import SwaymeterError
+from data.storage.artifact import Artifact, Check, FilesArtifact, TableArtifact
+from data.storage.workspace import Workspace
+from flows.graph.rerun import Reruns
+from flows.graph.step import Function, Output, Resource, Step, StepId
+
+State = Literal["done", "missing", "damaged", "failed", "blocked"]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An output of a node, to be an input of others.
+
+    part: the digest of the rows that are read, where not all of them are: other rows may change without consequence.
+    """
+
+    node: "Node"
+    role: str
+    part: str | None = None
+
+    @property
+    def artifact(self) -> Artifact:
+        """The artifact; KeyError where the node is blocked."""
+        assert self.node.step is not None
+        return self.node.step.outputs[self.role]
+
+    @property
+    def check(self) -> Check | None:
+        """How the artifact stands; None where the node is blocked."""
+        return self.node.checks.get(self.role)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can be read, though the step may be asked to make it again."""
+        check = self.check
+        return check is not None and check.state == "done"
+
+    def read(self) -> pa.Table:
+        """The rows of a table; DamagedFile where they are not as they were written."""
+        assert isinstance(self.artifact, TableArtifact)
+        return self.artifact.read()
+
+
+@dataclass(eq=False)
+class Node:
+    """A step in its graph, and how it stands.
+
+    reason: why it is damaged, failed or blocked. blocked_by: the step whose outputs lack, the first one upstream.
+    inputs: all that it reads. after: nodes that must have come to an end before it runs, done or not.
+    """
+
+    id: StepId
+    state: State
+    reason: str = ""
+    blocked_by: StepId | None = None
+    step: Step | None = None
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    inputs: tuple["Node", ...] = ()
+    after: tuple["Node", ...] = ()
+
+    def output(self, role: str) -> Reference:
+        """One of its outputs."""
+        return Reference(self, role)
+
+
+class Graph:
+    """The steps of a study in topological order: a step comes after those whose outputs it reads."""
+
+    def __init__(self, workspace: Workspace, *, reruns: Reruns | None = None, memory: dict[Any, Any] | None = None):
+        """An empty graph.
+
+        Args:
+            workspace: where the artifacts lie.
+            reruns: what was asked to be made again.
+            memory: how artifacts stood, kept between graphs of one run, which knows what it writes.
+        """
+        self.workspace = workspace
+        self.reruns = reruns or Reruns()
+        self.nodes: dict[StepId, Node] = {}
+        self._memory: dict[Any, Any] = memory if memory is not None else {}
+
+    def __iter__(self) -> Iterator[Node]:
+        """The nodes, in topological order."""
+        return iter(self.nodes.values())
+
+    def add(
+        self,
+        identity: StepId,
+        function: Function,
+        outputs: Mapping[str, Output] | Callable[[Mapping[str, Any]], FilesArtifact],
+        *,
+        version: int,
+        inputs: Mapping[str, Reference] | None = None,
+        optional: Mapping[str, Reference] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        arguments: Any = None,
+        resource: Resource = "compute",
+        after: Iterable[Node] = (),
+    ) -> Node:
+        """Adds a step and resolves it.
+
+        Args:
+            identity: what identifies it.
+            function: what makes its outputs.
+            outputs: the tables that it makes, by role; or what gives the set of files that it makes for a key.
+            version: raised when the same inputs make another output.
+            inputs: what it cannot do without, by role.
+            optional: what it reads where it is there; it waits for the end of the steps that make these.
+            parameters: what else its outputs depend on, as JSON.
+            arguments: what the function needs; picklable, and determined by inputs and parameters.
+            resource: what it waits for.
+            after: further nodes whose end it waits for.
+        """
+        needed, others = dict(inputs or {}), dict(optional or {})
+        before = (*(reference.node for reference in others.values()), *after)
+        node = Node(identity, "blocked", inputs=tuple(r.node for r in needed.values()), after=before)
+        self.nodes[identity] = node
+        lacking = next((reference.node for reference in needed.values() if not reference.is_usable), None)
+        if lacking is not None:
+            node.blocked_by = lacking.blocked_by or lacking.id
+            node.reason = f"waits for {node.blocked_by}"
+            return node
+        usable = {role: reference for role, reference in {**needed, **others}.items() if reference.is_usable}
+        made_from = {
+            "step": [identity.stage, identity.group],
+            "version": version,
+            "subject": [identity.subject, identity.part],
+            "parameters": dict(parameters or {}),
+            "inputs": {role: r.part or r.check.digest for role, r in usable.items() if r.check},
+        }
+        made = self._artifacts(outputs, made_from)
+        node.step = Step(
+            identity, function, {role: reference.artifact for role, reference in usable.items()}, made, arguments,
+            resource, self.reruns.since(identity, "force"), self.reruns.since(identity, "refresh"),
+        )  # fmt: skip
+        self._resolve(node)
+        return node
+
+    def refuse(self, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
+        """Adds a step that cannot be resolved, such as one of a model that cannot be found; it has failed."""
+        node = Node(identity, "failed", str(error), inputs=tuple(inputs))
+        self.nodes[identity] = node
+        return node
+
+    def wait(self, identity: StepId, lacking: Node) -> Node:
+        """Adds what stands for all steps that follow from the content of a node that is not done."""
+        blocker = lacking.blocked_by or lacking.id
+        node = Node(identity, "blocked", f"waits for {blocker}", blocker, inputs=(lacking,))
+        self.nodes[identity] = node
+        return node
+
+    def remembered(self, reference: Reference, compute: Callable[[pa.Table], Any]) -> Any:
+        """What `compute` makes of the rows of a table, computed once for each content of it."""
+        check = reference.check
+        assert check is not None
+        key = (check.path, compute.__qualname__)
+        if key not in self._memory:
+            self._memory[key] = compute(reference.read())
+        return self._memory[key]
+
+    def forget(self, node: Node) -> None:
+        """Looks at the outputs of a step anew when the graph is resolved the next time: it has run."""
+        for artifact in node.step.outputs.values() if node.step else ():
+            self._memory.pop((type(artifact), artifact.key), None)
+
+    def _artifacts(self, outputs: Any, made_from: Mapping[str, Any]) -> dict[str, Artifact]:
+        if callable(outputs):
+            return {"files": outputs(made_from)}
+        return {
+            role: self.workspace.table(
+                output.folders, output.name, output.table, {**made_from, "output": [role, dict(output.parameters)]}
+            )
+            for role, output in outputs.items()
+        }
+
+    def _resolve(self, node: Node) -> None:
+        assert node.step is not None
+        node.checks = {role: self._check(artifact) for role, artifact in node.step.outputs.items()}
+        since = max((when for when in (node.step.not_before, node.step.refreshed) if when), default=None)
+        old = since is not None and any(c.made_at is not None and c.made_at < since for c in node.checks.values())
+        wrong = next((check for check in node.checks.values() if check.state != "done"), None)
+        noted = self.workspace.failure_reason(str(node.id))
+        if wrong is None and not old:
+            node.state, node.reason = "done", ""
+        elif noted is not None:
+            node.state, node.reason = "failed", noted
+        elif wrong is not None:
+            node.state, node.reason = wrong.state, wrong.reason  # type: ignore[assignment]
+        else:
+            node.state, node.reason = "missing", f"to be made again: asked for on {since:%Y-%m-%d %H:%M} UTC"
+
+    def _check(self, artifact: Artifact) -> Check:
+        key = (type(artifact), artifact.key)
+        if key not in self._memory:
+            self._memory[key] = artifact.check()
+        check: Check = self._memory[key]
+        return check
+
+
+def upstream(nodes: Iterable[Node]) -> set[StepId]:
+    """The nodes and all whose outputs they need."""
+    found: set[StepId] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node.id not in found:
+            found.add(node.id)
+            stack += node.inputs
+    return found
+
+

@@ -1,0 +1,12 @@
+"""Which tables the database has: those of the records, of every measure, and of every statistic."""
+
+from data.records.table import Table
+from data.records.tables import RECORD_TABLES
+from tasks.measures import MEASURES
+from tasks.statistics import STATISTICS
+
+
+def schema() -> tuple[Table, ...]:
+    """Every table, each once, also of measures and statistics that were added to the registries."""
+    tables = (*RECORD_TABLES, *(one.table for one in MEASURES.values()), *(one.table for one in STATISTICS.values()))
+    return tuple({table.name: table for table in tables}.values())

@@ -1,0 +1,106 @@
+"""A step: a frozen, picklable value that names what it reads and makes, and the function that makes it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from data.records.table import Table
+from data.storage.artifact import Artifact, TableArtifact
+
+Stage = Literal["fetch", "build", "score", "aggregate", "report"]
+Resource = Literal["services", "compute"]
+"""What a step waits for: the answers of services, a few at a time, or the processors and the GPU, one at a time."""
+
+STAGES: tuple[Stage, ...] = ("fetch", "build", "score", "aggregate", "report")
+
+
+@dataclass(frozen=True, order=True)
+class StepId:
+    """What identifies a step in its study.
+
+    subject: the relation, class, partition or list that it is about. group: what it makes, for scores the measure whose
+    pass it is. part: which piece of the subject, such as the title of a page.
+    """
+
+    stage: Stage
+    subject: str
+    group: str
+    part: str = ""
+    model: str = ""
+    dtype: str = ""
+
+    def __str__(self) -> str:
+        """The name of its task run."""
+        model = f"{self.model} ({self.dtype})" if self.model else ""
+        return " · ".join(part for part in (self.stage, self.subject, self.part, self.group, model) if part)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a step took: prompts, calls of the model, and time in seconds."""
+
+    prompts: int = 0
+    forward_passes: int = 0
+    seconds: float = 0.0
+
+
+def no_progress(done: int, total: int) -> None:
+    """Shows nothing."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What holds for all steps of one run, wherever they run.
+
+    progress: called with the chunks that are done and those that there are.
+    """
+
+    workspace: Path
+    offline: bool = False
+    progress: Callable[[int, int], None] = no_progress
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a study, resolved: its inputs are done, and the keys of its outputs are known.
+
+    Attributes:
+        id: what identifies it.
+        function: of this module level, which makes the outputs; it opens what it needs itself.
+        inputs: the artifacts that it reads, by role.
+        outputs: the artifacts that it makes, by role.
+        arguments: what else the function needs; picklable.
+        resource: what it waits for.
+        not_before: nothing that was fetched earlier counts; None where anything does.
+        refreshed: the same for what changes by the day alone.
+    """
+
+    id: StepId
+    function: "Function"
+    inputs: Mapping[str, Artifact]
+    outputs: Mapping[str, Artifact]
+    arguments: Any = None
+    resource: Resource = "compute"
+    not_before: datetime | None = None
+    refreshed: datetime | None = None
+
+    def table(self, role: str) -> TableArtifact:
+        """One of the tables that it makes, or reads."""
+        artifact = self.outputs.get(role) or self.inputs[role]
+        assert isinstance(artifact, TableArtifact)
+        return artifact
+
+
+Function = Callable[[Step, Run], Spent | None]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A table that a step makes: where it goes, and what of its key is not common to all outputs of the step."""
+
+    table: Table
+    folders: tuple[str, ...]
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)

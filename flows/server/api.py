@@ -1,0 +1,88 @@
+"""The Prefect API that a command uses: the configured one, or a temporary one of its own that ends with it.
+
+The temporary API writes into the same database that `make ui` shows, so its runs can be looked at later.
+"""
+
+import logging
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+from flows.server.process import ANSWER_SECONDS, ServerError, api_child, wait_until_ready
+from flows.server.settings import STOP_SECONDS, TEMPORARY, client_of, keep_quiet
+
+log = logging.getLogger(__name__)
+
+
+def _nothing() -> None:
+    pass
+
+
+@contextmanager
+def prefect_api(meanwhile: Callable[[], object] = _nothing) -> Iterator[str]:
+    """Give the URL of a Prefect API that answers, and point this process and its children to it.
+
+    It is the configured one (environment or profile), or else a temporary one, which stops on leaving.
+
+    Args:
+        meanwhile: Called while a temporary API starts: for imports that take seconds.
+
+    Raises:
+        ServerError: The configured API does not answer, or the temporary one did not start.
+    """
+    keep_quiet()
+    from prefect.settings import get_current_settings
+
+    configured = get_current_settings().api.url
+    if configured:
+        _check(configured)
+        meanwhile()
+        try:
+            yield configured
+        finally:
+            _send_logs_and_events()
+        return
+    with tempfile.TemporaryFile() as output, api_child(0, settings=TEMPORARY, log=output) as (server, url):
+        meanwhile()
+        wait_until_ready(server, url, output)
+        log.debug("temporary Prefect API at %s, process %d", url, server.pid)
+        with client_of(url), _no_heartbeats():
+            try:
+                yield url
+            finally:
+                _send_logs_and_events()
+
+
+def _check(url: str) -> None:
+    try:
+        with urlopen(f"{url.rstrip('/')}/health", timeout=ANSWER_SECONDS):
+            return
+    except HTTPError as error:
+        if error.code < 500:  # a server that requires a login answers, too; Prefect's client brings the login
+            return
+        reason: object = error
+    except (URLError, OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+    raise ServerError(
+        f"Prefect's API at {url} does not answer ({reason}). Start that server, correct PREFECT_API_URL (environment "
+        "or Prefect profile: `prefect config view`), or unset it (`prefect config unset PREFECT_API_URL`): then every "
+        "run starts a temporary API of its own."
+    )
+
+
+def _no_heartbeats() -> AbstractContextManager[object]:
+    # They tell a server that watches for crashed runs, which a temporary one does not; each flow ends a second sooner.
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+    return temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None})
+
+
+def _send_logs_and_events() -> None:
+    # They go out in batches; the API or this process is about to stop, and Prefect would complain.
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    EventsWorker.drain_all(timeout=STOP_SECONDS)
+    APILogWorker.drain_all(timeout=STOP_SECONDS)

@@ -1,0 +1,125 @@
+"""Child processes of ours: started with our packages and never with the user's, stopped with all that they started."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+from urllib.error import URLError
+from urllib.request import ProxyHandler, build_opener
+
+from data.errors import SwaymeterError
+from flows.server.settings import STOP_SECONDS
+
+START_SECONDS = 120.0
+ANSWER_SECONDS = 5.0
+POLL_SECONDS = 0.05
+LOG_LINES = 15
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Where our packages are: the checkout of an editable install, `site-packages` of another one."""
+
+STARTUP = ROOT / "flows" / "server" / "startup"
+"""The folder of the module that Python imports when it starts."""
+
+
+class ServerError(SwaymeterError):
+    """Prefect's API does not answer, or could not be started."""
+
+
+def isolated(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a Python process that imports our packages, whatever folder it runs in.
+
+    Without it a package of the user's that is named `flows` or `data` would be imported in place of ours: `python -m`
+    and Prefect put the current folder before everything else, and so does an empty entry of PYTHONPATH. What the
+    process starts inherits the environment: a worker's flow runs, too.
+    """
+    theirs = [entry for entry in environment.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    return {**environment, "PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join([str(STARTUP), str(ROOT), *theirs])}
+
+
+@contextmanager
+def child(
+    role: str, *options: str, settings: Mapping[str, str], log: IO[bytes] | None = None, pass_fds: tuple[int, ...] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of `flows.server.child` in that role; it stops on leaving, and when this process ends in any way."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "flows.server.child", role, "--parent", str(os.getpid()), *options],
+        stdin=subprocess.PIPE,  # held open, never written to: its end tells the child that we are gone
+        stdout=log,
+        stderr=log,
+        env=isolated({**os.environ, **settings}),
+        pass_fds=pass_fds,
+        start_new_session=True,  # Ctrl-C reaches us, and we still need the API to record that the run was cancelled
+    )
+    try:
+        yield process
+    finally:
+        _stop(process)
+
+
+@contextmanager
+def api_child(
+    port: int, *options: str, settings: Mapping[str, str], log: IO[bytes] | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Prefect's API as a child on that port of 127.0.0.1 (0: any free one), and its URL; it may not answer yet.
+
+    Raises:
+        ServerError: The port cannot be used.
+    """
+    # The socket is bound here and handed down: nobody can take the port between choosing and using it.
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise ServerError(
+                f"port {port} of 127.0.0.1 cannot be used: {error.strerror}; choose another: make ui PORT=4300"
+            ) from error
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/api"
+        descriptor = listener.fileno()
+        options = ("--socket", str(descriptor), *options)
+        with child("api", *options, settings=settings, log=log, pass_fds=(descriptor,)) as server:
+            listener.close()
+            yield server, url
+
+
+def wait_until_ready(server: subprocess.Popen[bytes], url: str, log: IO[bytes] | None = None) -> None:
+    """Return once the API answers.
+
+    Raises:
+        ServerError: The process ended, or did not answer in time; with the end of its log.
+    """
+    direct = build_opener(ProxyHandler({}))
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        with suppress(URLError, OSError), direct.open(f"{url}/health", timeout=ANSWER_SECONDS):
+            return
+        if server.poll() is not None:
+            raise ServerError(f"Prefect's server ended with status {server.returncode}.{_end_of(log)}")
+        time.sleep(POLL_SECONDS)
+    raise ServerError(f"Prefect's server did not answer within {START_SECONDS:.0f} s.{_end_of(log)}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # with whatever it started
+        process.wait()
+    if process.stdin:
+        process.stdin.close()
+
+
+def _end_of(log: IO[bytes] | None) -> str:
+    if log is None:
+        return ""
+    log.seek(0)
+    lines = log.read().decode(errors="replace").strip().splitlines()[-LOG_LINES:]
+    return " The end of its log:\n" + "\n".join(lines) if lines else " Its log is empty."

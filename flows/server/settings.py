@@ -1,0 +1,67 @@
+"""Prefect's settings in this process and in its children: no telemetry, and nothing on the terminal."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+STOP_SECONDS = 10.0
+"""How long what is asked to end may take for it."""
+
+QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    # The handler, not the logger: what a run logs still reaches the API, where the UI shows it.
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
+    "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+    # Warnings of our own packages belong to the run that met them; outside a run there is nothing to belong to.
+    "PREFECT_LOGGING_EXTRA_LOGGERS": "data,tasks,reports,flows",
+    "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
+}
+
+# A child's errors go into a file or to the terminal, so they may be logged; another run may hold the database for long.
+CHILD = {
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "ERROR",
+    "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
+    "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
+}
+
+# One run has no use for the page, for schedules, or for automations that would start other runs.
+TEMPORARY = {
+    **CHILD,
+    "PREFECT_UI_ENABLED": "false",
+    "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
+    "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": "false",
+    "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": "false",
+}
+
+
+def keep_quiet() -> None:
+    """Keep Prefect off the terminal and off the network, except where the environment sets something else.
+
+    A run's logs still go to the API. Call it before Prefect is imported.
+    """
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+
+
+@contextmanager
+def client_of(url: str) -> Iterator[None]:
+    """Point this process, its threads and its children to the API at this URL."""
+    # The environment and not `temporary_settings`: worker threads and child processes must see it, too.
+    from prefect.context import refresh_global_settings_context
+
+    direct = ",".join(filter(None, [os.environ.get("NO_PROXY") or os.environ.get("no_proxy"), "127.0.0.1"]))
+    variables: Mapping[str, str] = {"PREFECT_API_URL": url, "NO_PROXY": direct, "no_proxy": direct}
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    refresh_global_settings_context()
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        refresh_global_settings_context()

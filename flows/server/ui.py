@@ -1,0 +1,76 @@
+"""`make ui`: Prefect's server with its page, the deployments of prefect.yaml and a worker for them, until Ctrl-C."""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from data.errors import SwaymeterError
+from flows.server.process import ServerError, api_child, child, isolated, wait_until_ready
+from flows.server.settings import CHILD, client_of, keep_quiet
+
+POOL = "swaymeter"
+
+
+def serve(port: int) -> None:
+    """Run the server on that port of 127.0.0.1, register the deployments and work on them until interrupted.
+
+    Raises:
+        ServerError: The port cannot be used, or the server or its worker ended.
+    """
+    keep_quiet()
+    page = f"http://127.0.0.1:{port}"
+    settings = {
+        **CHILD,
+        "PREFECT_API_URL": f"{page}/api",  # whatever else is configured
+        "PREFECT_UI_API_URL": f"{page}/api",
+        "PREFECT_UI_URL": page,
+    }
+    _print("starting Prefect's server")
+    with api_child(port, "--page", settings=settings) as (server, url), client_of(url):
+        wait_until_ready(server, url)
+        _print("registering the deployments")
+        _prefect("work-pool", "create", POOL, "--type", "process", "--overwrite")
+        _prefect("deploy", "--all")
+        home = {"SWAYMETER_HOME": os.environ.get("SWAYMETER_HOME", os.getcwd())}
+        with child("worker", "--pool", POOL, "--type", "process", settings=home) as worker:
+            _print(f"ready: {page}   (Ctrl-C stops the server and its worker)")
+            _print(f'for other terminals: export PREFECT_API_URL="{url}"')
+            while server.poll() is None and worker.poll() is None:
+                time.sleep(0.5)
+            raise ServerError("the server or its worker ended; see its last lines above")
+
+
+def _prefect(*arguments: str) -> None:
+    # Without SWAYMETER_HOME its name goes into the deployment, not its value: every worker fills in its own.
+    environment = {name: value for name, value in os.environ.items() if name != "SWAYMETER_HOME"}
+    command = [sys.executable, "-P", "-m", "prefect", "--no-prompt", *arguments]
+    done = subprocess.run(command, env=isolated(environment), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ServerError(f"`prefect {' '.join(arguments)}` failed:\n{done.stdout}{done.stderr}")
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """The command line behind `make ui`."""
+    parser = argparse.ArgumentParser(prog="python -P -m flows.server.ui", description=__doc__)
+    parser.add_argument("--port", type=int, default=4200)
+    arguments = parser.parse_args()
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, signal.default_int_handler)
+    try:
+        serve(arguments.port)
+    except KeyboardInterrupt:
+        _print("stopped")
+    except SwaymeterError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""A study: what is asked, of which models, with which measures."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError, field_validator, model_validator
+
+from data.errors import UnknownName
+from data.named import Registry
+from data.options import Options, Problem, problems, refused
+from data.records import ContextKind
+from data.sources.access import ServiceAccess
+from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from data.sources.source import FactsOptions, QuestionsOptions
+from flows.study.measures import MEASURES
+from flows.study.services import ServicesPart
+
+
+def _branch(sources: Registry[Any]) -> Callable[[Any], Any]:
+    """Validates a section with the options model of the source that it names."""
+
+    def validate(content: Any) -> Any:
+        if content is None or isinstance(content, Options):
+            return content
+        if not isinstance(content, dict):
+            raise ValueError("expected keys with values, such as source")
+        name = str(content.get("source", next(iter(sources))))
+        if name not in sources:
+            known = ", ".join(sources)
+            raise refused([Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {known}")])
+        options = sources[name].options
+        other = {str(key): _owner(str(key), sources) for key in content if key not in options.model_fields}
+        if any(other.values()):
+            raise refused(
+                Problem((key,), f"is a key of source {owner}, not of {name}; leave it out")
+                for key, owner in other.items()
+                if owner
+            )
+        return options.model_validate(content)
+
+    return validate
+
+
+def _owner(key: str, sources: Registry[Any]) -> str | None:
+    return next((name for name, source in sources.items() if key in source.options.model_fields), None)
+
+
+Facts = Annotated[SerializeAsAny[FactsOptions], BeforeValidator(_branch(FACT_SOURCES))]
+Questions = Annotated[SerializeAsAny[QuestionsOptions], BeforeValidator(_branch(QUESTION_SOURCES))]
+
+
+class ContextsPart(Options):
+    """How many contexts of each kind are written about each entity; the published study has two of each."""
+
+    base: int = Field(default=2, ge=0, le=1000)
+    """Contexts that state an answer: "The capital of Norway is Lima."."""
+    assertive: int = Field(default=2, ge=0, le=1000)
+    """Contexts that insist on it: "Without any doubt, the capital of Norway is Lima."."""
+    negation: int = Field(default=2, ge=0, le=1000)
+    """Contexts that deny it: "The capital of Norway is not Lima."."""
+
+    def per_kind(self) -> dict[ContextKind, int]:
+        """Contexts of each entity, by kind."""
+        return {"base": self.base, "assertive": self.assertive, "negation": self.negation}
+
+    @model_validator(mode="after")
+    def _some(self) -> "ContextsPart":
+        if self.base + self.assertive + self.negation == 0:
+            raise ValueError("base, assertive and negation are all 0; persuasion needs contexts")
+        return self
+
+
+class ModelPart(Options):
+    """A language model and how it computes."""
+
+    name: str = Field(min_length=1)
+    """An alias of the catalog, a hub id or a folder."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16", "8bit", "4bit"] = "auto"
+    """The dtype that it computes in; auto: bfloat16 on a GPU, float32 on a CPU."""
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|balanced)$")
+    """Where it runs: auto, cpu, cuda, cuda:1, or balanced over all GPUs."""
+    batch_size: int | None = Field(default=None, ge=1, le=100_000)
+    """Prompts whose answers are sampled in one batch; null: as many as fit the memory."""
+
+    @field_validator("device")
+    @classmethod
+    def _computes(cls, device: str, others: Any) -> str:
+        if device == "cpu" and others.data.get("dtype") in ("8bit", "4bit"):
+            raise ValueError(f"dtype {others.data['dtype']} is for GPUs; use device cuda, or dtype bfloat16 on the cpu")
+        return device
+
+
+class Study(Options):
+    """What is asked, of which models, with which measures."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+    """The study's name: lower-case letters, digits and dashes."""
+    asks: str = ""
+    """The question that the study asks; the report opens with it."""
+    seed: int = Field(default=0, ge=0, lt=2**63)  # the database keeps it as BIGINT
+    """What everything random is drawn with."""
+    workspace: str | None = None
+    """The folder of everything that is made; null: `workspaces/` and the name, below the current folder."""
+    facts: Facts | None = None
+    """Facts, which become queries and contexts."""
+    services: ServicesPart = ServicesPart()
+    """How public services are treated."""
+    contexts: ContextsPart = ContextsPart()
+    """How many contexts are written."""
+    questions: Questions | None = None
+    """DynamicQA-style questions."""
+    models: tuple[ModelPart, ...]
+    """The models that are asked."""
+    measures: dict[str, dict[str, Any]]
+    """The measures with their parameters, such as `persuasion: {}`; or a list of names."""
+
+    @field_validator("measures", mode="before")
+    @classmethod
+    def _known_measures(cls, measures: Any) -> dict[str, dict[str, Any]]:
+        if isinstance(measures, list) and all(isinstance(name, str) for name in measures):
+            measures = dict.fromkeys(measures)
+        if not isinstance(measures, dict):
+            raise ValueError("expected measures with their parameters, such as `persuasion: {}`")
+        validated, wrong = {}, list[Problem]()
+        for name, content in measures.items():
+            try:
+                validated[str(name)] = _parameters(str(name), content)
+            except ValidationError as error:
+                wrong += [one._replace(place=(str(name), *one.place)) for one in problems(error, ())]
+        if wrong:
+            raise refused(wrong)
+        return validated
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Study":
+        if not self.models or not self.measures:
+            raise ValueError("models and measures may not be empty; name at least one of each")
+        if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
+            raise ValueError("models: a model is named twice in the same dtype; name it once")
+        for name, measure in self.requested().items():
+            if measure.about != "questions" and (self.facts is None or not self.facts.relations):
+                raise ValueError(f"measure {name} needs facts; name relations under `facts`")
+            if measure.about == "questions" and self.questions is None:
+                raise ValueError(f"measure {name} needs questions; name a source under `questions`")
+        return self
+
+    def requested(self) -> dict[str, Any]:
+        """The measures that the study names and, transitively, those that they need, in the registry's order."""
+        names, added = set[str](), set(self.measures)
+        while added:
+            names |= added
+            added = {need for name in added for need in MEASURES[name].needs} - names
+        return {name: measure for name, measure in MEASURES.items() if name in names}
+
+    def parameters(self, name: str) -> dict[str, Any]:
+        """The parameters of a measure: the study's, or their defaults."""
+        return self.measures.get(name) or MEASURES[name].parameters().model_dump()
+
+    def access(self, downloads: Path, **options: Any) -> ServiceAccess:
+        """How the study reaches services; options: as in `ServiceAccess`."""
+        cache = Path(self.services.cache).expanduser() if self.services.cache else None
+        return ServiceAccess(downloads, self.services.by_name(), self.services.asked_by, cache, **options)
+
+
+def _parameters(name: str, content: Any) -> dict[str, Any]:
+    try:
+        measure = MEASURES[name]
+    except UnknownName as error:
+        raise refused([Problem((), str(error))]) from None
+    known = measure.parameters.model_fields
+    try:
+        return dict(measure.parameters.model_validate({} if content is None else content).model_dump())
+    except ValidationError as error:
+        owners = {key: need for need in measure.needs for key in MEASURES[need].parameters.model_fields}
+        raise refused(
+            one._replace(message=f"is a parameter of {owners[one.place[0]]}; write it there")
+            if one.is_unknown and one.place[0] in owners
+            else one
+            for one in problems(error, known)
+        ) from None

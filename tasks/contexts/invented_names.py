@@ -1,0 +1,97 @@
+"""The names of invented entities of a class: what they depend on, and how they are made up and looked up.
+
+They come from the catalog's lists, from a seeded generator, or from a language model, and are looked up in the graphs
+of the source: a name that exists there is left out, and others are made up in its place.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from typing import Any, Literal
+
+from data import catalog
+from data.catalog.name_parts import names_prompt
+from data.errors import InputError
+from data.invented import GENERATOR_VERSION, invented_names
+from data.sources.graph import yago
+from data.sources.graph.dump import Dump
+from data.sources.registry import FACT_SOURCES
+from data.sources.source import Access, FactsOptions, alternative
+from tasks.models.identity import identify_language_model
+
+VERSION = 2
+DTYPE: Literal["bfloat16"] = "bfloat16"
+"""What a model that makes up names computes in: they need no exactness, and a large model fits."""
+SPARE = 20
+"""Names beyond those requested, since some turn out to exist."""
+ADVICE = "without it, look names up nowhere: `absent_from: []` under `facts`"
+
+
+def invented_names_key(options: FactsOptions, entity_class: str, seed: int, access: Access) -> dict[str, Any]:
+    """Everything that the names of a class depend on, as JSON values; InputError where a dump cannot be read."""
+    graphs = FACT_SOURCES[options.source].graphs(options, access)
+    key: dict[str, Any] = {
+        "version": VERSION, "class": entity_class, "by": options.invented,
+        "absent_from": {graph.name: graph.identity() for graph in graphs},
+    }  # fmt: skip
+    if options.invented == "catalog":
+        return key | {"names": list(catalog.invented_entities(entity_class))}
+    key |= {"seed": seed, "count": options.invented_entities + SPARE, "generator": GENERATOR_VERSION}
+    if options.invented == "names":
+        return key
+    assert options.invented_model is not None
+    return key | {
+        "model": options.invented_model, "revision": identify_language_model(options.invented_model).revision,
+        "dtype": DTYPE, "prompt": asdict(names_prompt()), "known": catalog.digest("facts.csv"),
+    }  # fmt: skip
+
+
+def fetch_invented_names(
+    options: FactsOptions, entity_class: str, seed: int, access: Access
+) -> tuple[list[str], list[str]]:
+    """Names of a class, and the addresses of the graphs that have none of them.
+
+    Where too many of the names exist, more are made up, as long as there are more.
+
+    Raises:
+        InputError: there are fewer names than invented entities of a relation.
+        ServiceError: a graph could not be asked.
+    """
+    make_up = _maker(options, entity_class, seed)
+    requested, made, looked_up = options.invented_entities + SPARE, 0, set[str]()
+    names: list[str] = []
+    stores = [graph.open() for graph in FACT_SOURCES[options.source].graphs(options, access)]
+    while len(names) < requested:
+        made += 2 * (requested - len(names)) if made else requested
+        try:
+            new = [name for name in make_up(made) if name not in looked_up]
+        except InputError:
+            if len(names) < options.invented_entities:
+                raise
+            new = []
+        if not new:
+            break
+        looked_up.update(new)
+        for store in stores:
+            with alternative("" if isinstance(store, Dump) else ADVICE):
+                existing = yago.existing(store, new)
+            new = [name for name in new if name not in existing]
+        names += new
+    if not names:
+        raise InputError(f"entity class {entity_class}: every name that was made up exists; change the study's `seed`")
+    return names, [store.address for store in stores]
+
+
+def _maker(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int], list[str]]:
+    """What makes up so many names: the first of a longer list are the shorter one."""
+    if options.invented == "catalog":
+        return lambda count: list(catalog.invented_entities(entity_class))
+    if options.invented == "names":
+        return partial(invented_names, entity_class, seed=seed)
+    from tasks.contexts.invented_by_model import names_by_model  # takes torch along, which most studies need not
+    from tasks.models import load_language_model
+
+    assert options.invented_model is not None
+    model = load_language_model(options.invented_model, dtype=DTYPE)
+    known = {name for fact in catalog.facts() for name in (fact.subject, fact.object)}
+    return lambda count: names_by_model(model, entity_class, count, seed=seed, known=known)

@@ -1,0 +1,88 @@
+"""Answer-set persuasion: every context before every query, answers being the complete ones of the relation.
+
+The answers of a relation are the different objects that its queries and contexts name; those of a closed query are Yes
+and No.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator
+
+from data.records import QueryType
+from data.records.row import Meaning, table
+from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Rows
+from tasks.measures.rows import PairScore, of_pair
+
+
+class AnswerSetParameters(Parameters):
+    """What may end a complete answer."""
+
+    terminators: tuple[str, ...] = Field(default=("\n", "."), min_length=1)
+
+    @field_validator("terminators")
+    @classmethod
+    def _texts(cls, terminators: tuple[str, ...]) -> tuple[str, ...]:
+        if "" in terminators or len(set(terminators)) < len(terminators):
+            raise ValueError('expected different texts, none of them empty, such as ["\\n", "."]')
+        return terminators
+
+
+@table("answer_set_persuasion", "a context before a query")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSetPersuasion(PairScore):
+    """A row of answer-set persuasion."""
+
+    answer_set_persuasion: Annotated[float, Meaning("persuasion, with a over complete answers", "nats")]
+    mass: Annotated[float, Meaning("probability of the whole set of complete answers, 0 to 1")]
+
+
+def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+    """Every context of a relation before every query, open and closed queries with their own answers."""
+    for queries in chunks:
+        yield Rows({"answer_set_persuasion": list(_rows(inputs, model, queries))})
+
+
+def _rows(inputs: Inputs, model: Any, queries: Chunk) -> Iterator[dict[str, Any]]:
+    from tasks.scoring.answer_set import answer_set_persuasion
+
+    parameters: AnswerSetParameters = inputs.parameters["answer_set_persuasion"]
+    for query_type, grouped in groupby(queries, key=lambda query: query.query_type):
+        of_type = list(grouped)
+        result = answer_set_persuasion(
+            model,
+            [context.text for context in inputs.contexts],
+            [query.text for query in of_type],
+            [[answer] for answer in complete_answers(inputs, query_type)],
+            terminators=parameters.terminators,
+        )
+        for query, scores, masses in zip(of_type, result.scores, result.mass, strict=True):
+            for context, score, mass in zip(inputs.contexts, scores, masses, strict=True):
+                yield {
+                    **of_pair(query, context),
+                    "answer_set_persuasion": float(score),
+                    "mass": float(mass),
+                    "engine": result.engine,
+                }
+
+
+def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
+    """The answers that queries of a type can have in a relation, sorted."""
+    if query_type == "closed":
+        return ["No", "Yes"]
+    return sorted({query.answer for query in inputs.queries} | {context.object for context in inputs.contexts})
+
+
+MEASURE = Measure(
+    name="answer_set_persuasion",
+    version=1,
+    unit="nats",
+    meaning="how far a context moves a query's distribution over the relation's complete answers",
+    row=AnswerSetPersuasion,
+    about="contexts",
+    compute=compute,
+    capability="answer_scores",
+    parameters=AnswerSetParameters,
+)

@@ -1,0 +1,126 @@
+"""Coherent persuasion: how far a context moves the distributions along clusters of sampled answers.
+
+The distributions are not stored. Where the answers are missing, too, their pass scores it. Where they are stored, they
+are sampled once more and the stored clusters are used; an answer that comes out otherwise, by rounding in a dtype
+shorter than float32, is read along its stored tokens.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any
+
+from data.records.row import Meaning, table
+from tasks.measures.answers import Sampled, sample
+from tasks.measures.clusters import equivalences
+from tasks.measures.half_samples import HalfSampleParameters, clusters_of, standard_error_of
+from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, Rows
+from tasks.measures.provenance import inherited
+from tasks.measures.rows import QuestionScore
+from tasks.measures.stored import of_questions, rows_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tasks.scoring.coherent_persuasion import Distribution
+
+
+@table(
+    "coherent_persuasion",
+    "a question under a condition with a context",
+    key=("model", "dtype", "relation", "question_id", "condition"),
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoherentPersuasion(QuestionScore):
+    """A row of coherent persuasion."""
+
+    groups_without: Annotated[int, Meaning("clusters of answers without the context")]
+    groups_with: Annotated[int, Meaning("clusters of answers with the context")]
+    group_sizes_without: Annotated[tuple[int, ...], Meaning("their sizes without the context, in order of opening")]
+    group_sizes_with: Annotated[tuple[int, ...], Meaning("their sizes with the context, in order of opening")]
+    coherent_persuasion: Annotated[
+        float, Meaning("mean KL(p_h || p_g) over pairs of clusters with and without", "nats")
+    ]
+    coherent_persuasion_standard_error: Annotated[float | None, standard_error_of("coherent_persuasion")]
+
+
+def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+    """Samples the stored answers once more, for the distributions along them."""
+    for questions in chunks:
+        sampled = sample(inputs, model, questions)
+        answers = of_questions(inputs, "answers", questions, "token_ids")
+        stored = equivalences(inputs, questions)
+        origins = inherited(rows_of(inputs.scores["clusters"], questions), "question_id", "condition")
+        distributions = [_along_stored(model, one, [row["token_ids"] for row in answers[one.key]]) for one in sampled]
+        rows = persuasion_rows(inputs, sampled, distributions, [stored[one.key] for one in sampled])
+        yield Rows(
+            {
+                "coherent_persuasion": [
+                    {**row, "stand_in": origins[row["question_id"], row["condition"]]["stand_in"]} for row in rows
+                ]
+            }
+        )
+
+
+def _along_stored(model: Any, one: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
+    """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
+    from tasks.scoring.generation.along import mean_distribution
+
+    known = {answer.token_ids: answer.mean_distribution for answer in one.answers.samples}
+    for tokens in map(tuple, stored):
+        if tokens not in known:
+            known[tokens] = mean_distribution(model, one.prompt.tokens, tokens)
+    return [known[tuple(tokens)] for tokens in stored]
+
+
+def persuasion_rows(
+    inputs: Inputs,
+    sampled: Sequence[Sampled],
+    distributions: "Sequence[Sequence[Distribution]]",
+    equivalent: "Sequence[NDArray[np.bool_]]",
+) -> Iterator[Row]:
+    """The scores of every context of every question, without their stand-in.
+
+    Args:
+        inputs: whose parameters say how many half-samples there are.
+        sampled: questions under conditions, those of a question one after the other, first without a context.
+        distributions: the mean distribution, (V,), along each of their answers.
+        equivalent: which of these are equivalent, (n, n) for each.
+    """
+    from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
+
+    parameters: HalfSampleParameters = inputs.parameters["coherent_persuasion"]
+    grouped = []
+    for one, along, matrix in zip(sampled, distributions, equivalent, strict=True):
+        clusters, halves = clusters_of(matrix, parameters, inputs.seed, *one.key)
+        name = f"the answers to {one.question.question_id} under {one.condition}"
+        grouped.append((one, GroupedAnswers(name, along, clusters, halves)))
+    for _, of_question in groupby(grouped, key=lambda pair: pair[0].question.question_id):
+        (_, without), *others = of_question
+        scores = coherent_persuasions(without, [answers for _, answers in others])
+        for (one, answers), score in zip(others, scores, strict=True):
+            yield {
+                **one.columns,
+                "groups_without": len(without.groups),
+                "groups_with": len(answers.groups),
+                "group_sizes_without": [len(group) for group in without.groups],
+                "group_sizes_with": [len(group) for group in answers.groups],
+                "coherent_persuasion": score.score,
+                "coherent_persuasion_standard_error": score.standard_error,
+            }
+
+
+MEASURE = Measure(
+    name="coherent_persuasion",
+    version=2,
+    unit="nats",
+    meaning="how far a context moves the distributions of clusters of answers",
+    row=CoherentPersuasion,
+    about="questions",
+    compute=compute,
+    capability="samples",
+    needs=("answers", "clusters"),
+    pass_of="answers",
+    parameters=HalfSampleParameters,
+)

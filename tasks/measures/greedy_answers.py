@@ -1,0 +1,71 @@
+"""Greedy answers: how a model goes on after a context and a query, and whose answer that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from data.records.row import Meaning, table
+from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Rows
+from tasks.measures.rows import PairScore, of_pair
+
+
+class GreedyAnswersParameters(Parameters):
+    """How long a greedy answer may become, in tokens."""
+
+    max_new_tokens: int = Field(default=10, ge=1, le=1000)
+
+
+@table("greedy_answers", "a context before a query")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GreedyAnswer(PairScore):
+    """A row of greedy answers."""
+
+    conflict: Annotated[
+        Literal["substitution", "negation"] | None,
+        Meaning(
+            "how the context conflicts with the query's answer: substitution (a base or assertive context about the "
+            "queried entity that states another) or negation (one that denies it); NULL where it does not"
+        ),
+    ]
+    text: Annotated[str, Meaning("the greedy continuation, stripped")]
+    follows: Annotated[
+        Literal["original", "context", "other"], Meaning("whose answer it begins with: original, context or other")
+    ]
+
+
+def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+    """The greedy continuation of every query after every context."""
+    from tasks.scoring.memorization import conflict, follows, greedy_answers
+
+    parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
+    contexts = [context.text for context in inputs.contexts]
+    for queries in chunks:
+        texts = [query.text for query in queries]
+        answers = greedy_answers(model, contexts, texts, max_new_tokens=parameters.max_new_tokens)
+        rows = [
+            {
+                **of_pair(query, context),
+                "conflict": conflict(context.kind, context.entity == query.entity, context.object, query.answer),
+                "text": text,
+                "follows": follows(text, query.query_type, query.answer, context.kind, context.object),
+                "engine": answers.engine,
+            }
+            for query, of_query in zip(queries, answers.texts, strict=True)
+            for context, text in zip(inputs.contexts, of_query, strict=True)
+        ]
+        yield Rows({"greedy_answers": rows})
+
+
+MEASURE = Measure(
+    name="greedy_answers",
+    version=1,
+    unit="",
+    meaning="the greedy continuation of a query after a context, and whose answer it gives",
+    row=GreedyAnswer,
+    about="contexts",
+    compute=compute,
+    capability="next_token_logits",
+    parameters=GreedyAnswersParameters,
+)

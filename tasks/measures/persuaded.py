@@ -1,0 +1,71 @@
+"""Persuaded and stubborn: what a context does to the stored greedy answer; no model is needed.
+
+tasks.scoring.persuaded has the rules. An empty answer equals nothing, not even another empty one: it is neither
+persuaded nor stubborn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from data.records.row import Meaning, table
+from tasks.measures.accuracy import AccuracyParameters, greedy_answers
+from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
+from tasks.measures.rows import QuestionScore
+
+
+@table(
+    "persuaded",
+    "a question under a condition with a context",
+    key=("model", "dtype", "relation", "question_id", "condition"),
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persuaded(QuestionScore):
+    """A row of persuaded answers."""
+
+    answer_without: Annotated[str, Meaning("greedy answer without the context")]
+    answer_with: Annotated[str, Meaning("greedy answer with the context")]
+    context_answer: Annotated[str, Meaning("the answer that the context states")]
+    persuaded: Annotated[bool, Meaning("without it another answer, with it the context's")]
+    stubborn: Annotated[bool, Meaning("with and without it the same answer, not the context's")]
+    context_correct: Annotated[bool, Meaning("with it the context's answer, whatever it was without")]
+    stubborn_released: Annotated[bool, Meaning("with it not the context's answer, and the one from without")]
+
+
+def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+    """Compares every greedy answer with a context with that without it, and with the context's answer."""
+    from tasks.scoring.persuaded import compare_answers
+
+    parameters: AccuracyParameters = inputs.parameters["persuaded"]
+    for questions in chunks:
+        rows = []
+        greedy = greedy_answers(inputs, questions)
+        for question in questions:
+            without, _ = greedy[question.question_id, "none"]
+            for condition in ("original", "counter_memory"):
+                answer, origin = greedy[question.question_id, condition]
+                expected = question.context_answer(condition)
+                compared = compare_answers(without, answer, expected, threshold=parameters.rouge_threshold)
+                rows.append(
+                    {
+                        "answer_without": without,
+                        "answer_with": answer,
+                        "context_answer": expected,
+                        **asdict(compared),
+                        **origin,
+                    }
+                )
+        yield Rows({"persuaded": rows})
+
+
+MEASURE = Measure(
+    name="persuaded",
+    version=1,
+    unit="",
+    meaning="whether the context changed the greedy answer to its own, or not at all",
+    row=Persuaded,
+    about="questions",
+    compute=compute,
+    needs=("answers",),
+    parameters=AccuracyParameters,
+)

@@ -1,0 +1,55 @@
+"""The backends of language models, and what is asked of whichever serves a name. Importing this imports no torch."""
+
+from typing import TYPE_CHECKING
+
+from data.errors import UnknownName
+from tasks.models.capabilities import Backend
+from tasks.models.identity import ModelIdentity, aliases
+from tasks.models.transformers_backend import TRANSFORMERS
+
+if TYPE_CHECKING:
+    from tasks.models.language_model import LanguageModel
+
+BACKENDS: tuple[Backend, ...] = (TRANSFORMERS,)
+"""The first that accepts a name serves it."""
+
+
+def backend_of(name: str) -> Backend:
+    """The backend that serves the language model of that name.
+
+    Raises:
+        UnknownName: no backend accepts the name.
+    """
+    for backend in BACKENDS:
+        if backend.accepts(name):
+            return backend
+    raise UnknownName("language model", name, aliases("language_model"))
+
+
+def identify_language_model(name: str) -> ModelIdentity:
+    """The identity of the language model of that name (alias of the catalog, folder, or hub id).
+
+    Raises:
+        UnknownName: the name cannot be any of these.
+        ModelError: what it stands for cannot be found, or is damaged.
+    """
+    return backend_of(name).identify(name)
+
+
+def load_language_model(name: str, *, dtype: str = "auto", device: str = "auto") -> "LanguageModel":
+    """The language model of that name, loaded when it is first asked for.
+
+    Args:
+        name: an alias of the catalog ("smollm2-135m-instruct"), a folder, or a hub id.
+        dtype: "float32"; "bfloat16", fast on GPUs and on CPUs with matrix units for it; "float16", slow on CPUs; "8bit"
+            and "4bit", bitsandbytes on CUDA; or "auto": float32 on a CPU, bfloat16 on a GPU.
+        device: "cpu", "cuda", "cuda:1", "balanced" for a model that is spread over all GPUs, or "auto": the first GPU,
+            else the CPU.
+
+    Raises:
+        UsageError: a dtype or device that does not exist, or an alias of another kind of model.
+        UnknownName: a name that no backend accepts.
+        ModelError: what cannot be found or loaded, is damaged, has weights in another dtype, or does not fit the GPUs.
+    """
+    backend = backend_of(name)
+    return backend.load(backend.identify(name), dtype, device)

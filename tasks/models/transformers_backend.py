@@ -1,0 +1,72 @@
+"""The backend that runs models with transformers on this machine. Importing this imports no torch."""
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from data.errors import ModelError
+from tasks.models.capabilities import ALL_CAPABILITIES, Backend
+from tasks.models.conversion import converted_folder
+from tasks.models.identity import ModelIdentity, identify_model, is_model_name
+from tasks.models.loading import BALANCED, QUANTISED, chosen_dtype, chosen_placement, pretrained, weights_options
+
+if TYPE_CHECKING:
+    from tasks.models.language_model import LanguageModel
+
+_loaded: dict[tuple[str, str, str, str], "LanguageModel"] = {}
+_loading = threading.Lock()
+
+
+def load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
+    """The model in that dtype on that device, loaded once per process; raises as load_language_model does."""
+    device = chosen_placement(device)
+    dtype = chosen_dtype(dtype, device)
+    key = (identity.name, identity.revision, dtype, device)
+    with _loading:
+        if key not in _loaded:
+            _loaded[key] = _load(identity, dtype, device)
+        return _loaded[key]
+
+
+def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from tasks.models.language_model import LanguageModel
+
+    folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
+    options = weights_options(dtype, device)
+    model = pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
+    tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+    if len(tokenizer) == 0:
+        raise ModelError(f"model {identity.name!r}: its tokenizer is empty; does its folder have tokenizer files?")
+    _check_format(identity, model, dtype)
+    inputs = str(model.get_input_embeddings().weight.device)
+    loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, inputs)
+    if device == BALANCED and not all(place.startswith("cuda") for place in loaded.placement.split("+")):
+        raise ModelError(
+            f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: it would lie on "
+            f"{loaded.placement}; use 8bit, 4bit or more GPUs"
+        )
+    return loaded
+
+
+def _check_format(identity: ModelIdentity, model: Any, dtype: str) -> None:
+    layers = {type(module).__name__ for module in model.modules()}
+    found = next((name for name, layer in QUANTISED.items() if layer in layers), None)
+    if found == (dtype if dtype in QUANTISED else None):
+        return
+    if found is None:
+        raise ModelError(f"model {identity.name!r} has no linear layer that could be in {dtype}; use bfloat16")
+    raise ModelError(
+        f"model {identity.name!r}: its files hold {found} weights, so {dtype} is not what they are in; "
+        f"ask for dtype {found}, or for the model that it was made from"
+    )
+
+
+TRANSFORMERS = Backend(
+    name="transformers",
+    accepts=is_model_name,
+    capabilities=ALL_CAPABILITIES,
+    identify=lambda name: identify_model(name, "language_model"),
+    load=load,
+)

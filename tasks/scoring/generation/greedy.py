@@ -1,0 +1,126 @@
+"""Greedy answers of one line: the likeliest token at every step, until an end-of-sequence token or the line's end.
+
+Lines that are blank do not count: an answer is the first one that is not.
+What it is not: transformers' generate. Nothing of a model's generation settings is used but its end tokens.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.answer_prompts import end_tokens
+from tasks.scoring.next_token import Pass, check_scores, no_distribution, read_plain
+from tasks.scoring.next_token.prompts import Tokens
+from tasks.scoring.vocabulary import vocabulary_texts
+
+# To ask whether all answers have ended makes a GPU wait.
+_STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}
+_NOTHING = -1
+
+
+class GreedyLines:
+    """The greedy answers to queries after contexts, of at most so many tokens each.
+
+    They grow from passes of the engine that keep their keys, with `take`, or from whole prompts, with `take_plain`.
+    """
+
+    def __init__(self, model: LanguageModel, queries: int, contexts: int, most: int) -> None:
+        self._model, self._most, self._marks = model, most, _Marks(model)
+        self._tokens = torch.full((queries, contexts, most), _NOTHING, device=model.device)
+        self._broken = torch.zeros((queries, contexts), dtype=torch.bool, device=model.device)
+
+    @torch.inference_mode()
+    def take(self, one: Pass) -> None:
+        """Goes on from the prompts of a pass."""
+        logits = one.reading.logits([paths[0][-1] for paths in one.paths])
+        tokens, broken = self._grown(logits, one.reading.following)
+        contexts = torch.tensor(one.contexts, device=tokens.device)
+        for row, query in enumerate(one.units):
+            self._tokens[query, contexts, : tokens.shape[2]] = tokens[:, row]
+            self._broken[query, contexts] = broken[:, row]
+
+    def take_plain(self, query: int, prompts: Sequence[Tokens]) -> None:
+        """Goes on from a query's prompts, one for each context, which are read as wholes at every step."""
+        tokens, self._broken[query] = self._grown_plainly(prompts)
+        self._tokens[query, :, : tokens.shape[1]] = tokens
+
+    def check(self, prompts: Sequence[Sequence[Tokens]], queries: Sequence[str], contexts: Sequence[str]) -> None:
+        """Raises ScoreError where the model gave a NaN within an answer; prompts: [context][query] tokens."""
+        checks = [(self._broken.cpu().numpy(), f"{no_distribution(self._model)} in an answer")]
+        check_scores(self._model, checks, prompts, queries, contexts, breaks_alone=self._breaks_alone)
+
+    def texts(self) -> list[list[str]]:
+        """The answers: [query][context]."""
+        known: dict[tuple[int, ...], str] = {}
+        texts: list[list[str]] = []
+        for of_query in self._tokens.tolist():
+            answers = [tuple(tokens) for tokens in of_query]
+            for answer in answers:
+                if answer not in known:
+                    known[answer] = self._marks.text(answer)
+            texts.append([known[answer] for answer in answers])
+        return texts
+
+    def _breaks_alone(self, prompt: Tokens) -> bool:
+        return bool(self._grown_plainly([prompt])[1].any())
+
+    @torch.inference_mode()
+    def _grown_plainly(self, prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
+        whole = [[*prompt] for prompt in prompts]
+
+        def following(tokens: torch.Tensor) -> torch.Tensor:
+            for prompt, token in zip(whole, tokens.tolist(), strict=True):
+                prompt.append(token)
+            return read_plain(self._model, whole)
+
+        return self._grown(read_plain(self._model, whole), following)
+
+    def _grown(
+        self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Greedy tokens from the first logits (..., V) on: (..., steps), and whether one of them is none: (...)."""
+        chosen: list[torch.Tensor] = []
+        ended, begun, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
+        look = _STEPS_BETWEEN_LOOKS[logits.device.type]
+        while True:
+            best, tokens = logits.max(dim=-1)
+            chosen.append(tokens)
+            broken |= ~(ended | (torch.isfinite(best) & torch.isfinite(logits.amin(dim=-1))))
+            ended |= self._marks.end(tokens, begun)
+            begun |= self._marks.visible[tokens]
+            if len(chosen) == self._most or (len(chosen) % look == 0 and bool(ended.all())):
+                return torch.stack(chosen, dim=-1), broken
+            logits = following(tokens)
+
+
+class _Marks:
+    """What ends an answer, as far as its tokens tell one by one; what the text is, is told by all of them together.
+
+    A token with a part of a character is not taken for visible, since it may be part of a blank: an answer may be
+    thought to go on that has ended, never the other way round.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
+        texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
+        texts += [""] * (int(model.model.config.get_text_config().vocab_size) - len(texts))
+        # Of a single token: visible at all; a line's end in it; a line's end behind something visible.
+        self.visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
+        self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
+        self._ends_alone = torch.tensor(
+            [token in self._ends or "\n" in text.lstrip() for token, text in enumerate(texts)], device=model.device
+        )
+
+    def end(self, tokens: torch.Tensor, begun: torch.Tensor) -> torch.Tensor:
+        """Whether tokens end their answers; begun: whether anything visible stands in these already."""
+        return self._ends_alone[tokens] | (begun & self._breaks[tokens])
+
+    def text(self, answer: Sequence[int]) -> str:
+        """What the tokens of an answer say, up to its end."""
+        tokens: list[int] = []
+        for token in answer:
+            if token in self._ends or token == _NOTHING:
+                break
+            tokens.append(token)
+        return str(self._tokenizer.decode(tokens, skip_special_tokens=True)).lstrip().partition("\n")[0].rstrip()

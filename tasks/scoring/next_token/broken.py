@@ -1,0 +1,93 @@
+"""Which prompt a score that is not finite comes from, and distributions that no context can have changed."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from data.errors import ScoreError
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.next_token.distributions import Distributions
+from tasks.scoring.next_token.plain import read_plain
+from tasks.scoring.next_token.prompts import Tokens, shortened
+from tasks.scoring.next_token.reading import in_reach
+
+_LOOKED_AT = 200
+
+Suspect = TypeVar("Suspect")
+
+
+def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], bool]) -> Suspect:
+    """The suspect that a NaN comes from: it spreads to all that is read in one pass, so each is read alone.
+
+    Args:
+        suspects: at least one; the first of them are looked at.
+        breaks_alone: whether a suspect gives a NaN when it is read alone.
+
+    Returns:
+        The first suspect that does, or the first of all where none of those looked at does.
+    """
+    return next((suspect for suspect in suspects[:_LOOKED_AT] if breaks_alone(suspect)), suspects[0])
+
+
+def is_broken(model: LanguageModel, prompt: Tokens) -> bool:
+    """Whether the model gives no distribution after this prompt read alone."""
+    return not bool(torch.isfinite(Distributions.of(read_plain(model, [prompt])).log_normaliser).all())
+
+
+def check_scores(
+    model: LanguageModel,
+    checks: Iterable[tuple[NDArray[np.bool_], str]],
+    prompts: Sequence[Sequence[Tokens]],
+    queries: Sequence[str],
+    contexts: Sequence[str],
+    *,
+    breaks_alone: Callable[[Tokens], bool] | None = None,
+) -> None:
+    """Raises ScoreError with the query and the context where a check finds something broken.
+
+    Args:
+        model: the model that was asked.
+        checks: (n_queries, n_contexts) what is broken, with what is wrong there; the first that finds some counts.
+        prompts: [context][query] tokens.
+        queries: their texts.
+        contexts: their texts.
+        breaks_alone: whether a prompt read alone gives a NaN; by default at its next token.
+
+    Raises:
+        ScoreError: something is broken.
+    """
+    breaks = breaks_alone or (lambda prompt: is_broken(model, prompt))
+    for broken, wrong in checks:
+        if broken.any():
+            places = [(int(query), int(context)) for query, context in np.argwhere(broken)]
+            query, context = first_broken(places, lambda place: breaks(prompts[place[1]][place[0]]))
+            raise ScoreError(
+                f"{wrong} for the query {shortened(queries[query])} after the context {shortened(contexts[context])}"
+            )
+
+
+def check_contexts_matter(
+    model: LanguageModel, unmoved: NDArray[np.bool_], prompts: Sequence[Sequence[Tokens]], queries: Sequence[str]
+) -> None:
+    """Refuses a model that says the same to the last bit after every context, as damaged weights make it do.
+
+    Prompts that are the same tokens, and those that differ only out of the reach of their last token, may give that.
+
+    Args:
+        model: the model that was asked.
+        unmoved: (n_queries,) whether a query's distributions are the same after every context.
+        prompts: [context][query] tokens.
+        queries: their texts.
+
+    Raises:
+        ScoreError: contexts that a query's last token can see change nothing.
+    """
+    for query in np.flatnonzero(unmoved):
+        if in_reach(model, [of_context[query] for of_context in prompts]):
+            raise ScoreError(
+                f"{model.name} in {model.dtype} gives the same distribution, to the last bit, after all {len(prompts)} "
+                f"contexts of the query {shortened(queries[query])}, as damaged weights do; get the model again"
+            )

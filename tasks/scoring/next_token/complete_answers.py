@@ -1,0 +1,200 @@
+"""Log-probabilities of complete answers: the tokens of an answer behind a query, and a token that ends it.
+
+    log p(a, end | c,q) = sum over a's tokens of log p(token | c,q, tokens before) + log p(a token that ends it | c,q,a)
+
+Context, query and answer are tokenised as one text. The answers to a query are looked up behind what their prompts and
+the query alone begin with alike: the whole query, or a little less where a token spans the seam. An answer does not end
+with a token with which another one goes on: not "St" where "St. Louis" is one, too. So answers exclude each other.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+import torch
+
+from data.errors import ScoreError
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.next_token.by_query import PREFIX_TREE
+from tasks.scoring.next_token.distributions import Distributions
+from tasks.scoring.next_token.plain import read_plain
+from tasks.scoring.next_token.prompts import Tokens, common_prefix_length, shortened, tokenized_prompts
+from tasks.scoring.next_token.shared import Pass, SharedBeginnings
+
+# Prompts whose tokens are held at once, and distributions whose float32 copies are.
+_PROMPTS_AT_ONCE = 50_000
+_DISTRIBUTIONS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, eq=False)
+class CompleteAnswers:
+    """log_probs: (n_queries, n_contexts, n_answers) in nats, float64; both on the CPU.
+
+    sound: (n_queries, n_contexts), whether all the distributions that they come from are such.
+    """
+
+    log_probs: torch.Tensor
+    sound: torch.Tensor
+
+
+def complete_answers(
+    model: LanguageModel,
+    contexts: Sequence[str],
+    queries: Sequence[str],
+    answers: Sequence[str],
+    *,
+    stops: Sequence[int],
+    way: str,
+    memory: int | None = None,
+) -> CompleteAnswers:
+    """The log-probability of every complete answer to every query after every context.
+
+    answers: different texts, put behind a query after a space if the query does not end with one. stops: the tokens
+    that end an answer. way: the engine's name for how the model is read. memory: the bytes that may be filled beside
+    the model.
+    Raises ScoreError for a prompt that does not fit the model, or one that shares no token with its answers.
+    """
+    look_up = cache(partial(_LookUp, stops=stops, device=model.device))
+    some = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
+    parts = []
+    for start in range(0, len(queries), some):
+        asked = _Asked(model, _prompts(model, contexts, queries[start : start + some], answers), len(answers), look_up)
+        if way == PREFIX_TREE:
+            asked.read(memory)
+        else:
+            asked.read_plain()
+        parts.append((asked.log_probs.cpu(), asked.sound.cpu()))
+    return CompleteAnswers(*(torch.cat(part) for part in zip(*parts, strict=True)))
+
+
+class _Asked:
+    """Queries after contexts, with what their complete answers come to, as CompleteAnswers, on the model's device.
+
+    prompts: as `_prompts` gives them; answers: how many there are.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        prompts: list[list[Tokens]],
+        answers: int,
+        look_up: Callable[[tuple[tuple[int, ...], ...]], "_LookUp"],
+    ) -> None:
+        self._model, self._prompts, self._each, self._look_up = model, prompts, answers + 1, look_up
+        shape = (len(prompts[0]) // self._each, len(prompts))
+        self.log_probs = torch.zeros((*shape, answers), dtype=torch.float64, device=model.device)
+        self.sound = torch.zeros(shape, dtype=torch.bool, device=model.device)
+
+    def read(self, memory: int | None) -> None:
+        """Computes them with what prompts share read once: a query's answers are a tree behind its last token."""
+        starts = range(0, len(self._prompts[0]), self._each)
+        units = [range(start, start + self._each) for start in starts]
+        shared = SharedBeginnings(
+            self._model, self._prompts, units=units, entries=self._each, inner=True, memory=memory
+        )
+        for _ in shared.read(self._take):
+            pass
+
+    @torch.inference_mode()
+    def read_plain(self) -> None:
+        """Computes them from whole prompts, one for each token that is looked up."""
+        for query, context in np.ndindex(*self.sound.shape):
+            beginning, wholes, lookup = self._of(query, context)
+            prompts = [wholes[answer][: len(beginning) + depth] for answer, depth in lookup.places]
+            self._keep([query], [context], [lookup], read_plain(self._model, prompts).unsqueeze(0))
+
+    @torch.inference_mode()
+    def _take(self, one: Pass) -> None:
+        lookups = [self._of(query, one.contexts[0])[2] for query in one.units]
+        nodes = [
+            paths[answer][len(beginning) + depth - 1]
+            for (beginning, *paths), lookup in zip(one.paths, lookups, strict=True)
+            for answer, depth in lookup.places
+        ]
+        self._keep(one.units, one.contexts, lookups, one.reading.logits(nodes))
+
+    def _of(self, query: int, context: int) -> tuple[Tokens, list[Tokens], "_LookUp"]:
+        """A prompt's beginning, the prompt with each of the answers, and what is to be looked up for it."""
+        beginning, *wholes = self._prompts[context][query * self._each : (query + 1) * self._each]
+        return beginning, wholes, self._look_up(tuple(tuple(whole[len(beginning) :]) for whole in wholes))
+
+    def _keep(
+        self, queries: Sequence[int], contexts: Sequence[int], lookups: Sequence["_LookUp"], logits: torch.Tensor
+    ) -> None:
+        rows = torch.tensor(contexts, device=logits.device)
+        parts = torch.split(logits.flatten(0, 1), _DISTRIBUTIONS_AT_ONCE)
+        normaliser = torch.cat([Distributions.of(part).log_normaliser for part in parts]).view(logits.shape[:2])
+        places = [len(lookup.places) for lookup in lookups]
+        of_queries = zip(torch.split(logits, places, dim=1), torch.split(normaliser, places, dim=1), strict=True)
+        for query, lookup, (logits_of, normaliser_of) in zip(queries, lookups, of_queries, strict=True):
+            self.log_probs[query, rows] = lookup.log_probs(logits_of, normaliser_of)
+            self.sound[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
+
+
+class _LookUp:
+    """Which logits make up the log-probabilities of complete answers.
+
+    tails: the answers' tokens behind the beginning that all of them share; stops: the tokens that end an answer.
+    places: where a token is looked up, each place once, as an answer that comes by and how many of its tokens stand
+    before; the first is behind the beginning itself.
+    """
+
+    def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:
+        row: dict[tuple[int, ...], int] = {}
+        self.places: list[tuple[int, int]] = []
+        for answer, tail in enumerate(tails):
+            for depth in range(len(tail) + 1):
+                if tail[:depth] not in row:
+                    row[tail[:depth]] = len(row)
+                    self.places.append((answer, depth))
+        shape = (len(tails), max(map(len, tails)))
+        before, tokens, real = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool)
+        for answer, tail in enumerate(tails):
+            before[answer, : len(tail)] = [row[tail[:depth]] for depth in range(len(tail))]
+            tokens[answer, : len(tail)], real[answer, : len(tail)] = tail, True
+        goes_on = np.zeros((len(row), len(stops)), bool)
+        column = {stop: place for place, stop in enumerate(stops)}
+        for some in row:
+            if some and some[-1] in column:
+                goes_on[row[some[:-1]], column[some[-1]]] = True
+        ends = np.array([row[tail] for tail in tails])
+
+        self._before, self._tokens = torch.from_numpy(before).to(device), torch.from_numpy(tokens).to(device)
+        self._padding = torch.from_numpy(~real).to(device)
+        self._ends = torch.from_numpy(ends).to(device).unsqueeze(1)
+        self._stops = torch.tensor(stops, device=device)
+        self._goes_on = torch.from_numpy(goes_on[ends]).to(device)
+
+    def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
+        """log p of every complete answer: (B, answers) nats, float64.
+
+        logits: (B, places, V); normaliser: (B, places) nats, their logsumexp.
+        """
+        steps = logits[:, self._before, self._tokens].double() - normaliser[:, self._before]
+        ends = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
+        ended = ends.masked_fill(self._goes_on, -torch.inf).logsumexp(dim=2)
+        return steps.masked_fill(self._padding, 0.0).sum(dim=2) + ended
+
+
+def _prompts(
+    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str]
+) -> list[list[Tokens]]:
+    """[context][query x (1 + answers)]: what a query's prompts begin with alike, then the prompt with each answer."""
+    spaced = [query if query[-1:].isspace() else f"{query} " for query in queries]
+    texts = [
+        text
+        for query, before in zip(queries, spaced, strict=True)
+        for text in (query, *(before + one for one in answers))
+    ]
+    prompts: list[list[Tokens]] = []
+    for context, wholes in zip(contexts, tokenized_prompts(model, contexts, texts), strict=True):
+        for start in range(0, len(texts), len(answers) + 1):
+            wholes[start] = wholes[start][: common_prefix_length(wholes[start : start + len(answers) + 1], left=0)]
+            if not wholes[start]:
+                raise ScoreError(
+                    f"no token of the query {shortened(texts[start])} after the context {shortened(context)} is the "
+                    "same with an answer behind it, so there is nothing to score answers after; use a longer query"
+                )
+        prompts.append([*wholes])
+    return prompts

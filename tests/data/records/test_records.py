@@ -1,0 +1,96 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from data.errors import InputError
+from data.records import (
+    Annotation,
+    Context,
+    Dispute,
+    Fact,
+    InventedName,
+    Page,
+    Query,
+    Question,
+    Rejected,
+    RelationName,
+    Run,
+    Triple,
+    WikidataId,
+    as_row,
+    identity,
+    is_relevant,
+    of_row,
+)
+from data.records.row import table_of
+from data.records.tables import RECORD_TABLES
+
+CAPITAL, NORWAY, OSLO = RelationName("capital"), WikidataId("Q20"), WikidataId("Q585")
+QUERY = Query("q1", CAPITAL, "open", 1, "Norway", NORWAY, False, "Oslo", "The capital of Norway is")
+CONTEXT = Context("c1", CAPITAL, "base", "Peru", False, "Oslo", "The capital of Peru is Oslo.\n")
+QUESTION = Question(
+    "w1", CAPITAL, "static", "Norway", NORWAY, WikidataId("P36"), "Oslo", None, ("Oslo", "Christiania"),
+    "Lima", "What is the capital of Norway?", "It is Oslo.", "It is Lima.", 1, 12.5, None, "trex", "here", "CC0", ("x",)
+)  # fmt: skip
+RECORDS = [
+    QUERY,
+    CONTEXT,
+    QUESTION,
+    Fact(CAPITAL, "Norway", "Oslo", NORWAY, OSLO, "trex", "Wikidata", "CC0 1.0"),
+    InventedName("country", "Orvania", "catalog", ("https://www.wikidata.org",)),
+    Triple(CAPITAL, NORWAY, WikidataId("P36"), OSLO, "a list", "CC0 1.0"),
+    Page("Oslo", "a list", None),
+    Dispute("Oslo", 7, "Oslo is old.", 0, "Oslo", "Bergen", 2, (8, 9), 0.4, None, 0, "Wikipedia", "CC", "x", "2026"),
+    Rejected(None, CAPITAL, "P36", "Norway", "doubled", "a list", "CC0 1.0", revisions=(8, 9)),
+    Annotation("w1", "d", "first", "accept", None, None, None, None, None, "sheet.csv", "2026-01-01"),
+    Run("capital", "m", "persuasion", 1, "k", "f", 3, "float32", 1, "a", "b", 0.5, 7, 9, "0", "2", "5"),
+]
+
+
+@pytest.mark.parametrize("nonsense", ["", "20", "q20", "Q", "Q0", "Q020", "L20", "Q20 ", "Q20\n", "Q-1", "Q1٣", "QQ2"])
+def test_a_wikidata_id_refuses_nonsense(nonsense: str) -> None:
+    with pytest.raises(InputError, match=r"not a Wikidata id.*Q20"):
+        WikidataId(nonsense)
+
+
+@pytest.mark.parametrize("nonsense", ["", "1st", "a b", "a-b", "../x", "a/b", "é", "a" * 65, "a\n", "Q٣"])
+def test_a_relation_name_refuses_nonsense(nonsense: str) -> None:
+    with pytest.raises(InputError, match=r"not a relation name.*officialLanguage"):
+        RelationName(nonsense)
+
+
+def test_every_record_is_tried_below() -> None:
+    assert {table_of(type(record)).name for record in RECORDS} == {table.name for table in RECORD_TABLES}
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+def test_a_record_comes_back_from_its_table(record: Any) -> None:
+    row = table_of(type(record)).of([as_row(record)]).to_pylist()[0]
+    again = of_row(type(record), row)
+    assert again == record
+    assert [type(value) for value in as_row(again).values()] == [type(value) for value in as_row(record).values()]
+
+
+@pytest.mark.parametrize("broken", [{"relation": "../etc"}, {"subject_id": "Oslo"}])
+def test_a_row_with_a_broken_identifier_is_refused(broken: dict[str, str]) -> None:
+    with pytest.raises(InputError):
+        of_row(Question, {**as_row(QUESTION), **broken})
+
+
+def test_a_context_is_relevant_where_it_mentions_the_entity() -> None:
+    assert is_relevant(replace(CONTEXT, entity="Norway"), QUERY)
+    assert is_relevant(replace(CONTEXT, object="Norway"), QUERY)
+    assert not is_relevant(CONTEXT, QUERY), "the answer alone is not enough"
+
+
+def test_a_condition_has_its_context_and_answer() -> None:
+    assert QUESTION.context("none") is None
+    assert QUESTION.context("original") == "It is Oslo."
+    assert QUESTION.context("counter_memory") == "It is Lima."
+    assert [QUESTION.context_answer(one) for one in ("none", "original", "counter_memory")] == ["Oslo", "Oslo", "Lima"]
+
+
+def test_an_identity_tells_its_parts_apart() -> None:
+    assert identity("a", "b") == identity("a", "b")
+    assert len({identity("a", "b"), identity("ab"), identity("b", "a"), identity("a", "b", "")}) == 4

@@ -1,0 +1,93 @@
+from dataclasses import dataclass, make_dataclass
+from typing import Annotated, Any, Literal
+
+import pyarrow as pa
+import pytest
+
+from data.records import RelationName
+from data.records.row import Meaning, table, table_of
+from data.records.table import table_digest
+
+
+@table("fleet", "a ship", key=("name",))
+@dataclass(frozen=True, slots=True)
+class Ship:
+    name: Annotated[RelationName, Meaning("its name")]
+    age: Annotated[int | None, Meaning("its age", "years", counts=False)]
+
+
+FLEET = table_of(Ship)
+GJOA = {"name": "Gjøa", "age": 130}
+
+
+@pytest.mark.parametrize(
+    ("kind", "sql", "nullable"),
+    [
+        (str, "VARCHAR", False), (RelationName, "VARCHAR", False), (Literal["a", "b"], "VARCHAR", False),
+        (int | None, "BIGINT", True), (Literal["a"] | None, "VARCHAR", True), (bool, "BOOLEAN", False),
+        (tuple[float, ...], "DOUBLE[]", False), (tuple[str, ...] | None, "VARCHAR[]", True),
+    ],
+)  # fmt: skip
+def test_a_column_follows_from_its_annotation(kind: Any, sql: str, nullable: bool) -> None:
+    row = make_dataclass("Row", [("one", Annotated[kind, Meaning("what it is", "nats")])])
+    (column,) = table_of(table("rows", "a row")(row)).columns
+    assert (column.name, column.type, column.nullable) == ("one", sql, nullable)
+    assert (column.meaning, column.unit, column.counts) == ("what it is", "nats", True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "message"),
+    [
+        (str, (), "Row.one has no meaning"),
+        (Annotated[dict, Meaning("")], (), "Row.one: a column cannot be"),
+        (Annotated[str | None, Meaning("")], ("one",), r"Row: \['one'\] cannot be in the key"),
+        (Annotated[str, Meaning("")], ("two",), r"Row: \['two'\] cannot be in the key"),
+    ],
+)
+def test_an_impossible_row_type_is_refused(kind: Any, key: tuple[str, ...], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        table("rows", "a row", key=key)(make_dataclass("Row", [("one", kind)]))
+
+
+def test_a_class_below_a_row_type_declares_its_own_table() -> None:
+    with pytest.raises(TypeError, match="declares no table"):
+        table_of(type("Ferry", (Ship,), {}))
+
+
+def test_rows_become_a_table_with_the_declared_types() -> None:
+    made = FLEET.of([GJOA, {"age": None, "name": "Maud"}])
+    assert made.schema == FLEET.schema
+    assert made.to_pylist() == [GJOA, {"name": "Maud", "age": None}]
+    assert FLEET.of([]).schema == FLEET.schema
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"name": None, "age": 1}, "fleet: name may not be NULL"),
+        ({"name": "Gjøa"}, r"fleet: columns differ: \['age'\]"),
+        ({**GJOA, "masts": 3}, r"fleet: columns differ: \['masts'\]"),
+    ],
+)
+def test_rows_of_another_form_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FLEET.of([GJOA, wrong])
+
+
+def test_a_value_of_another_type_is_refused() -> None:
+    with pytest.raises((pa.ArrowInvalid, pa.ArrowTypeError)):
+        FLEET.of([{"name": "Gjøa", "age": "old"}])
+
+
+def test_a_digest_sees_what_counts() -> None:
+    digest = FLEET.digest(FLEET.of([GJOA]))
+    assert FLEET.digest(FLEET.of([{**GJOA, "age": None}])) == digest
+    assert FLEET.digest(FLEET.of([{**GJOA, "name": "Maud"}])) != digest
+
+
+def test_a_table_digest_sees_values_order_and_names() -> None:
+    rows = pa.table({"a": [1, 2], "b": ["x", None]})
+    digest = table_digest(rows)
+    assert table_digest(rows.replace_schema_metadata({"by": "hand"})) == digest
+    others = rows.take([1, 0]), rows.rename_columns(["a", "c"]), rows.set_column(1, "b", pa.array(["x", "None"]))
+    assert digest not in [table_digest(other) for other in others]

@@ -1,0 +1,124 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from data.errors import ServiceBudget, ServiceError, WorkspaceError
+from data.sources import dynamicqa
+from data.sources.http.services import SERVICES
+from data.sources.http.session import Session
+from tests.data.sources.dynamicqa.small_dynamicqa import ROW, write
+from tests.data.sources.http.asking import Clock
+from tests.data.sources.servers.faults import FaultServer, Say, gzipped, serving, unused_address
+
+
+@contextmanager
+def session(folder: Path, where: FaultServer | str, *, offline: bool = False) -> Iterator[Session]:
+    """A session that asks there, and waits for nothing."""
+    address = where if isinstance(where, str) else where.address
+    service = replace(SERVICES["dynamicqa"], address=address, requests_per_minute=60_000, timeout_s=5)
+    clock = Clock()
+    cache = folder / "cache"
+    with Session(service, contact=None, cache=cache, offline=offline, now=clock.now, sleep=clock.sleep) as opened:
+        yield opened
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> bytes:
+    (tmp_path / "published").mkdir()
+    return write(tmp_path / "published", "static", {**ROW, "subj": "Å, Norway"}).read_bytes()
+
+
+def test_a_file_is_brought_whole_and_only_once_and_nobody_need_say_who_asks(tmp_path: Path, content: bytes) -> None:
+    folder = tmp_path / "new" / "folder"
+    with serving(gzipped(content)) as server, session(tmp_path, server) as opened:
+        dynamicqa.download(folder, "static", opened)
+        dynamicqa.download(folder, "static", opened)
+        assert [asked.path for asked in server.asked] == ["/ask/Static_final.csv"]
+        assert server.asked[0].headers["user-agent"].startswith("swaymeter/")
+    assert [path.name for path in folder.iterdir()] == ["Static_final.csv"]
+    assert (folder / "Static_final.csv").read_bytes() == content
+
+
+def test_a_file_that_was_lost_is_not_asked_for_again(tmp_path: Path, content: bytes) -> None:
+    with serving(Say(content)) as server, session(tmp_path, server) as opened:
+        dynamicqa.download(tmp_path / "a", "static", opened)
+    with session(tmp_path, server.address, offline=True) as opened:
+        dynamicqa.download(tmp_path / "b", "static", opened)
+    assert (tmp_path / "b" / "Static_final.csv").read_bytes() == content
+    assert len(server.asked) == 1
+
+
+def test_a_service_that_is_busy_is_asked_again(tmp_path: Path, content: bytes) -> None:
+    busy = Say(status=503, headers={"Retry-After": "1"})
+    for folder, first in (("a", busy), ("b", Say(content, sent=30))):
+        with serving(first, Say(content)) as server, session(tmp_path / folder, server) as opened:
+            dynamicqa.download(tmp_path / folder, "static", opened)
+        assert len(server.asked) == 2
+        assert (tmp_path / folder / "Static_final.csv").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"<html>welcome</html>", b"", b"id,subj\r\n", b"\xff\xfe", b'{"message": "Not Found"}'],
+    ids=["a page", "nothing", "another table", "no text", "JSON"],
+)
+def test_what_is_not_the_published_file_is_neither_written_nor_kept(
+    body: bytes, tmp_path: Path, content: bytes
+) -> None:
+    with serving(Say(body), Say(content)) as server, session(tmp_path, server) as opened:
+        with pytest.raises(ServiceError, match=r"Static_final\.csv of the published DynamicQA could not be fetched"):
+            dynamicqa.download(tmp_path / "new", "static", opened)
+        assert not (tmp_path / "new").exists()
+        dynamicqa.download(tmp_path / "new", "static", opened)
+    assert (tmp_path / "new" / "Static_final.csv").read_bytes() == content
+
+
+def test_a_file_that_was_cut_at_the_service_is_refused_with_its_line(tmp_path: Path, content: bytes) -> None:
+    said = r"not the published CSV: Static_final\.csv, line 2: has no end"
+    with (
+        serving(Say(content[:-9])) as server,
+        session(tmp_path, server) as opened,
+        pytest.raises(ServiceError, match=said),
+    ):
+        dynamicqa.download(tmp_path / "new", "static", opened)
+
+
+@pytest.mark.parametrize("say", [Say(status=404), Say(status=500), Say(drop=True)], ids=["404", "500", "dropped"])
+def test_a_download_that_fails_says_what_to_do_and_leaves_nothing(say: Say, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    with serving(say) as server, session(tmp_path, server) as opened, pytest.raises(ServiceError) as raised:
+        dynamicqa.download(folder, "static", opened)
+    said = str(raised.value)
+    assert "Static_final.csv" in said
+    assert server.address in said
+    assert said.endswith("name a `folder` with its CSV files under `questions`, or use source: sample")
+    assert "\n" not in said
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(("offline", "why"), [(False, "cannot be reached"), (True, "this run is offline")])
+def test_nobody_there_and_nothing_kept_say_what_to_do(offline: bool, why: str, tmp_path: Path) -> None:
+    with (
+        session(tmp_path, unused_address(), offline=offline) as opened,
+        pytest.raises(ServiceError, match=rf"{why}.*; name a `folder` .*, or use source: sample$"),
+    ):
+        dynamicqa.download(tmp_path / "new", "static", opened)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_budget_that_is_spent_stays_one(tmp_path: Path) -> None:
+    with serving(Say(status=429)) as server, session(tmp_path, server) as opened, pytest.raises(ServiceBudget):
+        dynamicqa.download(tmp_path / "new", "static", opened)
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        serving(Say(content)) as server,
+        session(tmp_path, server) as opened,
+        pytest.raises(WorkspaceError, match="cannot be written"),
+    ):
+        dynamicqa.download(tmp_path / "file" / "new", "static", opened)

@@ -1,0 +1,148 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from data.errors import WorkspaceError
+from data.records import PARTITIONS, Partition, Question, RelationName, WikidataId
+from data.sources import dynamicqa, sample
+from data.sources.dynamicqa.export import from_questions, write_questions
+from data.sources.dynamicqa.layout import COLUMNS, FILES, read_rows
+from tests.data.a_dataset import disputed, question
+from tests.data.sources.dynamicqa.small_dynamicqa import PUBLISHED, with_published
+
+NO_PLACE = {
+    "question_id": "", "id_source": None, "source": "", "licence": "", "flags": (), "replacement_id": None,
+    "replacement_by": None, "item_revision": None, "edit_revisions": (), "hidden_edits": None, "address": None,
+    "retrieved_at": None,
+}  # fmt: skip
+
+
+def again(folder: Path, *questions: Question) -> list[Question]:
+    """The questions, written and read."""
+    assert write_questions(folder, questions) == ()
+    return [one for partition in PARTITIONS for one in dynamicqa.questions(folder, partition)]
+
+
+def said(one: Question) -> Question:
+    """The question without what the layout has no place for."""
+    return replace(one, **NO_PLACE)
+
+
+def test_questions_of_any_source_are_read_back_as_far_as_the_layout_says_them(tmp_path: Path) -> None:
+    questions = [question(partition="static", edits=1), question(), disputed()]
+    assert list(map(said, again(tmp_path, *questions))) == list(map(said, questions))
+
+
+def test_the_files_have_the_published_columns_and_line_ends(tmp_path: Path) -> None:
+    again(tmp_path, question(), disputed())
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES.values())
+    for partition, name in FILES.items():
+        content = (tmp_path / name).read_bytes()
+        assert content.startswith(",".join(COLUMNS[partition]).encode() + b"\r\n")
+    assert (tmp_path / FILES["static"]).read_bytes().count(b"\r\n") == 1
+    assert (tmp_path / FILES["temporal"]).read_text(encoding="utf-8").splitlines()[1] == (
+        "0,77,Norway,capital,Oslo,Q20,P36,Q585,1500.5,99,What is the capital of Norway?,"
+        '"[""Oslo"", ""Christiania""]",3.0,"[ENTITY] is the seat of Norway, [ENTITY].",0.75,Lima,1500.5,99.0'
+    )
+    assert (tmp_path / FILES["disputable"]).read_text(encoding="utf-8").splitlines()[1] == (
+        "0,77,Persian Gulf,What is it called?,Iran and its Iranian coast.,Iran,Peru,3,./result/Persian Gulf-0/31,1500.5"
+    )
+
+
+def test_what_is_not_known_is_left_empty_and_rows_are_numbered(tmp_path: Path) -> None:
+    unknown = dict.fromkeys(
+        ("subject_id", "property_id", "object_id", "edits", "subject_popularity", "object_popularity", "property",
+         "replacement_quality", "list_id")
+    )  # fmt: skip
+    first, second = again(
+        tmp_path, question(**unknown, relation=RelationName("officialLanguage")), question(list_id=None)
+    )
+    assert (first.list_id, second.list_id) == ("0", "1")
+    assert (first.relation, first.property, first.edits, first.subject_id) == (
+        "officialLanguage", "official language", None, None,
+    )  # fmt: skip
+
+
+HOSTILE = [
+    'say "no"',
+    "a,b",
+    "two\nlines",
+    "=1+1",
+    "../../etc",
+    "\u202eabc",
+    "<b>",
+    "\ufeffx",
+    "{0} %s",
+    "x" * 5000,
+    "é",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_come_back_as_they_were(text: str, tmp_path: Path) -> None:
+    one = question(
+        subject=text, object=text, answers=(text,), question=f"{text}?", property=text, property_id=WikidataId("P36"),
+        original_context=f"It is {text}.", counter_memory_context="It is Lima.", list_id=text,
+    )  # fmt: skip
+    other = disputed(subject=text, page=text, question=f"{text}?")
+    assert list(map(said, again(tmp_path, one, other))) == [said(one), said(other)]
+
+
+@pytest.mark.parametrize(
+    ("strange", "why"),
+    [
+        (question(subject="a\0b"), "no cell may hold what it has for 'subj'"),
+        (question(question="one\rtwo"), "no cell may hold what it has for 'question'"),
+        (question(answers=("Oslo", "\ud800")), "no cell may hold what it has for 'possible_answers'"),
+        (question(subject="x" * 140_000), "no cell may hold what it has for 'subj'"),
+        (question(counter_memory_context="Lima, of course."), "its two contexts do not come from one snippet"),
+        (question(original_context=""), "its two contexts do not come from one snippet"),
+        (question(original_context="[ENTITY]: Oslo", counter_memory_context="[ENTITY]: Lima"), "its two contexts"),
+        (disputed(counter_memory_context="Peru and its Peruvian coast."), "its two contexts do not come from one"),
+    ],
+)  # fmt: skip
+def test_a_question_that_has_no_place_is_left_out_and_said(strange: Question, why: str, tmp_path: Path) -> None:
+    (left,) = write_questions(tmp_path, [question(), strange, disputed()])
+    assert left.question == strange
+    assert left.why.startswith(why)
+    assert len(dynamicqa.questions(tmp_path, "temporal")) == len(dynamicqa.questions(tmp_path, "disputable")) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_none_of_the_files_changes(tmp_path: Path) -> None:
+    again(tmp_path, question())
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        write_questions(tmp_path / "file" / "x", [disputed()])
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before | {"file": b""}
+
+
+def test_older_files_give_way_to_the_new_ones(tmp_path: Path) -> None:
+    again(tmp_path, question(), disputed())
+    assert [one.partition for one in again(tmp_path, question())] == ["temporal"]
+
+
+def test_the_bundled_questions_come_back() -> None:
+    for partition in PARTITIONS:
+        laid = from_questions(sample.questions(partition), partition)
+        read = dynamicqa.questions_of(laid.rows, partition, "laid")
+        assert laid.left_out == ()
+        for one, other in zip(sample.questions(partition), read, strict=True):
+            assert other == replace(
+                one, question_id=other.question_id, id_source=other.id_source, source=other.source,
+                licence=other.licence, flags=other.flags, property=other.property, list_id=other.list_id,
+            )  # fmt: skip
+
+
+@with_published
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_the_published_questions_come_back(partition: Partition) -> None:
+    read = dynamicqa.questions(PUBLISHED, partition)
+    laid = from_questions(read, partition)
+    assert laid.left_out == ()
+    again = dynamicqa.questions_of(laid.rows, partition, "laid")
+    assert list(map(said, again)) == list(map(said, read))
+    same = [row.cells["context"].strip() for row in read_rows(PUBLISHED / FILES[partition], partition).rows]
+    differ = sum(row.cells["context"] != context for row, context in zip(laid.rows.rows, same, strict=True))
+    assert differ <= 1  # where both answers are the same word, a slot within another word cannot be told

@@ -1,0 +1,225 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from data.errors import InputError, WorkspaceError
+from data.records import PARTITIONS, Partition
+from data.sources import dynamicqa, slots
+from data.sources.dynamicqa.layout import (
+    COLUMNS,
+    FILES,
+    OPTIONAL,
+    Row,
+    Rows,
+    content_of,
+    keeps,
+    read_rows,
+    rows_of,
+    write_rows,
+)
+from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, write
+
+HEADER = ",".join(COLUMNS["disputable"])
+SOUND = "0,7,Gulf,What?,It is Iran.,Iran,Peru,12,./result/Gulf-1/2,5"
+
+
+def refused(text: str | bytes, partition: Partition = "disputable") -> str:
+    """What is said of a file that holds this."""
+    with pytest.raises(InputError) as raised:
+        rows_of(text if isinstance(text, bytes) else text.encode(), partition, "Some.csv")
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_whole_files_are_read_and_written_back_to_the_byte(
+    partition: Partition, sound_files: Path, tmp_path: Path
+) -> None:
+    file = sound_files / FILES[partition]
+    rows = read_rows(file, partition)
+    assert rows.columns == COLUMNS[partition]
+    write_rows(tmp_path / "again.csv", rows)
+    assert (tmp_path / "again.csv").read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("cell", ["", " a ", "two\nlines", 'say "no"', "a,b", "\t", "Ωμέγα 🙂", "\u2028", "'", '"'])
+@pytest.mark.parametrize("line_end", ["\r\n", "\n"])
+def test_any_cell_is_read_and_written_back_to_the_byte(cell: str, line_end: str, tmp_path: Path) -> None:
+    file = write(tmp_path, "static", {**ROW, "context": cell, "": "5"}, PERU)
+    if line_end == "\n":
+        file.write_bytes(file.read_bytes().replace(b"\r\n", b"\n"))
+    rows = read_rows(file, "static")
+    assert rows.line_end == line_end
+    assert rows.rows[0].cells["context"] == cell
+    assert content_of(rows) == file.read_bytes()
+
+
+def test_a_row_says_in_which_line_it_begins(tmp_path: Path) -> None:
+    file = write(tmp_path, "static", {**ROW, "context": "three\n\nlines"}, PERU)
+    assert [row.line for row in read_rows(file, "static").rows] == [2, 5]
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_a_missing_column_is_named_unless_a_copy_may_lack_it(partition: Partition, tmp_path: Path) -> None:
+    row = DISPUTED if partition == "disputable" else ROW
+    for column in COLUMNS[partition]:
+        file = write(tmp_path, partition, row, columns=[name for name in COLUMNS[partition] if name != column])
+        if column in OPTIONAL:
+            assert column not in read_rows(file, partition).columns
+            assert len(dynamicqa.questions(tmp_path, partition)) == 1
+        else:
+            with pytest.raises(InputError, match=f"^{file}, line 1: has no column {column}; expected id, subj, "):
+                read_rows(file, partition)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        (HEADER + ",notes", "has a column 'notes', which is none of the published; remove it"),
+        (HEADER + ",Context", "has a column 'Context', which is none of the published; did you mean 'context'?"),
+        (HEADER + ",obj", "has the column obj twice"),
+        (HEADER + ",", "has the column '' (the index) twice"),
+        (HEADER.replace("obj,replace_name", "replace_name,obj"), "has the column replace_name where obj is published"),
+        ("<html>log in</html>", "is no CSV but a web page: '<html>log in</html>"),
+        ("just,one,line", "has no column id, subj, question, "),
+        ("\x1b[2J" + HEADER[1:], "has no column id"),
+    ],
+)
+def test_a_header_that_is_none_of_the_published_is_refused(header: str, said: str) -> None:
+    told = refused(f"{header}\r\n{SOUND}\r\n")
+    assert told.startswith(f"Some.csv, line 1: {said}")
+    assert "\x1b" not in told
+
+
+def asks(question: str) -> str:
+    """The file with one row, whose cell of the question is written like this."""
+    return f"{HEADER}\r\n{SOUND.replace('What?', question)}\r\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{HEADER}\r\n{SOUND}", "line 2: has no end, as if the file were cut short"),
+        (f"{HEADER}\r\n{SOUND}\r", "line 2: "),
+        (f"{HEADER}", "line 1: has no end"),
+        (f"{HEADER}\r\n{SOUND}\r\n1,8,Gulf\r\n", "line 3: has 3 cells, and the header 10"),
+        (f"{HEADER}\r\n{SOUND},more\r\n", "line 2: has 11 cells, and the header 10"),
+        (f"{HEADER}\r\n\r\n{SOUND}\r\n", "line 2: has 0 cells"),
+        (f"{HEADER}\r\n{SOUND}\n", "line 2: ends otherwise than the header, which ends in '\\r\\n'"),
+        (f"{HEADER}\n{SOUND}\r\n", "line 2: ends otherwise than the header"),
+        (asks('"What?"'), "line 2, column question: is quoted otherwise than the published files: 'What?'"),
+        (asks('What "is" it?'), "line 2, column question: is quoted otherwise"),
+        (
+            asks('"What? not closed'),
+            "line 2: is no CSV: unexpected end of data; a quote may be missing or never closed",
+        ),
+        (asks('"What" is it?'), "line 2: is no CSV: ',' expected after"),
+        (asks('"a\r\nb"'), "line 2, column question: holds the control character U+000D"),
+        (asks("a\0b"), "line 2, column question: holds the control character U+0000"),
+        (asks("a\rb"), "line 2: is no CSV: new-line character"),
+        (asks("x" * 200_000), "line 2: is no CSV: field larger than"),
+        (f"{HEADER};\r\n".replace(",", ";"), "line 1: has no column id"),
+        (f"\ufeff{HEADER}\r\n{SOUND}\r\n", "line 1: begins with a byte order mark; save it as UTF-8 without one"),
+        (f"{HEADER}\r\n{SOUND}\r\n".encode("utf-16"), "line 1: is no CSV in UTF-8: byte 1 of the line is 0xff"),
+        (asks("é").encode("latin-1"), "line 2: is no CSV in UTF-8: byte 10 of the line is 0xe9"),
+        (f"{HEADER}\r\n".encode() + b"\xed\xa0\x80", "line 2: is no CSV in UTF-8: byte 1 of the line is 0xed"),
+    ],
+)
+def test_what_could_be_read_as_something_else_is_refused_with_its_line(text: str | bytes, said: str) -> None:
+    assert refused(text).startswith(f"Some.csv, {said}")
+
+
+def test_an_empty_file_is_refused() -> None:
+    assert refused("") == "Some.csv is empty; mend it, or remove the file and fetch it again"
+
+
+@pytest.mark.parametrize("folder", ["missing", "file"])
+def test_a_folder_that_is_none_is_named_with_what_belongs_in_it(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"Static_final.csv cannot be read: .*; expected the folder of .*Disputable"):
+        dynamicqa.questions(tmp_path / folder, "static")
+
+
+def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILES["static"]).mkdir()
+    with pytest.raises(InputError, match=r"Static_final.csv cannot be read: Is a directory; expected"):
+        dynamicqa.questions(tmp_path, "static")
+
+
+def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / FILES["static"]
+    with file.open("wb") as handle:
+        handle.truncate(65 * 2**20)
+    with pytest.raises(InputError, match=f"^{file} is larger than 64 MiB"):
+        read_rows(file, "static")
+
+
+def test_rows_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    rows = read_rows(write(tmp_path, "static", ROW), "static")
+    (tmp_path / "place").mkdir()
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        write_rows(tmp_path / "place", rows)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["Static_final.csv", "place"]
+
+
+def test_a_cell_may_hold_what_is_read_back() -> None:
+    assert all(map(keeps, ["", "two\nlines", "\t", "é🙂", "x" * 131_071]))
+    assert not any(map(keeps, ["\0", "\r", "\x1b[2J", "\x7f", "\ud800", "x" * 131_072]))
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-3],
+        lambda content: content.split(b"\r\n", 1)[1],
+        lambda content: content[: len(content) // 3] + bytes(64),
+        lambda content: content[: len(content) // 2] + b"\xff" + content[len(content) // 2 + 1 :],
+        lambda content: b"\x1f\x8b\x08\x00" + content,
+        lambda content: content.replace(b',"', b",", 1),
+        lambda content: content.replace(b"?", b"?\r\n", 1),
+        lambda content: content.replace(b"replace_name", b"replacement", 1),
+    ],
+)
+def test_damaged_files_are_refused_with_what_to_do(
+    damage: Callable[[bytes], bytes], partition: Partition, sound_files: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / FILES[partition]
+    file.write_bytes(damage((sound_files / FILES[partition]).read_bytes()))
+    with pytest.raises(InputError, match=rf"(?s)^{file}.*(fetch it again|save it as|did you mean|remove it)"):
+        dynamicqa.questions(tmp_path, partition)
+
+
+@pytest.mark.parametrize(("partition", "other"), [("static", "temporal"), ("temporal", "static")])
+def test_a_file_under_the_name_of_another_is_flagged(
+    partition: Partition, other: Partition, sound_files: Path, tmp_path: Path
+) -> None:
+    (tmp_path / FILES[partition]).write_bytes((sound_files / FILES[other]).read_bytes())
+    questions = dynamicqa.questions(tmp_path, partition)
+    assert all(slots.EDITS_CONTRADICT_PARTITION in question.flags for question in questions)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "flag"),
+    [
+        ("obj", "replace_name", slots.OBJECT_NOT_AMONG_ANSWERS), ("question", "context", slots.NO_SLOT),
+        ("subj", "obj", slots.SUBJECT_NOT_IN_QUESTION), ("subj_id", "prop_id", slots.MALFORMED_ID),
+        ("num_edits", "s_pop", slots.EDITS_CONTRADICT_PARTITION),
+    ],
+)  # fmt: skip
+def test_swapped_columns_are_flagged(one: str, two: str, flag: str, sound_files: Path) -> None:
+    rows = read_rows(sound_files / FILES["static"], "static")
+    cells = ({**row.cells, one: row.cells[two], two: row.cells[one]} for row in rows.rows)
+    swapped = Rows(rows.columns, tuple(Row(row.line, new) for row, new in zip(rows.rows, cells, strict=True)))
+    questions = dynamicqa.questions_of(swapped, "static", "swapped")
+    assert sum(flag in question.flags for question in questions) > 0.98 * len(questions)
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_other_line_ends_throughout_say_the_same(partition: Partition, sound_files: Path, tmp_path: Path) -> None:
+    file = tmp_path / FILES[partition]
+    file.write_bytes((sound_files / FILES[partition]).read_bytes().replace(b"\r\n", b"\n"))
+    assert dynamicqa.questions(tmp_path, partition) == dynamicqa.questions(sound_files, partition)
+    assert content_of(read_rows(file, partition)) == file.read_bytes()

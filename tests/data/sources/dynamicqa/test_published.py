@@ -1,0 +1,216 @@
+from pathlib import Path
+
+import pytest
+from data.sources.fetch import fetch_questions
+
+from data.errors import InputError
+from data.records import PARTITIONS, Partition, Question, as_row
+from data.records.tables import QUESTIONS
+from data.sources import dynamicqa, slots
+from data.storage.workspace import Workspace
+from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
+
+
+def one(folder: Path, partition: Partition, row: dict[str, str]) -> Question:
+    """The question of a row, which is alone in its file."""
+    write(folder, partition, row)
+    (question,) = dynamicqa.questions(folder, partition)
+    return question
+
+
+def test_a_row_becomes_a_question_with_its_two_contexts(tmp_path: Path) -> None:
+    question = one(tmp_path, "static", ROW)
+    assert question.original_context == "The seat of Norway is Oslo."
+    assert question.counter_memory_context == "The seat of Norway is Lima."
+    assert question.answers == ("Oslo", "Christiania")
+    assert (question.subject_id, question.property_id, question.object_id) == ("Q20", "P36", "Q585")
+    assert (question.edits, question.subject_popularity, question.object_popularity) == (1, 1500.5, 99.0)
+    assert (question.property, question.replacement_quality, question.list_id) == ("capital city", 0.75, "0")
+    assert question.flags == ()
+
+
+def test_a_property_of_the_catalog_gives_the_relation_its_name_there(tmp_path: Path) -> None:
+    write(tmp_path, "static", ROW, {**PERU, "prop_id": "P999999", "prop": "Twinned town of"})
+    relations = [question.relation for question in dynamicqa.questions(tmp_path, "static")]
+    assert relations == ["capital", "twinnedTownOf"]
+
+
+def test_a_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> None:
+    question = one(tmp_path, "disputable", DISPUTED)
+    assert question.original_context == DISPUTED["context"]
+    assert question.counter_memory_context == "Peru and its Iranian coast, says Peru."
+    assert (question.relation, question.subject_id, question.id_source) == ("disputable", None, None)
+    assert (question.edits, question.subject_popularity, question.flags) == (12, None, ())
+
+
+@pytest.mark.parametrize(
+    ("said", "page", "revision"),
+    [
+        ("./result/Persian Gulf-310/84205503", "Persian Gulf", 84205503),
+        ("./result/Boeing 747-400-12/7", "Boeing 747-400", 7),
+        ("./result/../../etc-1/2", "../../etc", 2),
+        ("./result/Persian Gulf-310/0", "Persian Gulf", None),
+        ("./result/Persian Gulf", None, None),
+        ("", None, None),
+    ],
+)
+def test_the_page_of_a_disputed_sentence_is_told_by_its_place(
+    said: str, page: str | None, revision: int | None, tmp_path: Path
+) -> None:
+    question = one(tmp_path, "disputable", {**DISPUTED, "subj": page or "Persian Gulf", "dir_info": said})
+    assert (question.page, question.page_revision, question.flags) == (page, revision, ())
+
+
+@pytest.mark.parametrize(
+    ("changed", "flag"),
+    [
+        ({"subj": " "}, slots.EMPTY_SUBJECT),
+        ({"obj": "", "possible_answers": ""}, slots.EMPTY_ANSWER),
+        ({"replace_name": "  "}, slots.EMPTY_REPLACEMENT),
+        ({"question": ""}, slots.EMPTY_QUESTION),
+        ({"context": "The seat of Norway is Oslo."}, slots.NO_SLOT),
+        ({"context": "The seat of ENTITY is [ENTITY]."}, slots.BROKEN_SLOT),
+        ({"context": "The seat of Norway is [ENTITY]s."}, slots.BROKEN_SLOT),
+        ({"context": "Christiania is [ENTITY]."}, slots.ANSWER_LEFT_IN_CONTEXT),
+        ({"replace_name": "christiania"}, slots.REPLACEMENT_IS_ANSWER),
+        ({"question": "Is Oslo the seat of Norway?"}, slots.QUESTION_CONTAINS_ANSWER),
+        ({"question": "What is the seat of Noreg?"}, slots.SUBJECT_NOT_IN_QUESTION),
+        ({"possible_answers": '["Christiania"]'}, slots.OBJECT_NOT_AMONG_ANSWERS),
+        ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION),
+        ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
+        ({"num_edits": ""}, slots.NUMBER_UNKNOWN),
+        ({"o_pop": "NaN"}, slots.NUMBER_UNKNOWN),
+        ({"subj_id": "q20"}, slots.MALFORMED_ID),
+        ({"subj_id": "P20"}, slots.MALFORMED_ID),
+        ({"prop_id": "Q36"}, slots.MALFORMED_ID),
+        ({"obj_id": "Q1٣"}, slots.MALFORMED_ID),
+        ({"obj_id": "Q" + "9" * 40}, slots.MALFORMED_ID),
+    ],
+)  # fmt: skip
+def test_a_row_that_breaks_a_rule_is_flagged_and_not_lost(changed: dict[str, str], flag: str, tmp_path: Path) -> None:
+    write(tmp_path, "temporal", {**temporal(ROW), **changed}, temporal(PERU))
+    broken, sound = dynamicqa.questions(tmp_path, "temporal")
+    assert broken.flags == (flag,)
+    assert flag in slots.RULES
+    assert sound.flags == ()
+
+
+@pytest.mark.parametrize(
+    ("partition", "edits", "sound"),
+    [
+        ("static", "1.0", True), ("static", "2.0", False), ("static", "0.0", False), ("temporal", "2.0", True),
+        ("temporal", "14.0", True), ("temporal", "1.0", False), ("disputable", "1", True), ("disputable", "0", False),
+    ],
+)  # fmt: skip
+def test_how_often_a_fact_was_edited_must_fit_its_partition(
+    partition: Partition, edits: str, sound: bool, tmp_path: Path
+) -> None:
+    row = DISPUTED if partition == "disputable" else ROW
+    flags = one(tmp_path, partition, {**row, "num_edits": edits}).flags
+    assert flags == (() if sound else (slots.EDITS_CONTRADICT_PARTITION,))
+
+
+def test_rows_are_held_against_each_other(tmp_path: Path) -> None:
+    other_capital = {**PERU, "subj": "Norway", "subj_id": "Q20", "question": "what is  the seat of Norway?"}
+    write(tmp_path, "temporal", temporal(ROW), temporal(other_capital))
+    first, second = dynamicqa.questions(tmp_path, "temporal")
+    assert first.flags == second.flags == (slots.REPLACEMENT_IS_OTHER_ANSWER, slots.DUPLICATE_QUESTION)
+
+
+def test_a_row_that_is_there_twice_is_asked_once(tmp_path: Path) -> None:
+    write(tmp_path, "static", ROW, ROW, ROW)
+    first, *others = dynamicqa.questions(tmp_path, "static")
+    assert slots.DUPLICATE_ID not in first.flags
+    assert all(slots.DUPLICATE_ID in other.flags for other in others)
+    assert len({question.question_id for question in (first, *others)}) == 3
+    assert slots.DUPLICATE_ID in slots.UNASKABLE
+
+
+def test_a_subject_that_was_cut_from_its_page_s_title_is_flagged(tmp_path: Path) -> None:
+    row = {**DISPUTED, "subj": "Same", "dir_info": "./result/Same-sex marriage-1/2"}
+    assert one(tmp_path, "disputable", row).flags == (slots.SUBJECT_IS_NOT_PAGE,)
+
+
+@pytest.mark.parametrize(("context", "answer"), [("Its coast is long.", "Iran"), ("The Iranian coast.", "Iran")])
+def test_a_disputable_context_without_its_object_is_flagged(context: str, answer: str, tmp_path: Path) -> None:
+    question = one(tmp_path, "disputable", {**DISPUTED, "context": context, "obj": answer})
+    assert question.flags == (slots.OBJECT_NOT_IN_CONTEXT,)
+    assert question.counter_memory_context == ""
+
+
+HOSTILE = [
+    'He said "no", then left',
+    "two\nlines",
+    "=cmd|'/C calc'!A0",
+    "{entity} {answer}",
+    "Ωμέγα 模型 🙂",
+    "\\1 $& %s",
+    "\u202eabc",
+    "<b>x</b>",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_are_kept_as_they_are(text: str, tmp_path: Path) -> None:
+    question = one(tmp_path, "static", {**ROW, "obj": text, "possible_answers": "", "subj": text})
+    assert question.answers == (text,)
+    assert question.original_context == f"The seat of Norway is {text}."
+    assert QUESTIONS.of([as_row(question)]).to_pylist()[0]["subject"] == text
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "said"),
+    [
+        ("possible_answers", "['Oslo']", "is no JSON list"),
+        ("possible_answers", '{"a": 1}', "is no JSON list"),
+        ("possible_answers", '["Oslo", "Chris', "is no JSON list"),
+        ("possible_answers", "[" * 5000, "is no JSON list"),
+        ("possible_answers", '["Oslo", null]', "holds what is no text, None"),
+        ("possible_answers", '["Oslo", " "]', "holds what is no text, ' '"),
+        ("possible_answers", '["Oslo", "\\ud800"]', "holds what is no text"),
+        ("num_edits", "often", "is no number: 'often'"),
+        ("num_edits", "inf", "is no number: 'inf'"),
+        ("num_edits", "1_0", "is no number"),
+        ("num_edits", "٣", "is no number"),
+        ("num_edits", "1.7", "is no whole number: '1.7'"),
+        ("num_edits", "-1", "is no count: '-1'"),
+        ("num_edits", "1e300", "is no count: '1e300'"),
+        ("s_pop", "1,500", "is no number"),
+        ("s_pop_new", "many", "is no number"),
+        ("o_pop", "1e999", "is no number"),
+        ("o_pop_new", "-3.0", "is no count"),
+        ("replace_quality", "close", "is no number"),
+    ],
+)
+def test_a_malformed_value_is_named_with_file_line_and_column(
+    column: str, cell: str, said: str, tmp_path: Path
+) -> None:
+    file = write(tmp_path, "static", {**ROW, "context": "two\nlines [ENTITY]"}, {**PERU, column: cell})
+    with pytest.raises(InputError) as raised:
+        dynamicqa.questions(tmp_path, "static")
+    assert str(raised.value).startswith(f"{file}, line 4, column {column}: {said}")
+    assert str(raised.value).endswith("; mend it, or remove the file and fetch it again")
+
+
+@pytest.mark.parametrize("words", ["...", "1st place"])
+def test_a_property_without_an_id_or_words_that_make_a_name_is_refused(words: str, tmp_path: Path) -> None:
+    file = write(tmp_path, "static", {**ROW, "prop_id": "", "prop": words})
+    with pytest.raises(InputError, match=f"^{file}, line 2, column prop: makes no relation name: '{words}'"):
+        dynamicqa.questions(tmp_path, "static")
+
+
+def test_what_is_no_wikidata_id_is_left_out_and_flagged(tmp_path: Path) -> None:
+    question = one(tmp_path, "static", {**ROW, "subj_id": "nan", "obj_id": "Q1٣"})
+    assert (question.subject_id, question.object_id, question.id_source) == (None, None, None)
+    assert question.flags == (slots.MALFORMED_ID,)
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_questions_of_no_rows_are_refused_when_fetched(partition: Partition, tmp_path: Path) -> None:
+    file = write(tmp_path, partition, DISPUTED if partition == "disputable" else ROW)
+    file.write_bytes(file.read_bytes().splitlines(keepends=True)[0])
+    assert dynamicqa.questions(tmp_path, partition) == []
+    stored = Workspace(tmp_path / "w").facts(partition, QUESTIONS, {})
+    with pytest.raises(InputError, match=f"partition {partition}: the source has no questions"):
+        fetch_questions(partition, tmp_path, stored)
+    assert not stored.exists()

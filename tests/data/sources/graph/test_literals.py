@@ -1,0 +1,146 @@
+from dataclasses import replace
+
+import pytest
+
+from data.sources.graph.literals import LONGEST, plain, text, unit_of
+from data.sources.graph.sparql import Literal
+from tests.data.sources.graph.turtle import YAGO
+from tests.data.sources.graph.yago_graph import relation_named
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+BIRTH, COUNT, HEIGHT = relation_named("birthDate"), relation_named("populationNumber"), relation_named("elevation")
+CODE = replace(COUNT, object_class="identifier")
+METRE = YAGO + "Metre"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "read"),
+    [
+        ("1879-03-14", "date", "14 March 1879"),
+        ("1879-03-14Z", "date", "14 March 1879"),
+        ("1879-03-14+01:00", "date", "14 March 1879"),
+        ("1879-03-14T00:00:00Z", "dateTime", "14 March 1879"),
+        ("1879-03-14T23:59:59.999-05:00", "dateTime", "14 March 1879"),
+        ("1879-03", "gYearMonth", "March 1879"),
+        ("1879", "gYear", "1879"),
+        ("1879-01-01", "gYear", "1879"),
+        ("2000-02-29", "date", "29 February 2000"),
+        ("12024-05-06", "date", "6 May 12024"),
+        ("0987-06-05", "date", "5 June 987"),
+        ("0001", "gYear", "1"),
+        ("0000", "gYear", "1 BC"),
+        ("-0043", "gYear", "44 BC"),
+        ("-0043-03-15", "date", "15 March 44 BC"),
+        ("-043-03-15T00:00:00Z", "dateTime", "15 March 44 BC"),
+        ("-0004-02-29", "date", "29 February 5 BC"),
+    ],
+)  # fmt: skip
+def test_dates_are_said_in_words_with_years_before_christ(value: str, kind: str, read: str) -> None:
+    assert text(Literal(value, XSD + kind), BIRTH) == read
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("1879-02-29", "date"), ("1900-02-29", "date"), ("1879-00-01", "date"), ("1879-13-01", "date"),
+        ("1879-04-31", "date"), ("1879-04-00", "date"), ("14 March 1879", "date"), ("1879-3-14", "date"), ("", "date"),
+        ("1879-03-14T", "dateTime"), ("1879-13", "gYearMonth"), ("MDCCCLXXIX", "gYear"), ("١٨٧٩", "gYear"),
+    ],
+)  # fmt: skip
+def test_a_date_that_does_not_exist_is_none(value: str, kind: str) -> None:
+    assert text(Literal(value, XSD + kind), BIRTH) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "read"),
+    [
+        ("42", "integer", "42"), ("+11825551", "decimal", "11825551"), ("-7", "int", "-7"), ("007", "integer", "7"),
+        ("828.0", "decimal", "828"), ("0.50", "decimal", "0.5"), (".5", "decimal", "0.5"), ("-0.0", "double", "0"),
+        ("1.5E6", "double", "1500000"), ("2.5e-3", "double", "0.0025"), ("1E3", "float", "1000"),
+        ("0E999999", "double", "0"),
+        ("123456789012345678901234567890.5", "decimal", "123456789012345678901234567890.5"),
+    ],
+)  # fmt: skip
+def test_numbers_are_plain_without_exponent_or_trailing_zeros(value: str, kind: str, read: str) -> None:
+    assert text(Literal(value, XSD + kind), COUNT) == read
+
+
+@pytest.mark.parametrize("value", ["NaN", "INF", "-INF", "1E999999", "1E-999999", "many", "1,5", "", "1" * 400, "٤٢"])
+def test_what_is_no_number_is_none(value: str) -> None:
+    assert text(Literal(value, XSD + "double"), COUNT) is None
+
+
+def test_a_number_has_its_unit_by_name_by_iri_or_from_the_relation() -> None:
+    no_unit = replace(HEIGHT, unit=None)
+    assert text(Literal("+828", METRE), no_unit, {METRE: "metre"}) == "828 metre"
+    assert text(Literal("828.0", METRE), no_unit) == "828 metre"
+    assert text(Literal("9", YAGO + "Kilometre_per_second"), no_unit) == "9 kilometre per second"
+    assert text(Literal("9", YAGO + "Foot_u0028unit_u0029"), no_unit) == "9 foot(unit)"
+    assert text(Literal("828", XSD + "decimal"), HEIGHT) == "828 metres"
+    assert text(Literal("828", XSD + "decimal"), no_unit) == "828"
+
+
+def test_a_unit_that_the_relation_has_in_the_plural_is_said_so_and_another_one_stays() -> None:
+    assert text(Literal("828", METRE), HEIGHT) == "828 metres"
+    assert text(Literal("828", YAGO + "Foot"), HEIGHT) == "828 foot"
+
+
+def test_a_unit_that_has_only_a_number_for_a_name_makes_no_answer() -> None:
+    numbered = "http://www.wikidata.org/entity/Q11573"
+    assert text(Literal("828", numbered), HEIGHT) is None
+    assert text(Literal("828", numbered), HEIGHT, {numbered: "metre"}) == "828 metres"
+    assert text(Literal("high", METRE), HEIGHT) is None
+
+
+def test_only_numbers_in_a_unit_have_one() -> None:
+    assert unit_of(Literal("828", METRE)) == METRE
+    assert unit_of(Literal("828", XSD + "decimal")) is None
+    assert unit_of(Literal("828")) is None
+
+
+def test_texts_are_english_or_of_no_language() -> None:
+    assert text(Literal("word", None, "en"), BIRTH) == "word"
+    assert text(Literal("colour", None, "en-GB"), BIRTH) == "colour"
+    assert text(Literal("word"), BIRTH) == "word"
+    assert text(Literal("Wort", None, "de"), BIRTH) is None
+    assert text(Literal("word", None, "eng"), BIRTH) is None
+
+
+def test_identifiers_texts_and_addresses_stay_as_written() -> None:
+    assert text(Literal("007", XSD + "integer"), CODE) == "007"
+    assert text(Literal("1879-03-14", XSD + "date"), CODE) == "1879-03-14"
+    assert text(Literal("https://a.example/?q=%20#x", XSD + "anyURI"), COUNT) == "https://a.example/?q=%20#x"
+
+
+def test_values_of_other_types_are_their_text() -> None:
+    assert text(Literal("true", XSD + "boolean"), COUNT) == "true"
+    assert text(Literal("0", XSD + "boolean"), COUNT) == "false"
+    assert text(Literal("PT3M", XSD + "duration"), COUNT) == "PT3M"
+    assert text(Literal("Point(4 50)", "http://www.opengis.net/ont/geosparql#wktLiteral"), COUNT) == "Point(4 50)"
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("  Line\nBreak\r\n\tTab\u2028end\u00a0", "Line Break Tab end"),
+        ("Ame\u0301lie", "Amélie"),
+        ("Be\u0007ll\x00", "Bell"),
+        ("a \x00 b", "a b"),
+        ("Over\u202eride\u202c \u2067x\u2069", "Override x"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("in\U000e0041\U000e0042visible", "invisible"),
+        ("half \ud83d", "half"),
+        ("نمی\u200cدانم\u200f", "نمی\u200cدانم\u200f"),
+        ("<b>Bold</b> &amp; {entity}", "<b>Bold</b> &amp; {entity}"),
+        ("../../etc/passwd", "../../etc/passwd"),
+        ("\\u0022 \"quoted\" 'name'", "\\u0022 \"quoted\" 'name'"),
+        ("x" * LONGEST, "x" * LONGEST),
+    ],
+)
+def test_a_name_is_one_visible_line_and_otherwise_as_it_is(name: str, read: str) -> None:
+    assert plain(name) == read
+
+
+@pytest.mark.parametrize("name", ["", " \n\t", "\u200b\x00", "x" * (LONGEST + 1), "x " * 10_000_000])
+def test_nothing_and_a_paragraph_are_no_names(name: str) -> None:
+    assert plain(name) is None

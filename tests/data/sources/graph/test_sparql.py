@@ -1,0 +1,198 @@
+"""SPARQL answers in the shapes of a real server (Oxigraph 0.5.13), played on 127.0.0.1, and texts that attack."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pyoxigraph as ox
+import pytest
+
+from data.errors import InputError, ServiceError, ServiceTimeout
+from data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, count, iri, iris, is_iri, string
+from tests.data.sources.graph.sparql_server import answering, asking
+from tests.data.sources.graph.yago_nasty import NASTY
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+ADA = {"type": "uri", "value": "http://yago-knowledge.org/resource/Ada_Example"}
+RECORDED: dict[str, tuple[int, str, bytes]] = {
+    "literals": (200, RESULTS, json.dumps({"head": {"vars": ["s", "o"]}, "results": {"bindings": [
+        {"s": ADA, "o": {"type": "literal", "value": "1970-01-01", "datatype": XSD + "date"}},
+        {"s": ADA, "o": {"type": "literal", "value": "Déborah \"Café\"", "xml:lang": "en"}},
+        {"s": ADA, "o": {"type": "literal", "value": "646e18"}},
+        {"s": ADA, "o": {"type": "typed-literal", "value": "8", "datatype": XSD + "integer"}},
+    ]}}).encode()),
+    "optional": (200, RESULTS, json.dumps({"head": {"vars": ["s", "l"]}, "results": {"bindings": [
+        {"s": ADA, "l": {"type": "literal", "value": "Ada Example", "xml:lang": "en"}}, {"s": ADA},
+    ]}}).encode()),
+    "blank": (200, RESULTS, json.dumps({"head": {"vars": ["s"]}, "results": {"bindings": [
+        {"s": {"type": "bnode", "value": "b0"}}, {"s": ADA},
+    ]}}).encode()),
+    "empty": (200, RESULTS, b'{"head":{"vars":["s"]},"results":{"bindings":[]}}'),
+    "ask": (200, RESULTS, b'{"head":{},"boolean":true}'),
+    "slow": (200, RESULTS, b'{"head":{"vars":["n"]},"results":{"bindings":[The SPARQL operation has been cancelled'),
+    "syntax": (400, "text/plain; charset=utf-8", b"error at 1:26: expected one of LATERAL, SERVICE, [_]"),
+    "page": (200, "text/html", b"<!doctype html><title>Hello</title>"),
+    "list": (200, "application/json", b"[1, 2]"),
+    "row": (200, RESULTS, b'{"results":{"bindings":[["Ada"]]}}'),
+    "term": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":"uri","value":7}}]}}'),
+    "kind": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":["uri"],"value":"urn:x:1"}}]}}'),
+    "datatype": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":"literal","value":"1","datatype":5}}]}}'),
+    "language": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":"literal","value":"1","xml:lang":[]}}]}}'),
+    "busy": (200, "application/json", b'{"error": "busy"}'),
+    "both": (200, RESULTS, b'{"error": {"code": 7}, "results": {"bindings": []}}'),
+    "half": (200, RESULTS, b'{"results":{"bindings":[{"s":{"type":"literal","value":"\\ud800"}}]}}'),
+}  # fmt: skip
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
+    def play(request: BaseHTTPRequestHandler, query: str) -> tuple[int, str, bytes]:
+        assert request.headers["Accept"] == RESULTS
+        assert request.headers["Content-Type"] == "application/x-www-form-urlencoded"
+        return RECORDED[query]
+
+    with answering(play) as address, asking(address, tmp_path) as endpoint:
+        yield endpoint
+
+
+def test_rows_hold_iris_and_literals_with_their_types_and_languages(endpoint: Endpoint) -> None:
+    rows = endpoint.select("literals")
+    assert {row["s"] for row in rows.rows} == {Uri(ADA["value"])}
+    assert [row["o"] for row in rows.rows] == [
+        Literal("1970-01-01", XSD + "date"), Literal('Déborah "Café"', None, "en"), Literal("646e18"),
+        Literal("8", XSD + "integer"),
+    ]  # fmt: skip
+
+
+def test_rows_say_where_what_and_when_was_asked(endpoint: Endpoint) -> None:
+    before = datetime.now(UTC)
+    rows = endpoint.select("literals")
+    assert (rows.address, rows.query) == (endpoint.address, "literals")
+    assert abs((rows.retrieved_at - before).total_seconds()) < 20
+    assert endpoint.select("literals").retrieved_at == rows.retrieved_at
+
+
+def test_an_unbound_variable_is_an_absent_key(endpoint: Endpoint) -> None:
+    named, unnamed = endpoint.select("optional").rows
+    assert bound(named, "l") == Literal("Ada Example", None, "en")
+    assert "l" not in unnamed
+    with pytest.raises(ServiceError, match=r"a row without \?l"):
+        bound(unnamed, "l")
+
+
+def test_a_row_with_a_blank_node_is_dropped_and_counted(endpoint: Endpoint) -> None:
+    rows = endpoint.select("blank")
+    assert [row["s"] for row in rows.rows] == [ADA["value"]]
+    assert (rows.rejected, len(rows)) == (1, 2)
+    assert len(endpoint.select("empty")) == 0
+
+
+def test_an_answer_cut_short_is_a_timeout(endpoint: Endpoint) -> None:
+    with pytest.raises(ServiceTimeout, match=r"YAGO.*cut short"):
+        endpoint.select("slow")
+
+
+def test_a_refused_query_is_named_with_what_the_server_says(endpoint: Endpoint) -> None:
+    with pytest.raises(ServiceError, match=r"400 Bad Request.*error at 1:26: expected one of LATERAL") as refused:
+        endpoint.select("syntax")
+    assert not isinstance(refused.value, ServiceTimeout)
+
+
+NO_RESULTS = ["ask", "page", "list", "row", "term", "half", "kind", "datatype", "language", "busy", "both"]
+
+
+@pytest.mark.parametrize("answer", NO_RESULTS)
+def test_what_is_no_result_is_an_error_that_names_the_service_and_no_timeout(answer: str, endpoint: Endpoint) -> None:
+    with pytest.raises(ServiceError, match=r"YAGO \(http://127") as refused:
+        endpoint.select(answer)
+    assert refused.type is ServiceError
+
+
+def test_a_bad_answer_kept_by_an_earlier_version_is_asked_for_anew(tmp_path: Path) -> None:
+    answers = iter([RECORDED["busy"], RECORDED["literals"]])
+    with answering(lambda request, query: next(answers)) as address, asking(address, tmp_path) as endpoint:
+        endpoint._session.ask({"query": "SELECT"}, method="POST", accept=RESULTS)
+        assert len(endpoint.select("SELECT")) == 4
+
+
+@pytest.mark.parametrize("key", ["error", "exception"])
+@pytest.mark.parametrize("said", ["Operation timed out.", {"message": "the query was cancelled"}])
+def test_an_error_that_says_that_time_ran_out_is_a_timeout(key: str, said: object, tmp_path: Path) -> None:
+    body = json.dumps({key: said, "status": "ERROR"}).encode()
+    ran_out = pytest.raises(ServiceTimeout, match=r"YAGO \(http.*(timed out|cancelled).*; ask for less")
+    with answering(lambda *_: (200, RESULTS, body)) as address, asking(address, tmp_path) as endpoint, ran_out:
+        endpoint.select("SELECT")
+
+
+def test_an_error_is_told_in_the_words_of_the_service(endpoint: Endpoint) -> None:
+    with pytest.raises(ServiceError, match=r"answered with an error: busy$"):
+        endpoint.select("busy")
+    with pytest.raises(ServiceError, match=r'no result of a SELECT query, {"head": {}, "boolean": true}; is its'):
+        endpoint.select("ask")
+
+
+def test_a_missing_term_and_a_strange_count_name_where_they_come_from() -> None:
+    assert count(Literal("12")) == 12
+    for said in (Literal("many"), Literal("-1"), Uri("urn:x:1")):
+        with pytest.raises(ServiceError, match=r"^http://a\.example/ answered .* where a count was asked for"):
+            count(said, "http://a.example/")
+    with pytest.raises(ServiceError, match=r"^http://a\.example/ answered a row without \?n"):
+        bound({}, "n", "http://a.example/")
+
+
+# Texts that would end a string, an IRI or a pattern if they stood in a query as they are.
+ATTACKS = [
+    *NASTY.values(),
+    '"', "'", "\\", '\\"', "\\\\", "\\\\\\", "\n", "\r", "\t\b\f", "}", '" } #', '"@en ?x', "'''", '"""', "\\u0022",
+    "\\\\u0022 } SELECT", "\\U00000022", "\\uD800", "x\\", "?x $y", "%s{0}", "<>", "日本 \u2028 🎭", "a\x00b\x01",
+]  # fmt: skip
+
+
+def unescaped_first(query: str) -> str:
+    """The query as services read it that replace \\uXXXX before anything else, wherever it stands."""
+    return re.sub(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})", lambda found: chr(int(found[1] or found[2], 16)), query)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("language", ["en", None])
+@pytest.mark.parametrize("read", [str, unescaped_first])
+def test_a_text_in_a_query_is_that_text_and_nothing_else(
+    name: str, language: str | None, read: Callable[[str], str]
+) -> None:
+    store = ox.Store()
+    label, there = ox.NamedNode("http://a.example/label"), ox.NamedNode("http://a.example/there")
+    store.add(ox.Quad(there, label, ox.Literal(name, language=language)))
+    store.add(ox.Quad(ox.NamedNode("http://a.example/other"), label, ox.Literal("other", language=language)))
+    query = read(f"SELECT ?e WHERE {{ VALUES ?l {{ {string(name, language)} }} ?e <http://a.example/label> ?l }}")
+    solutions = store.query(query)
+    assert isinstance(solutions, ox.QuerySolutions)
+    assert [solution["e"] for solution in solutions] == [there]
+
+
+def test_half_a_character_and_a_strange_language_are_refused() -> None:
+    with pytest.raises(InputError, match="half of a character"):
+        string("\ud800")
+    with pytest.raises(InputError, match="no language tag"):
+        string("x", 'en" }')
+
+
+@pytest.mark.parametrize("value", ["http://yago-knowledge.org/resource/M%C3%BCsli_Ünïcode", "urn:x:1", ADA["value"]])
+def test_an_iri_is_named_as_it_is(value: str) -> None:
+    assert is_iri(value)
+    assert iri(value) == f"<{value}>"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "", "Oslo", "//a.example/x", "http:", "1a:x", "http://a/b c", "http://a/\n", "http://a/\\u003E", "http://a/<",
+        "http://a/> } ; DROP ALL #", 'http://a/"', "http://a/{x}", "http://a/|", "http://a/^", "http://a/`", "http://a/\ud800",
+    ],
+)  # fmt: skip
+def test_what_no_query_can_name_is_refused(value: str) -> None:
+    assert not is_iri(value)
+    with pytest.raises(InputError, match="no SPARQL query can name"):
+        iris(["http://a.example/fine", value])

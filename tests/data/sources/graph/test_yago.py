@@ -1,0 +1,195 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from data.errors import InputError
+from data.sources.graph import yago
+from data.sources.graph.dump import Dump
+from data.sources.graph.predicates import predicates
+from data.sources.graph.sparql import Endpoint, Literal, Uri
+from tests.data.sources.graph.small_graphs import Changed, by_subject, graph, said
+from tests.data.sources.graph.sparql_server import asking, cutting
+from tests.data.sources.graph.turtle import YAGO
+from tests.data.sources.graph.yago_graph import COUNTRIES, RELATIONS, relation_named, write_graph
+from tests.data.sources.graph.yago_nasty import NASTY
+
+
+def test_the_graph_of_the_tests_is_large_and_the_same_every_time(turtle: Path, dump: Dump, tmp_path: Path) -> None:
+    assert write_graph(tmp_path / "again.ttl") > 2_500
+    assert (tmp_path / "again.ttl").read_bytes() == turtle.read_bytes()
+    predicates = dump.select("SELECT DISTINCT ?p WHERE { ?s ?p ?o }").rows
+    assert len(predicates) > 20
+    assert len(RELATIONS) > 20
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_server_and_a_dump_of_the_same_graph_give_the_same_facts(
+    relation: str, endpoint: Endpoint, dump: Dump
+) -> None:
+    asked = yago.facts(endpoint, relation_named(relation), pairs=15, seed=7)
+    loaded = yago.facts(dump, relation_named(relation), pairs=15, seed=7)
+    assert said(asked.facts) == said(loaded.facts)
+    assert (asked.asked, asked.rejected) == (loaded.asked, loaded.rejected)
+    assert len(asked.facts) == 15
+    assert {fact.relation for fact in asked.facts} == {relation}
+    assert {fact.address for fact in asked.facts} == {endpoint.address}
+    assert {fact.address for fact in loaded.facts} == {"file:yago.ttl"}
+
+
+def test_degrees_count_the_triples_that_an_entity_is_part_of(tmp_path: Path) -> None:
+    store = graph(
+        tmp_path,
+        """
+        yago:Norway yago:capital yago:Oslo ; rdfs:label "Norway"@en , "Norge"@no ; owl:sameAs wd:Q20 .
+        yago:Oslo rdfs:label "Oslo"@en ; schema:location yago:Norway .
+        yago:Bolivia rdfs:label "Bolivia"@en ; yago:capital yago:Sucre , yago:La_Paz .
+        yago:Sucre rdfs:label "Sucre"@en .
+        yago:La_Paz rdfs:label "La Paz"@en ; schema:about yago:La_Paz , yago:Bolivia .
+        """,
+    )
+    facts = by_subject(store, "capital")
+    norway, bolivia = facts["Norway"], facts["Bolivia"]
+    assert (norway.subject_degree, norway.subject_relation_degree) == (5, 1)
+    assert (norway.object_degree, norway.object_relation_degree) == (3, 1)
+    assert (bolivia.subject_degree, bolivia.subject_relation_degree) == (4, 2)
+    degrees = {"Sucre": (2, 1), "La Paz": (4, 1)}  # the triple of La Paz about itself counts once
+    assert (bolivia.object_degree, bolivia.object_relation_degree) == degrees[bolivia.object]
+    assert {bolivia.object, *bolivia.other_objects} == {"Sucre", "La Paz"}
+    assert (norway.subject_uri, norway.object_uri) == (YAGO + "Norway", YAGO + "Oslo")
+    assert (norway.subject_id, norway.object_id, norway.id_source) == ("Q20", None, "yago")
+    assert (bolivia.subject_id, bolivia.id_source) == (None, None)
+    assert {fact.source for fact in facts.values()} == {"YAGO"}
+    assert {fact.licence for fact in facts.values()} == {"CC BY 4.0"}
+
+
+def test_a_relation_degree_counts_the_side_of_the_fact_and_a_degree_both_with_a_loop_once(tmp_path: Path) -> None:
+    store = graph(
+        tmp_path,
+        """
+        yago:A rdfs:label "A"@en ; schema:spouse yago:A , yago:B .
+        yago:B rdfs:label "B"@en ; schema:spouse yago:A ; schema:children yago:A .
+        """,
+    )
+    facts = by_subject(store, "spouse")
+    assert (facts["A"].object, facts["A"].other_objects) == ("B", ("A",))
+    assert (facts["A"].subject_degree, facts["A"].subject_relation_degree) == (5, 2)
+    assert (facts["B"].subject_degree, facts["B"].subject_relation_degree) == (4, 1)
+    assert (facts["B"].object, facts["B"].object_degree, facts["B"].object_relation_degree) == ("A", 5, 2)
+
+
+def test_a_predicate_of_two_names_is_one_relation(tmp_path: Path) -> None:
+    store = graph(
+        tmp_path,
+        """
+        yago:Finland rdfs:label "Finland"@en ; schema:officialLanguage yago:Fi ;
+            yago:officialLanguage yago:Fi , yago:Sv .
+        yago:Fi rdfs:label "Finnish"@en . yago:Sv rdfs:label "Swedish"@en .
+        """,
+    )
+    finland = by_subject(store, "officialLanguage")["Finland"]
+    assert {finland.object, *finland.other_objects} == {"Finnish", "Swedish"}
+    assert finland.subject_relation_degree == 3
+    assert finland.object_relation_degree == {"Finnish": 2, "Swedish": 1}[finland.object]
+
+
+def test_of_a_reversed_relation_the_object_is_asked_about(dump: Dump) -> None:
+    ada = by_subject(dump, "reverseDirector")["Ada Quillfeather"]
+    films = {ada.object, *ada.other_objects}
+    assert films == {
+        "The Amber Lantern (film)", "The Amber Cartographer (film)", f"Starring {NASTY['quotes']}",
+    }  # fmt: skip
+    assert all(by_subject(dump, "director")[film].object == "Ada Quillfeather" for film in films)
+    assert ada.subject_uri == YAGO + "Ada_Quillfeather"
+    assert ada.subject_relation_degree == 3
+    assert ada.object_relation_degree == 1
+
+
+def test_of_a_reversed_relation_no_text_is_asked_about(dump: Dump) -> None:
+    assert "A name that is no entity" not in by_subject(dump, "reverseDirector")
+
+
+def test_a_value_that_is_no_entity_has_no_iri_and_no_degree(dump: Dump) -> None:
+    everest = by_subject(dump, "elevation")["Mount Everest"]
+    assert everest.object == "8849 metres"
+    assert (everest.object_uri, everest.object_id) == (None, None)
+    assert (everest.object_degree, everest.object_relation_degree) == (None, None)
+    assert everest.subject_degree == 4
+
+
+def test_a_fact_says_where_it_was_asked_what_and_when_and_can_be_asked_for_again(endpoint: Endpoint) -> None:
+    before = datetime.now(UTC).replace(microsecond=0)
+    for fact in yago.facts(endpoint, relation_named("birthPlace"), pairs=20, seed=4).facts:
+        assert fact.query is not None
+        assert fact.retrieved_at is not None
+        assert before <= datetime.fromisoformat(fact.retrieved_at) <= datetime.now(UTC)
+        assert fact.retrieved_at.endswith("+00:00")
+        rows = endpoint.select(fact.query).rows
+        assert (fact.subject_uri, fact.object_uri) in {(row["s"], row["o"]) for row in rows}
+
+
+def test_of_several_wikidata_ids_the_oldest_is_taken(dump: Dump) -> None:
+    assert by_subject(dump, "capital")["Norway"].object_id == "Q990000001"
+
+
+def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
+    unknown = ["norway", "Nowhere"]
+    known = [*NASTY.values(), "Norway", "Land of Oslo", "Mul Quillfeather", "Ohne englischen Namen", ""]
+    assert yago.existing(endpoint, [*known, *unknown]) == set(known)
+    assert yago.existing(endpoint, []) == set()
+
+
+def test_names_in_no_language_and_in_those_of_the_generator_exist_too(tmp_path: Path) -> None:
+    names = {"de": "Dorf", "nb": "Bygd", "pl": "Wieś", "zu": "Idolobhana", "tw": "Akuraa"}
+    labels = " , ".join(f'"{name}"@{language}' for language, name in names.items())
+    store = graph(
+        tmp_path, f'yago:A rdfs:label {labels} , "Falu"@ja ; schema:alternateName "Bare" , "7"^^xsd:integer .'
+    )
+    assert yago.existing(store, [*names.values(), "Bare", "Falu", "7", "dorf"]) == {*names.values(), "Bare"}
+
+
+def test_a_query_looks_for_about_as_many_texts_as_a_service_bears(dump: Dump) -> None:
+    asked = Changed(dump, lambda query, rows: rows)
+    assert yago.existing(asked, [f"Nowhere {number}" for number in range(120)]) == set()
+    texts = [query.count('"Nowhere ') for query in asked.queries]
+    assert sum(texts) == 120 * (len(yago.languages_of_names()) + 1)
+    assert yago.TEXTS / 2 < max(texts) <= yago.TEXTS
+
+
+def test_facts_say_the_source_and_licence_of_the_graph_that_was_asked(dump: Dump) -> None:
+    found = yago.facts(dump, relation_named("capital"), pairs=5, seed=1, source="Our graph", licence="CC0 1.0").facts
+    assert {(fact.source, fact.licence) for fact in found} == {("Our graph", "CC0 1.0")}
+
+
+def test_only_names_that_were_asked_for_exist(dump: Dump) -> None:
+    generous = Changed(
+        dump, lambda query, rows: (*rows, {"name": Literal("Nowhere", None, "en")}, {"name": Uri("x:y")})
+    )
+    assert yago.existing(generous, ["Norway", "Sweden", "Utopia"]) == {"Norway", "Sweden"}
+
+
+def test_very_many_names_are_looked_for_in_batches_that_shrink(oxigraph: str, tmp_path: Path) -> None:
+    names = [row[0] for row in COUNTRIES] + [f"Nowhere {number}" for number in range(300)]
+    with cutting(oxigraph, 5) as (in_front, cut), asking(in_front, tmp_path) as endpoint:
+        assert yago.existing(endpoint, names) == {row[0] for row in COUNTRIES}
+    assert cut
+
+
+def test_a_name_with_half_a_character_is_refused_by_name(dump: Dump) -> None:
+    with pytest.raises(InputError, match="half of a character"):
+        yago.existing(dump, ["\ud800"])
+
+
+def test_predicates_are_listed_with_the_classes_of_their_subjects(tmp_path: Path) -> None:
+    store = graph(
+        tmp_path,
+        """
+        yago:A a schema:Person , yago:Singer ; schema:spouse yago:B , yago:C .
+        yago:B a schema:Person ; schema:spouse yago:A .
+        """,
+    )
+    found = {predicate.iri: predicate for predicate in predicates(store)}
+    spouse = found["http://schema.org/spouse"]
+    assert (spouse.triples, spouse.subject_classes) == (3, ("http://schema.org/Person", YAGO + "Singer"))
+    assert [predicate.triples for predicate in found.values()] == [3, 3]
+    assert next(predicates(store, classes=1)).subject_classes == ("http://schema.org/Person",)

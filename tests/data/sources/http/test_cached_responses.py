@@ -1,0 +1,256 @@
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.errors import ServiceError, WorkspaceError
+from tests.data.sources.http.asking import CONTACT, Open, maxlag
+from tests.data.sources.servers.faults import Say, says, serving
+
+ROOT = Path(__file__).parents[4]
+
+
+def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
+    with serving(play=lambda asked: says(dict(asked.form))) as server:
+        first = opened(server)
+        answers = [first.ask({"q": str(number)}) for number in range(5)]
+        first.close()
+        later = opened(server)
+        again = [later.ask({"q": str(number)}) for number in range(5)]
+        assert (later.sent, later.from_cache) == (0, 5)
+    assert len(server.asked) == 5
+    assert [answer.content for answer in again] == [answer.content for answer in answers]
+    assert [answer.retrieved_at for answer in again] == [answer.retrieved_at for answer in answers]
+    assert all(answer.from_cache for answer in again)
+
+
+def test_different_requests_are_cached_apart(opened: Open) -> None:
+    with serving(play=lambda asked: says([asked.method, asked.path, asked.form, asked.headers["accept"]])) as server:
+        session = opened(server)
+        asked: list[dict[str, Any]] = [
+            {"form": {"q": "1"}}, {"form": {"q": "2"}}, {"form": {"q": "1", "r": ""}},
+            {"form": {"q": "1"}, "path": "x"},
+            {"form": {"q": "1"}, "method": "POST"}, {"form": {"q": "2"}, "method": "POST"},
+            {"form": {"q": "1"}, "accept": "application/sparql-results+json"}, {"form": {"q": "%31"}},
+        ]  # fmt: skip
+        answers = [session.ask(**how).content for how in asked]
+        assert [session.ask(**how).content for how in asked] == answers
+        assert session.ask({"r": "", "q": "1"}).from_cache
+    assert len(server.asked) == len(asked)
+    assert len({json.dumps(answer) for answer in answers}) == len(asked)
+
+
+def test_an_expired_response_is_requested_again(opened: Open) -> None:
+    with serving(says([1]), says([2])) as server:
+        assert opened(server).ask({}).content == [1]
+        assert opened(server, cache_ttl_days=1).ask({}).content == [1]
+        time.sleep(0.2)
+        young = 0.15 / 86_400
+        assert opened(server, cache_ttl_days=young).ask({}).content == [2]
+        assert opened(server, cache_ttl_days=1).ask({}).content == [2]
+    assert len(server.asked) == 2
+
+
+def test_a_cached_error_is_requested_again(opened: Open) -> None:
+    with serving(says({"error": {"code": "other", "info": "no"}}), says([1])) as server:
+        session = opened(server)
+        session.ask({})
+        assert session.ask({}, error_of=maxlag).content == [1]
+    assert len(server.asked) == 2
+
+
+def test_a_response_before_a_moment_is_requested_again_once(opened: Open) -> None:
+    with serving(says([1]), says([2])) as server:
+        first = opened(server).ask({})
+        began = datetime.now(UTC)
+        fresh = opened(server, not_before=began)
+        assert [fresh.ask({}).content for _ in range(3)] == [[2], [2], [2]]
+        assert opened(server).ask({}).content == [2]
+        resumed = opened(server, not_before=began)
+        assert resumed.ask({}).content == [2]
+        assert opened(server, not_before=first.retrieved_at).ask({}).from_cache
+    assert len(server.asked) == 2
+
+
+def test_an_early_moment_does_not_extend_the_ttl(opened: Open) -> None:
+    with serving(says([1]), says([2])) as server:
+        opened(server).ask({})
+        assert opened(server, cache_ttl_days=0, not_before=datetime(2020, 1, 1, tzinfo=UTC)).ask({}).content == [2]
+
+
+@pytest.mark.parametrize("cache_ttl_days", [1e6, 1e12, float("inf")])
+def test_a_ttl_may_be_endless(cache_ttl_days: float, opened: Open) -> None:
+    with serving(says([1])) as server:
+        opened(server, cache_ttl_days=cache_ttl_days).ask({})
+        assert opened(server, cache_ttl_days=cache_ttl_days).ask({}).from_cache
+
+
+def test_a_failed_refresh_leaves_the_cached_response(opened: Open) -> None:
+    with serving(says([1]), Say(b"oops", status=500)) as server:
+        opened(server).ask({})
+        with pytest.raises(ServiceError):
+            opened(server, not_before=datetime.now(UTC)).ask({})
+        assert opened(server).ask({}).content == [1]
+
+
+def test_a_young_response_may_be_refreshed(opened: Open) -> None:
+    with serving(says([1]), says([2]), says([3])) as server:
+        session = opened(server)
+        assert session.ask({}, lasting=True).content == [1]
+        fresh = session.ask({}, lasting=True, anew=True)
+        assert (fresh.content, fresh.from_cache, session.sent, session.from_cache) == ([2], False, 2, 0)
+        assert session.ask({}).content == [2]
+        assert opened(server, offline=True).ask({}, anew=True).content == [2]
+    assert len(server.asked) == 2
+
+
+def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
+    with serving(says([1])) as server:
+        opened(server).ask({"q": "1"})
+        offline = opened(server, offline=True, contact=None)
+        assert offline.ask({"q": "1"}).content == [1]
+        with pytest.raises(ServiceError, match="offline"):
+            offline.ask({"q": "2"})
+        with pytest.raises(ServiceError, match=r"offline.*younger than 0 days"):
+            opened(server, offline=True, cache_ttl_days=0).ask({"q": "1"})
+        soon = datetime.now(UTC) + timedelta(minutes=1)
+        with pytest.raises(ServiceError, match=r"younger than 30 days and not older than 20\d\d-.* UTC"):
+            opened(server, offline=True, not_before=soon).ask({"q": "1"})
+    assert len(server.asked) == 1
+
+
+BAD = [
+    Say(status=500), Say(status=404), Say(status=503), Say(b"<html>"), Say(b'{"a": [1'), Say(b"[1, 2]", sent=2),
+    Say(drop=True), says({"error": {"code": "maxlag", "info": "lag"}}),
+    says({"error": {"code": "other", "info": "no"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("say", BAD)
+def test_bad_responses_are_never_cached(say: Say, opened: Open) -> None:
+    with serving(say) as server:
+        session = opened(server, tries=2)
+        with pytest.raises(ServiceError):
+            session.ask({}, error_of=maxlag)
+        server.play = lambda asked: says([1])
+        assert opened(server).ask({}, error_of=maxlag).content == [1]
+
+
+def test_two_services_have_two_caches(opened: Open, tmp_path: Path) -> None:
+    with serving(says(["yago"])) as yago, serving(says(["wikidata"])) as wikidata:
+        one, other = opened(yago), opened(wikidata, name="Wikidata Query Service")
+        assert one.ask({"q": "1"}).content == ["yago"]
+        assert other.ask({"q": "1"}).content == ["wikidata"]
+        assert opened(wikidata).ask({"q": "1"}).content == ["wikidata"]
+    names = sorted(file.name for file in (tmp_path / "answers").iterdir())
+    assert names == ["wikidata-query-service.sqlite", "yago.sqlite"]
+
+
+def test_a_damaged_cache_is_named(opened: Open, tmp_path: Path) -> None:
+    file = tmp_path / "answers" / "yago.sqlite"
+    file.parent.mkdir()
+    file.write_bytes(b"this is no database, " * 1000)
+    with (
+        serving(says([1])) as server,
+        pytest.raises(WorkspaceError, match=r"yago\.sqlite.*remove the file where it is damaged"),
+    ):
+        opened(server).ask({})
+
+
+def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path: Path) -> None:
+    with serving(says({"rows": ["Oslo"]}, headers={"Set-Cookie": "id=secret"})) as server:
+        opened(server).ask({}, method="POST")
+    file = tmp_path / "answers" / "yago.sqlite"
+    with closing(sqlite3.connect(file)) as database:
+        ((value,),) = database.execute("SELECT value FROM cached_responses")
+    assert json.loads(json.loads(value)["body"]) == {"rows": ["Oslo"]}
+    assert not any(word in file.read_bytes() for word in (CONTACT.encode(), b"secret"))
+
+
+def test_a_damaged_response_is_requested_again(opened: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(says([1])) as server:
+        opened(server).ask({})
+        with closing(sqlite3.connect(tmp_path / "answers" / "yago.sqlite")) as database, database:
+            database.execute("UPDATE cached_responses SET value = replace(CAST(value AS TEXT), '[1]', '[2]')")
+        assert opened(server).ask({}).content == [1]
+        assert "is damaged" in caplog.text
+        assert opened(server, offline=True).ask({}).content == [1]
+    assert len(server.asked) == 2
+
+
+SOON = datetime.now(UTC) + timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("content", "lasting", "other", "again"),
+    [
+        ([1], True, {"cache_ttl_days": 0}, 1),
+        ([1], True, {"not_before": SOON}, 1),
+        ([1], True, {"offline": True, "cache_ttl_days": 0}, 1),
+        ([1], False, {"cache_ttl_days": 0}, 2),
+        ([1], False, {}, 1),
+        ({"whole": True}, lambda content: content["whole"], {"cache_ttl_days": 0}, 1),
+        ({"whole": False}, lambda content: content["whole"], {"cache_ttl_days": 0}, 2),
+        ({"whole": False}, lambda content: content["whole"], {}, 1),
+    ],
+)
+def test_a_lasting_response_never_expires(content: Any, lasting: Any, other: Any, again: int, opened: Open) -> None:
+    with serving(says(content)) as server:
+        opened(server).ask({}, lasting=lasting)
+        assert opened(server, **other).ask({}, lasting=lasting).content == content
+    assert len(server.asked) == again
+
+
+@pytest.mark.parametrize("bad", [Say(b"<html>"), says({"error": {"code": "other", "info": "no"}})])
+def test_a_bad_response_does_not_last(bad: Say, opened: Open) -> None:
+    with serving(bad, says([1])) as server:
+        with pytest.raises(ServiceError):
+            opened(server).ask({}, lasting=True, error_of=maxlag)
+        assert opened(server).ask({}, lasting=True, error_of=maxlag).content == [1]
+
+
+ASKS = """
+import sys
+from pathlib import Path
+from data.sources.http.session import Service, Session
+service = Service("YAGO", sys.argv[1], requests_per_minute=60_000)
+with Session(service, contact="tests@example.org", cache=Path(sys.argv[2])) as session:
+    for number in range(6):
+        print(session.ask({"q": str(number)}, method="POST").content, flush=True)
+"""
+
+
+def test_a_killed_run_is_resumed(tmp_path: Path) -> None:
+    held = threading.Event()
+    killed_at = iter((2, 4))
+    holds = {next(killed_at)}
+
+    def play(asked: Any) -> Say:
+        number = int(asked.form["q"])
+        return says([number], hold=held) if number in holds else says([number])
+
+    command = [sys.executable, "-c", ASKS]
+    with serving(play=play) as server:
+        for arrived in (3, 6):
+            run = subprocess.Popen([*command, server.address, str(tmp_path)], cwd=ROOT, stdout=subprocess.DEVNULL)
+            server.waits_for(arrived, 60)
+            os.kill(run.pid, signal.SIGKILL)
+            assert run.wait() == -signal.SIGKILL
+            holds.clear()
+            holds.update(killed_at)
+        done = subprocess.run(
+            [*command, server.address, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        held.set()
+    assert done.stdout.split() == [f"[{number}]" for number in range(6)]
+    assert [asked.form["q"] for asked in server.asked] == ["0", "1", "2", "2", "3", "4", "4", "5"]

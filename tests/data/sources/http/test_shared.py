@@ -1,0 +1,89 @@
+import itertools
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.errors import ServiceError
+from data.sources.http.session import Service, Session
+from data.sources.http.shared import close_sessions, shared_session
+from tests.data.sources.http.asking import CONTACT
+from tests.data.sources.servers.faults import FaultServer, says, serving
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with serving(says([1])) as server:
+        yield server
+    close_sessions()
+
+
+def session_of(server: FaultServer, cache: Path, **other: Any) -> Session:
+    limits = {"requests_per_minute": other.pop("requests_per_minute", 60_000)}
+    return shared_session(Service("YAGO", server.address, **limits), contact=CONTACT, cache=cache, **other)
+
+
+def test_equal_arguments_share_one_session(server: FaultServer, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        sessions = set(pool.map(lambda _: session_of(server, tmp_path), range(32)))
+    assert len(sessions) == 1
+    different = [
+        session_of(server, tmp_path / "other"),
+        session_of(server, tmp_path, offline=True),
+        session_of(server, tmp_path, not_before=datetime.now(UTC)),
+        session_of(server, tmp_path, requests_per_minute=6_000),
+    ]
+    assert len({*sessions, *different}) == 5
+
+
+@pytest.mark.parametrize("close", [close_sessions, None])
+def test_a_closed_session_is_opened_anew(close: Any, server: FaultServer, tmp_path: Path) -> None:
+    first = session_of(server, tmp_path)
+    (close or first.close)()
+    assert first.is_closed
+    with pytest.raises(ServiceError, match="closed"):
+        first.ask({})
+    assert session_of(server, tmp_path).ask({}).content == [1]
+
+
+def test_requests_per_minute_hold_over_all_sessions_of_an_address(server: FaultServer, tmp_path: Path) -> None:
+    began = datetime.now(UTC)
+    several = [session_of(server, tmp_path / str(number), requests_per_minute=1_200) for number in range(2)]
+    several.append(session_of(server, tmp_path, not_before=began, requests_per_minute=1_200))
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda session: [session.ask({"q": str(number)}) for number in range(4)], several))
+    times = sorted(asked.at for asked in server.asked)
+    assert len(times) == 12
+    assert min(later - sooner for sooner, later in itertools.pairwise(times)) > 0.03
+
+
+def test_a_forked_process_opens_its_own(server: FaultServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parents = session_of(server, tmp_path)
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: -1)
+        assert session_of(server, tmp_path) is not parents
+        close_sessions()
+    assert not parents.is_closed
+    parents.close()
+
+
+def test_workers_are_refused_when_sessions_close(server: FaultServer, tmp_path: Path) -> None:
+    session = session_of(server, tmp_path)
+
+    def ask(worker: int) -> str:
+        try:
+            for number in range(100_000):
+                session.ask({"q": f"{worker} {number}"})
+        except ServiceError as error:
+            return str(error)
+        return "never refused"
+
+    with ThreadPoolExecutor(4) as pool:
+        workers = [pool.submit(ask, worker) for worker in range(4)]
+        server.waits_for(8)
+        close_sessions()
+        assert all("closed" in worker.result(timeout=20) for worker in workers)

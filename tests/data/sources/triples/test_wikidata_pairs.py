@@ -1,0 +1,197 @@
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from data.errors import InputError, ServiceError, ServiceTimeout
+from data.records import Triple, WikidataId
+from data.sources.graph.dump import Dump
+from data.sources.graph.sparql import Row, SparqlStore
+from data.sources.triples import of_property, wikidata_pairs
+from data.sources.triples.wikidata_pairs import DIRECT, ENTITY
+from tests.data.sources.graph.oxigraph import served
+from tests.data.sources.graph.small_graphs import Changed, graph
+from tests.data.sources.graph.sparql_server import asking, cutting
+from tests.data.sources.graph.turtle import HEAD
+
+OCCUPATION, SPORT, BORN, ALIKE = map(WikidataId, ("P106", "P641", "P569", "P460"))
+PEOPLE, OCCUPATIONS = range(1, 121), range(1001, 1008)
+WORDS = "@prefix wdt: <http://www.wikidata.org/prop/direct/> .\n"
+ENGLISH, GERMAN = "https://en.wikipedia.org/", "https://de.wikipedia.org/"
+
+
+def article(item: str, wiki: str = ENGLISH) -> str:
+    return f"<{wiki}wiki/{item}> schema:about wd:{item} ; schema:isPartOf <{wiki}> .\n"
+
+
+def has_article(number: int) -> bool:
+    """Two people of three have an English article, and all occupations but one."""
+    return number % 3 != 0 if number in PEOPLE else number != OCCUPATIONS[-1]
+
+
+def occupations(number: int) -> set[int]:
+    """Everybody has one, every fourth has two."""
+    return {OCCUPATIONS[number % 7]} | ({OCCUPATIONS[(number + 1) % 7]} if number % 4 == 0 else set())
+
+
+def people_and_occupations() -> str:
+    text = [WORDS]
+    for number in PEOPLE:
+        text += [f"wd:Q{number} wdt:P106 wd:Q{held} .\n" for held in sorted(occupations(number))]
+        text.append(f'wd:Q{number} wdt:P569 "1970-01-01"^^xsd:date .\n')
+    text += [article(f"Q{number}", ENGLISH if has_article(number) else GERMAN) for number in (*PEOPLE, *OCCUPATIONS)]
+    text.append(
+        'wd:P106 rdfs:label "occupation"@en , "Beruf"@de .\n'
+        # an unknown value, a nameless one, a value that is no item, a lexeme, itself, an item elsewhere
+        "wd:Q1 wdt:P641 <http://www.wikidata.org/.well-known/genid/0f> , _:unknown , wd:P106 , wd:L7 , wd:Q1 .\n"
+        "wd:L7 wdt:P641 wd:Q2 .\nwd:Q4 wdt:P641 wd:Q5 , <http://other.example/entity/Q7> .\n"
+        'wd:P641 rdfs:label "b\\u202e {sport}\\n<b>"@en , "z"@en .\n'
+        "wd:Q1 wdt:P460 wd:Q3 . wd:Q3 wdt:P460 wd:Q1 .\n"
+    )
+    return "".join(text)
+
+
+@pytest.fixture(scope="module")
+def wikidata(tmp_path_factory: pytest.TempPathFactory) -> Dump:
+    """A small graph in the words of the Query Service."""
+    return graph(tmp_path_factory.mktemp("wikidata"), people_and_occupations())
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real server that holds it."""
+    file = tmp_path_factory.mktemp("served") / "wikidata.ttl"
+    file.write_text(HEAD + people_and_occupations(), encoding="utf-8")
+    with served(file) as address:
+        yield address
+
+
+def pairs(seeds: list[Triple]) -> list[tuple[str, str]]:
+    return [(seed.subject_id, seed.object_id) for seed in seeds]
+
+
+def by_hand(seed: int) -> list[tuple[str, str]]:
+    """The same sample without a graph: by MD5 of seed and IRIs, both with an article, the first of each subject."""
+
+    def key(pair: tuple[str, str]) -> str:
+        said = f"{seed} {ENTITY}{pair[0]} {ENTITY}{pair[1]}"
+        return hashlib.md5(said.encode(), usedforsecurity=False).hexdigest()
+
+    joined = [
+        (f"Q{number}", f"Q{held}")
+        for number in PEOPLE
+        for held in occupations(number)
+        if has_article(number) and has_article(held)
+    ]
+    first: dict[str, tuple[str, str]] = {}
+    for pair in sorted(joined, key=key):
+        first.setdefault(pair[0], pair)
+    return list(first.values())
+
+
+@pytest.mark.parametrize("seed", [0, 1, -3])
+def test_facts_come_by_their_keys_with_two_articles_and_one_a_subject(seed: int, wikidata: Dump) -> None:
+    every = by_hand(seed)
+    assert 60 < len(every) < 80
+    assert pairs(of_property(wikidata, OCCUPATION, 1_000, seed=seed)) == every
+    assert pairs(of_property(wikidata, OCCUPATION, 12, seed=seed)) == every[:12]
+    assert pairs(of_property(wikidata, OCCUPATION, 1, seed=seed)) == every[:1]
+
+
+def test_the_seed_draws_the_sample(wikidata: Dump) -> None:
+    assert pairs(of_property(wikidata, OCCUPATION, 20, seed=1)) != pairs(of_property(wikidata, OCCUPATION, 20, seed=2))
+
+
+def test_a_fact_says_its_property_its_source_and_when_it_was_asked_for(wikidata: Dump) -> None:
+    seed = of_property(wikidata, OCCUPATION, 1, seed=1)[0]
+    assert (seed.relation, seed.property_id, seed.property) == ("occupation", "P106", "occupation")
+    assert (seed.source, seed.licence, seed.question, seed.list_id) == ("Wikidata", "CC0 1.0", None, None)
+    assert seed.retrieved_at is not None
+    assert seed.retrieved_at.endswith("+00:00")
+
+
+def test_values_that_are_no_items_are_left_out_and_a_hostile_label_is_one_line(wikidata: Dump) -> None:
+    (seed,) = of_property(wikidata, SPORT, 10, seed=1)
+    assert (seed.subject_id, seed.object_id, seed.relation) == ("Q4", "Q5", "P641")
+    assert seed.property == "b {sport} <b>"
+
+
+def test_a_real_server_gives_the_same_sample_and_answers_cut_short_change_nothing(
+    server: str, wikidata: Dump, tmp_path: Path
+) -> None:
+    wanted = [replace(seed, retrieved_at=None) for seed in of_property(wikidata, OCCUPATION, 50, seed=4)]
+    with asking(server, tmp_path / "whole") as endpoint:
+        assert [replace(seed, retrieved_at=None) for seed in of_property(endpoint, OCCUPATION, 50, seed=4)] == wanted
+    with cutting(server, 40) as (in_front, cut), asking(in_front, tmp_path / "cut") as endpoint:
+        assert [replace(seed, retrieved_at=None) for seed in of_property(endpoint, OCCUPATION, 50, seed=4)] == wanted
+    assert any("MD5" in query for query in cut)
+    assert any("VALUES" in query for query in cut)
+
+
+def test_small_blocks_of_pairs_change_nothing(wikidata: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wikidata_pairs, "BLOCK", 7)
+    assert pairs(of_property(wikidata, OCCUPATION, 30, seed=2)) == by_hand(2)[:30]
+
+
+def test_no_item_is_asked_about_twice(wikidata: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wikidata_pairs, "BLOCK", 20)
+    asked = Changed(wikidata, lambda query, rows: rows)
+    of_property(asked, OCCUPATION, 1_000, seed=2)
+    named = [
+        item for query in asked.queries if "VALUES" in query for item in re.findall(rf"<{ENTITY}(Q[0-9]+)>", query)
+    ]
+    assert len(named) == len(set(named)) == len(PEOPLE) + len(OCCUPATIONS)
+
+
+def test_a_property_whose_values_are_no_items_is_refused_after_one_block(
+    wikidata: Dump, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wikidata_pairs, "BLOCK", 50)
+    asked = Changed(wikidata, lambda query, rows: rows)
+    with pytest.raises(InputError, match=r"property P569: none of the 50 pairs at .* joins two items"):
+        of_property(asked, BORN, 10, seed=1)
+    assert not any("VALUES" in query for query in asked.queries)
+
+
+@pytest.mark.parametrize(("property_id", "looked_at"), [("P460", 2), ("P999", 0)])
+def test_a_property_without_a_pair_of_articles_is_refused(property_id: str, looked_at: int, wikidata: Dump) -> None:
+    with pytest.raises(InputError, match=f"property {property_id}: none of the {looked_at} pairs"):
+        of_property(wikidata, WikidataId(property_id), 10, seed=1)
+
+
+@pytest.mark.parametrize(("property_id", "count"), [("Q106", 10), ("P106", 0)])
+def test_what_cannot_be_drawn_is_refused(property_id: str, count: int, wikidata: Dump) -> None:
+    with pytest.raises(InputError, match=f"{count} facts of {property_id} cannot be drawn"):
+        of_property(wikidata, WikidataId(property_id), count, seed=1)
+
+
+def test_a_property_that_is_too_large_says_what_to_do(wikidata: Dump) -> None:
+    def too_slow(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        raise ServiceTimeout("Wikidata needs too long")
+
+    store: SparqlStore = Changed(wikidata, too_slow)
+    with pytest.raises(ServiceTimeout, match=r"property P106: Wikidata needs too long; .*list facts of it in a CSV"):
+        of_property(store, OCCUPATION, 10, seed=1)
+
+
+def test_a_service_that_fails_is_no_property_without_facts(wikidata: Dump) -> None:
+    def fails(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        if "VALUES" in query:
+            raise ServiceError("Wikidata is down")
+        return rows
+
+    with pytest.raises(ServiceError, match=r"^Wikidata is down$"):
+        of_property(Changed(wikidata, fails), OCCUPATION, 10, seed=1)
+
+
+def test_an_item_without_a_direct_statement_is_not_drawn(tmp_path: Path) -> None:
+    statement = "wd:Q1 <http://www.wikidata.org/prop/P641> wd:s1 . wd:s1 <http://www.wikidata.org/prop/statement/P641> "
+    store = graph(
+        tmp_path,
+        WORDS + statement + "wd:Q2 .\nwd:Q3 wdt:P641 wd:Q4 .\n" + "".join(map(article, ("Q1", "Q2", "Q3", "Q4"))),
+    )
+    assert pairs(of_property(store, SPORT, 10, seed=1)) == [("Q3", "Q4")]
+    assert DIRECT.endswith("/direct/")

@@ -1,0 +1,148 @@
+"""What versions say: asked for once, in batches, and never again."""
+
+import hashlib
+from datetime import UTC, datetime
+
+import pytest
+
+from data.errors import ServiceError, ServiceTimeout
+from tests.data.sources.servers.faults import Asked, Say, recorded, says, serving
+from tests.data.sources.wikimedia.mediawiki.conftest import Asking
+from tests.data.sources.wikimedia.mediawiki.small_wiki import PAGE, REVISIONS, TEXTS, contents, page
+
+
+def test_versions_say_what_their_digests_are_of(asking: Asking) -> None:
+    with serving(play=contents) as server:
+        found = asking(server).wiki.contents(sorted(REVISIONS))
+    assert found == TEXTS
+    digests = {number: hashlib.sha1(text.encode()).hexdigest() for number, text in found.items()}
+    assert digests == {entry["revid"]: entry["sha1"] for entry in PAGE["revisions"] if "sha1" in entry}
+    (asked,) = server.asked
+    assert asked.form == {
+        "action": "query", "format": "json", "formatversion": "2", "maxlag": "5", "prop": "revisions",
+        "revids": "7|8|9|10|11|12|13|14|15|16|17", "rvprop": "ids|content", "rvslots": "main",
+    }  # fmt: skip
+
+
+def test_a_version_of_a_real_wiki_is_read(asking: Asking) -> None:
+    with serving(recorded("wikipedia/revisions_by_revid.json")) as server:
+        assert asking(server).wiki.contents([7]) == {7: TEXTS[7]}
+
+
+@pytest.mark.parametrize("number", [13, 99999])
+def test_a_version_that_nobody_may_read_is_absent(number: int, asking: Asking) -> None:
+    assert number not in TEXTS
+    with serving(play=contents) as server:
+        assert asking(server).wiki.contents([7, number, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
+        assert asking(server).wiki.contents([number]) == {}
+
+
+@pytest.mark.parametrize(
+    "main", [{"texthidden": True}, {"texthidden": True, "suppressed": True}, {"textmissing": True}, {}]
+)
+def test_a_text_is_hidden_or_lost_in_several_ways(main: dict[str, bool], asking: Asking) -> None:
+    with serving(page(revisions=[{"revid": 7, "slots": {"main": main}}])) as server:
+        assert asking(server).wiki.contents([7]) == {}
+
+
+def test_an_empty_text_is_a_text(asking: Asking) -> None:
+    with serving(page(revisions=[{"revid": 7, "slots": {"main": {"content": ""}}}])) as server:
+        assert asking(server).wiki.contents([7]) == {7: ""}
+
+
+def test_nothing_is_asked_about_nothing(asking: Asking) -> None:
+    with serving() as server:
+        assert asking(server).wiki.contents([]) == {}
+        assert asking(server).wiki.contents([0, -1]) == {}
+    assert server.asked == []
+
+
+def test_at_most_twenty_are_asked_for_at_once_and_each_once(asking: Asking) -> None:
+    def play(asked: Asked) -> Say:
+        wanted = [int(number) for number in asked.form["revids"].split("|")]
+        return page(revisions=[{"revid": number, "slots": {"main": {"content": str(number)}}} for number in wanted])
+
+    wanted = [*range(45, 0, -1), *range(1, 46)]
+    with serving(play=play) as server:
+        found = asking(server).wiki.contents(wanted)
+    assert found == {number: str(number) for number in range(1, 46)}
+    batches = [list(map(int, asked.form["revids"].split("|"))) for asked in server.asked]
+    assert batches == [list(range(1, 21)), list(range(21, 41)), list(range(41, 46))]
+
+
+def test_the_order_of_the_asked_changes_nothing(asking: Asking) -> None:
+    with serving(play=contents) as server:
+        one = asking(server).wiki.contents([7, 8, 9])
+        other = asking(server).wiki.contents([9, 8, 8, 7])
+    assert one == other
+    assert len(server.asked) == 1
+
+
+def test_contents_too_large_for_one_answer_continue(asking: Asking) -> None:
+    with serving(play=lambda asked: contents(asked, most=2)) as server:
+        assert asking(server).wiki.contents([7, 8, 9, 10, 11]) == {number: TEXTS[number] for number in range(7, 12)}
+    assert [asked.form.get("rvcontinue") for asked in server.asked] == [None, "9", "11"]
+
+
+def test_contents_that_need_too_long_are_asked_for_in_halves(asking: Asking) -> None:
+    def play(asked: Asked) -> Say:
+        few = asked.form["revids"].count("|") < 2
+        return contents(asked) if few else Say(b'{"query": {"pages": [')
+
+    with serving(play=play) as server:
+        assert asking(server).wiki.contents([7, 8, 9, 10]) == {number: TEXTS[number] for number in range(7, 11)}
+    assert [asked.form["revids"] for asked in server.asked] == ["7|8|9|10", "7|8", "9|10"]
+
+
+def test_one_content_that_needs_too_long_is_an_error(asking: Asking) -> None:
+    with serving(Say(b'{"query": {"pages": [')) as server, pytest.raises(ServiceTimeout):
+        asking(server).wiki.contents([7, 8])
+    assert [asked.form["revids"] for asked in server.asked] == ["7|8", "7"]
+
+
+# What never changes is never asked for again
+
+
+def test_a_content_is_kept_whatever_its_age(asking: Asking) -> None:
+    with serving(play=contents) as server:
+        asking(server).wiki.contents([7, 8])
+        old = asking(server, cache_ttl_days=0, not_before=datetime.now(UTC))
+        assert old.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
+        offline = asking(server, cache_ttl_days=0, offline=True)
+        assert offline.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("number", [13, 99999])
+def test_a_content_that_was_not_there_is_asked_for_again_in_time(number: int, asking: Asking) -> None:
+    with serving(play=contents) as server:
+        asking(server).wiki.contents([7, number])
+        asking(server).wiki.contents([7, number])
+        assert len(server.asked) == 1
+        asking(server, cache_ttl_days=0).wiki.contents([7, number])
+    assert len(server.asked) == 2
+
+
+BAD = [
+    page(revisions=[{"revid": "7", "slots": {"main": {"content": "a"}}}]),
+    page(revisions=[{"revid": 7, "slots": {"main": {"content": None}}}]),
+    page(revisions=[{"revid": 7, "slots": {"main": {"content": {"claims": {}}}}}]),
+    page(revisions=[{"revid": 7, "slots": {"main": "text"}}]),
+    page(revisions=[{"revid": 7, "slots": []}]),
+    page(revisions=[{"revid": 7, "content": "without slots"}]),
+    page(revisions=["x"]),
+    says({"query": {"pages": {"3": {}}}}),
+]
+
+
+@pytest.mark.parametrize("say", BAD)
+def test_what_is_no_content_is_an_error_and_not_kept(say: Say, asking: Asking) -> None:
+    with serving(say, recorded("wikipedia/revisions_by_revid.json")) as server:
+        with pytest.raises(ServiceError, match="not what a wiki was asked for"):
+            asking(server).wiki.contents([7])
+        assert asking(server).wiki.contents([7]) == {7: TEXTS[7]}
+
+
+def test_what_was_not_asked_for_is_left_out(asking: Asking) -> None:
+    with serving(recorded("wikipedia/revisions_by_revid.json")) as server:
+        assert asking(server).wiki.contents([8]) == {}

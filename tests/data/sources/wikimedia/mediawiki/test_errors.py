@@ -1,0 +1,173 @@
+"""What a wiki's errors mean, in the answers of real ones; each asked for through the real session."""
+
+import json
+from typing import Any
+
+import pytest
+
+from data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from data.sources.wikimedia.mediawiki import error_of
+from data.sources.wikimedia.mediawiki_answers import PATIENCE
+from tests.data.sources.http.asking import Clock
+from tests.data.sources.servers.faults import ANSWERS, Say, recorded, says, serving
+from tests.data.sources.wikimedia.mediawiki.conftest import Asking
+
+OK = recorded("modes/readonly_query_ok.json")
+ASKED = {"prop": "info", "titles": "Chemist"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("error_badaction", r'badvalue: Unrecognized value for parameter "action": nonsense\.'),
+        ("error_badtimestamp", r'badtimestamp: Invalid value "junk"'),
+        ("error_errorformat_plaintext", r'badvalue: Unrecognized value for parameter "action": nonsense\.'),
+        ("revisions_two_titles_with_rvlimit_error", r"invalidparammix: .*only be used on a single page"),
+        ("pageviews_no_backend", r'pvi-cached-error-title: An earlier attempt to fetch page "Ada_Example" failed'),
+    ],
+)
+def test_an_error_is_told_in_the_code_and_words_of_the_wiki(name: str, said: str, asking: Asking, clock: Clock) -> None:
+    told = rf"Wikipedia \(http://127.*\) answered with an error: {said}"
+    with serving(recorded(f"wikipedia/{name}.json")) as server, pytest.raises(ServiceError, match=told) as raised:
+        list(asking(server).wiki.query(ASKED))
+    assert raised.type is ServiceError
+    assert "docref" not in str(raised.value)
+    assert len(server.asked) == 1
+    assert clock.slept == []
+
+
+LAGGING = [
+    ("lag7_maxlag5.json", 5), ("lag42_maxlag20.json", 20), ("modes/lag7_maxlag0.json", 5),
+    ("modes/lag7_maxlag5_formatversion1.json", 5), ("modes/lag7_maxlag5_errorformat_plaintext.json", 5),
+    ("modes/lag7_wbgetentities_maxlag5.json", 5), ("wikipedia/maxlag_minus2.json", 5),
+    ("wikipedia/maxlag_minus2_fv1.json", 5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "seconds"), LAGGING)
+def test_a_lagging_wiki_is_left_in_peace_for_as_long_as_it_says(
+    name: str, seconds: float, asking: Asking, clock: Clock
+) -> None:
+    with serving(recorded(name), OK) as server:
+        (answer,) = asking(server).wiki.query(ASKED)
+    assert answer.content["query"]["pages"][0]["title"] == "Chemist"
+    assert clock.slept == [pytest.approx(seconds)]
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("say", [recorded("lag7_maxlag5.json"), recorded("modes/ratelimited_edit3.json")])
+def test_a_wiki_that_lags_for_minutes_is_waited_for(say: Say, asking: Asking, clock: Clock) -> None:
+    with serving(*[say] * 14, OK) as server:
+        list(asking(server).wiki.query(ASKED))
+    assert len(server.asked) == 15
+    assert 300 < sum(clock.slept) < 900
+    assert min(clock.slept) >= 5
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "tries"),
+    [
+        ("lag7_maxlag5", ServiceError, PATIENCE),
+        ("modes/ratelimited_edit3", ServiceBudget, PATIENCE),
+        ("modes/readonly_edit", ServiceError, 4),
+    ],
+)
+def test_what_does_not_pass_fails_after_all_tries(
+    name: str, kind: type[ServiceError], tries: int, asking: Asking, clock: Clock
+) -> None:
+    code = json.loads((ANSWERS / f"{name}.json").read_text())["error"]["code"]
+    with serving(recorded(f"{name}.json")) as server:
+        with pytest.raises(ServiceError, match=rf"error: {code}: .*after {tries} tries; run again later") as raised:
+            list(asking(server).wiki.query(ASKED))
+        assert raised.type is kind
+    assert len(server.asked) == tries
+
+
+def test_a_wiki_that_finds_us_too_fast_all_the_time_is_left_in_peace(asking: Asking) -> None:
+    with serving(recorded("modes/ratelimited_edit3.json")) as server:
+        wiki = asking(server).wiki
+        for title in ("A", "B"):
+            with pytest.raises(ServiceBudget, match="ratelimited"):
+                wiki.revisions(title)
+    assert len(server.asked) == PATIENCE
+
+
+def test_a_wiki_that_is_read_only_can_be_read(asking: Asking) -> None:
+    with serving(recorded("modes/readonly_edit.json"), OK) as server:
+        assert list(asking(server).wiki.query(ASKED))
+    assert len(server.asked) == 2
+
+
+INTERNAL = "[1f] Caught exception of type Wikimedia\\Rdbms\\DBQueryError"
+
+
+def test_an_exception_inside_a_wiki_may_pass(asking: Asking) -> None:
+    ill = says({"error": {"code": "internal_api_error_DBQueryError", "info": INTERNAL, "errorclass": "x"}})
+    with serving(ill, ill, OK) as server:
+        assert list(asking(server).wiki.query(ASKED))
+    with serving(ill) as server, pytest.raises(ServiceError, match=r"DBQueryError: \[1f\] Caught.*after 4 tries"):
+        list(asking(server).wiki.query({**ASKED, "titles": "B"}))
+
+
+def test_a_wiki_that_ran_out_of_time_is_to_be_asked_for_less(asking: Asking) -> None:
+    slow = says({"error": {"code": "internal_api_error_DBQueryTimeoutError", "info": "A query timed out"}})
+    with serving(slow) as server, pytest.raises(ServiceTimeout, match="DBQueryTimeoutError"):
+        list(asking(server).wiki.query(ASKED))
+
+
+@pytest.mark.parametrize(
+    ("codes", "transient"),
+    [(["maxlag"], True), (["maxlag", "readonly"], True), (["maxlag", "badvalue"], False), (["badvalue"], False)],
+)
+def test_one_error_that_stays_is_enough(codes: list[str], transient: bool) -> None:
+    problem = error_of({"errors": [{"code": code, "text": f"{code} text", "module": "main"} for code in codes]})
+    assert problem is not None
+    assert problem.transient is transient
+
+
+@pytest.mark.parametrize("words", [{"info": "A"}, {"text": "A"}, {"html": "A"}, {"*": "A"}])
+def test_an_error_is_found_in_every_form(words: dict[str, str]) -> None:
+    for content in ({"error": {"code": "nosuch", **words}}, {"errors": [{"code": "nosuch", **words}]}):
+        problem = error_of(content)
+        assert problem is not None
+        assert (problem.message, problem.transient) == ("nosuch: A", False)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{"error": None}, {"error": "oops"}, {"error": {}}, {"error": ["a"]}, {"errors": "oops"}, {"errors": [None]},
+     {"error": {"code": ["maxlag"]}}, [], "text", 5, None, True],
+)  # fmt: skip
+def test_an_error_of_no_form_is_still_one(content: Any) -> None:
+    problem = error_of(content)
+    assert problem is not None
+    assert not problem.transient
+
+
+@pytest.mark.parametrize("content", [{}, {"errors": []}, {"warnings": {"main": {"warnings": "w"}}}, {"entities": {}}])
+def test_what_holds_no_error_is_none(content: Any) -> None:
+    assert error_of(content) is None
+
+
+def test_a_warning_is_no_error(asking: Asking) -> None:
+    with serving(recorded("wikipedia/revisions_limit_too_high.json")) as server:
+        (answer,) = asking(server).wiki.query(ASKED)
+    assert "warnings" in answer.content
+
+
+def test_any_other_action_is_asked_the_same_way(asking: Asking) -> None:
+    with serving(recorded("modes/lag7_wbgetentities_maxlag5.json"), says({"entities": {}})) as server:
+        assert asking(server).wiki.ask({"action": "wbgetentities", "ids": "Q1"}).content == {"entities": {}}
+    same = {"format": "json", "formatversion": "2", "maxlag": "5"}
+    assert [asked.form for asked in server.asked] == [{"action": "wbgetentities", "ids": "Q1", **same}] * 2
+
+
+def test_an_answer_that_is_not_what_was_asked_for_is_an_error_and_not_kept(asking: Asking) -> None:
+    def reads(content: Any) -> None:
+        content["entities"]["Q1"]
+
+    with serving(says({"entities": {}}), says({"entities": {"Q1": {}}})) as server:
+        wiki = asking(server).wiki
+        with pytest.raises(ServiceError, match=r"not what a wiki was asked for \(KeyError: 'Q1'\)"):
+            wiki.ask({"action": "wbgetentities"}, reads=reads)
+        assert wiki.ask({"action": "wbgetentities"}, reads=reads).content == {"entities": {"Q1": {}}}

@@ -1,0 +1,228 @@
+"""Pages and what they link to, from recorded answers."""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from data.errors import InputError, ServiceError
+from data.sources.wikimedia.wikipedia import Wikipedia
+from tests.data.sources.servers.faults import ANSWERS, Asked, FaultServer, Say, recorded, says, serving
+from tests.data.sources.wikimedia.mediawiki.conftest import Asking
+from tests.data.sources.wikimedia.mediawiki.small_wiki import page
+
+TEXT = (
+    "Ada Example (born 1 January 1970) is a British chemist and politician. She was born in Leeds.\n\n\n"
+    "== Career ==\nShe was the minister of trade.\n\n\n== Death ==\nShe is alive."
+)
+URL = "https://en.wikipedia.example/wiki/Ada_Example"
+
+
+def recorded_page() -> dict[str, Any]:
+    """What recorded answers to each part of the question say of the page, as one answer says it."""
+    whole: dict[str, Any] = {}
+    for name in ("extracts_info_redirect", "extracts_full_plaintext", "pageprops_ppprop"):
+        whole |= json.loads((ANSWERS / f"wikipedia/{name}.json").read_text())["query"]["pages"][0]
+    return whole | {"revisions": [{"revid": 17, "parentid": 16}]}
+
+
+def test_a_page_is_asked_for_in_one_request(asking: Asking) -> None:
+    before = datetime.now(UTC)
+    with serving(page(**recorded_page())) as server:
+        found = asking(server).page("Ada X")
+    assert found is not None
+    assert (found.title, found.page_id, found.revision) == ("Ada Example", 3, 17)
+    assert found.text == TEXT
+    assert found.address == "http://127.0.0.1:8099/wiki/Ada_Example"
+    assert found.item_id == "Q2"
+    assert before <= found.retrieved_at <= datetime.now(UTC)
+    (asked,) = server.asked
+    assert asked.form == {
+        "action": "query", "format": "json", "formatversion": "2", "maxlag": "5",
+        "prop": "extracts|info|pageprops|revisions", "titles": "Ada X", "redirects": "1", "explaintext": "1",
+        "inprop": "url", "ppprop": "wikibase_item", "rvprop": "ids",
+    }  # fmt: skip
+
+
+def test_a_page_that_comes_in_parts_is_put_together(asking: Asking) -> None:
+    more = {"continue": {"excontinue": 1, "continue": "||info"}}
+    first = page(revisions=[{"revid": 17}], pageprops={"wikibase_item": "Q2"})
+    first = says({**json.loads(first.body), **more})
+    with serving(first, page(extract=TEXT, fullurl=URL)) as server:
+        found = asking(server).page("Ada Example")
+    assert found is not None
+    assert (found.revision, found.item_id, found.text, found.address) == (17, "Q2", TEXT, URL)
+
+
+@pytest.mark.parametrize("name", ["missing_title", "missing_pageid"])
+def test_a_page_that_is_not_there_is_none(name: str, asking: Asking) -> None:
+    with serving(recorded(f"wikipedia/{name}.json")) as server:
+        assert asking(server).page("Nope") is None
+
+
+def test_a_page_is_none_where_its_title_is_none(asking: Asking) -> None:
+    content = json.loads((ANSWERS / "wikipedia/invalid_title.json").read_text())
+    content["query"]["pages"] = content["query"]["pages"][1:]
+    with serving(says(content)) as server:
+        assert asking(server).page("../../etc/passwd") is None
+    assert server.asked[0].form["titles"] == "../../etc/passwd"
+
+
+def test_a_page_without_text_has_an_empty_one(asking: Asking) -> None:
+    with serving(page(revisions=[{"revid": 1}])) as server:
+        found = asking(server).page("Ada Example")
+    assert found is not None
+    assert (found.text, found.item_id, found.address) == ("", None, server.address)
+
+
+HOSTILE = [
+    'He said "no"', "{0.__class__} {{template}}", "a\r\nb\x00c\u2028d", "\u202eעברית", "<script>alert(1)</script>",
+    "../../etc/passwd", "[ENTITY]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", HOSTILE)
+def test_hostile_pages_are_read_letter_by_letter(said: str, asking: Asking) -> None:
+    with serving(page(title=said, extract=said, revisions=[{"revid": 1}])) as server:
+        fresh = asking(server).page("Ada Example")
+        kept = asking(server).page("Ada Example")
+    assert fresh == kept
+    assert fresh is not None
+    assert (fresh.title, fresh.text) == (said, said)
+
+
+@pytest.mark.parametrize(
+    "said", ["javascript:alert(1)", "https://a b/", "/wiki/Ada", "", "data:text/html,x", "http://x\n"]
+)
+def test_an_address_that_is_none_of_the_web_is_not_believed(said: str, asking: Asking) -> None:
+    with serving(page(canonicalurl=said, fullurl=said, revisions=[{"revid": 1}])) as server:
+        found = asking(server).page("Ada Example")
+    assert found is not None
+    assert found.address == server.address
+
+
+def test_the_canonical_address_comes_first(asking: Asking) -> None:
+    with serving(page(canonicalurl=URL, fullurl=URL.replace("https", "http"), revisions=[{"revid": 1}])) as server:
+        found = asking(server).page("Ada Example")
+    assert found is not None
+    assert found.address == URL
+
+
+@pytest.mark.parametrize("item", ["", "q2", "Q02", "P31", "Q2; DROP", "L5"])
+def test_an_item_that_is_none_is_none(item: str, asking: Asking) -> None:
+    with serving(page(pageprops={"wikibase_item": item}, revisions=[{"revid": 1}])) as server:
+        found = asking(server).page("Ada Example")
+    assert found is not None
+    assert found.item_id is None
+
+
+ONE: dict[str, Any] = {"revisions": [{"revid": 1}]}
+BAD = [
+    page(), page(revisions=[]), page(revisions=[{"revid": "17"}]), page(revisions=[[]]), page(revisions={"revid": 1}),
+    page(**ONE, extract=None), page(**ONE, extract={"*": "text"}), page(**ONE, pageprops=[]),
+    page(**ONE, pageprops={"wikibase_item": 2}), page(**ONE, canonicalurl=5), page(**{**ONE, "title": 5}),
+    page(**{**ONE, "pageid": "3"}),
+    recorded("wikipedia/extracts_three_titles_full_continue.json"),
+    recorded("wikipedia/missing_title_formatversion1.json"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("say", BAD)
+def test_what_is_no_page_is_an_error_and_not_kept(say: Say, asking: Asking) -> None:
+    with serving(say, page(**recorded_page())) as server:
+        with pytest.raises(ServiceError, match="not what a wiki was asked for"):
+            asking(server).page("Ada Example")
+        assert asking(server).page("Ada Example") is not None
+
+
+# Pages that are kept for good
+
+MISSING = recorded("wikipedia/missing_title.json")
+WITH_TEXT = page(extract=TEXT, **ONE)
+
+
+def for_good(asking: Asking, server: FaultServer) -> Wikipedia:
+    """A Wikipedia whose pages are kept for good, and whose other answers are old at once."""
+    return Wikipedia(asking(server, cache_ttl_days=0).wiki, kept_pages=True)
+
+
+def test_a_page_with_a_text_may_be_kept_for_good(asking: Asking) -> None:
+    with serving(WITH_TEXT, page(extract="another", **ONE)) as server:
+        first = for_good(asking, server).page("Ada Example")
+        assert for_good(asking, server).page("Ada Example") == first
+        assert len(server.asked) == 1
+        changed = asking(server, cache_ttl_days=0).page("Ada Example")
+    assert changed is not None
+    assert changed.text == "another"
+
+
+@pytest.mark.parametrize("say", [MISSING, page(**ONE), page(extract="", **ONE)])
+def test_a_page_without_a_text_is_asked_for_again_until_it_has_one(say: Say, asking: Asking) -> None:
+    with serving(say, WITH_TEXT) as server:
+        before = for_good(asking, server).page("Ada Example")
+        assert before is None or before.text == ""
+        for _ in range(2):
+            found = for_good(asking, server).page("Ada Example")
+            assert found is not None
+            assert found.text == TEXT
+    assert len(server.asked) == 2
+
+
+def test_parts_of_a_page_are_never_of_different_days(asking: Asking) -> None:
+    def parts(asked: Asked) -> Say:
+        day = (len(server.asked) + 1) // 2
+        if "excontinue" in asked.form:
+            return page(extract=f"day {day}")
+        more = {"continue": {"excontinue": "1", "continue": "||info"}}
+        return says({**json.loads(page(revisions=[{"revid": day}]).body), **more})
+
+    with serving(play=parts) as server:
+        pages = [for_good(asking, server).page("Ada Example") for _ in range(2)]
+    assert [(one.revision, one.text) for one in pages if one is not None] == [(1, "day 1"), (2, "day 2")]
+
+
+# What a page links to
+
+
+def links(asked: Asked) -> Say:
+    first = {"continue": {"plcontinue": "4|0|Climate_change", "continue": "||"}}
+    if "plcontinue" not in asked.form:
+        return says({**first, **json.loads(page(links=[{"ns": 0, "title": "Abortion"}, {"ns": 0, "title": "B"}]).body)})
+    assert asked.form["plcontinue"] == "4|0|Climate_change"
+    return page(links=[{"ns": 0, "title": "B"}, {"ns": 0, "title": 'Climate "change"\n'}, {"ns": 0, "title": "../x"}])
+
+
+def test_all_articles_that_a_page_links_to_are_listed_once(asking: Asking) -> None:
+    with serving(play=links) as server:
+        found = asking(server).linked("Wikipedia:List of controversial issues")
+    assert found == ("Abortion", "B", 'Climate "change"\n', "../x")
+    assert server.asked[0].form == {
+        "action": "query", "format": "json", "formatversion": "2", "maxlag": "5", "prop": "links", "plnamespace": "0",
+        "titles": "Wikipedia:List of controversial issues", "redirects": "1", "pllimit": "max",
+    }  # fmt: skip
+
+
+def test_links_that_are_no_articles_are_left_out(asking: Asking) -> None:
+    with serving(page(links=[{"ns": 4, "title": "Wikipedia:About"}, {"ns": 0, "title": "A"}])) as server:
+        assert asking(server).linked("List") == ("A",)
+
+
+def test_a_page_without_links_links_to_nothing(asking: Asking) -> None:
+    with serving(page()) as server:
+        assert asking(server).linked("List") == ()
+
+
+@pytest.mark.parametrize("title", ["Nope", "A|B", ""])
+def test_a_list_that_is_not_there_is_an_error(title: str, asking: Asking) -> None:
+    none = pytest.raises(InputError, match=f"Wikipedia has no page named '{re.escape(title)}'")
+    with serving(recorded("wikipedia/missing_title.json")) as server, none:
+        asking(server).linked(title)
+    assert len(server.asked) == (title == "Nope")
+
+
+@pytest.mark.parametrize("said", [["A"], [{"title": "A"}], [{"ns": 0}], [{"ns": 0, "title": 5}], "x", 5])
+def test_what_are_no_links_is_an_error(said: Any, asking: Asking) -> None:
+    with serving(page(links=said)) as server, pytest.raises(ServiceError, match="not what a wiki was asked for"):
+        asking(server).linked("List")

@@ -1,0 +1,198 @@
+"""The history of a page, from recorded answers; a person can check each by reading revisions_all.json."""
+
+import hashlib
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from data.errors import ServiceError
+from tests.data.sources.servers.faults import Say, recorded, says, serving
+from tests.data.sources.wikimedia.mediawiki.conftest import Asking
+from tests.data.sources.wikimedia.mediawiki.small_wiki import REVISIONS, TEXTS, in_parts, page
+
+ASKED = {
+    "action": "query", "format": "json", "formatversion": "2", "maxlag": "5", "prop": "revisions",
+    "titles": "Ada Example", "rvprop": "ids|timestamp|user|userid|flags|sha1|size|comment|tags", "rvlimit": "max",
+    "rvdir": "newer",
+}  # fmt: skip
+
+
+def test_a_history_in_parts_is_read_whole_and_oldest_first(asking: Asking) -> None:
+    before = datetime.now(UTC)
+    with serving(play=in_parts) as server:
+        history = asking(server).wiki.revisions("Ada Example")
+        assert history is not None
+        assert history.address == server.address
+    assert [revision.revision_id for revision in history.revisions] == list(range(7, 18))
+    assert [revision.parent_id for revision in history.revisions] == [0, *range(7, 17)]
+    assert (history.title, history.page_id) == ("Ada Example", 3)
+    assert before <= history.retrieved_at <= datetime.now(UTC)
+    assert server.asked[0].form == ASKED
+
+
+def test_a_revision_says_who_when_and_what_of(asking: Asking) -> None:
+    with serving(play=in_parts) as server:
+        history = asking(server).wiki.revisions("Ada Example")
+    assert history is not None
+    by_id = {revision.revision_id: revision for revision in history.revisions}
+    undone = by_id[9]
+    assert (undone.user, undone.registered, undone.timestamp) == ("Bob Reverter", True, "2026-11-20T18:08:51Z")
+    assert undone.comment is not None
+    assert undone.comment.startswith("Undid revision 8 by [[Special:Contributions/Alice Editor|")
+    assert undone.tags == ("mw-manual-revert", "mw-reverted")
+    assert (undone.hidden, undone.content_hidden) == (False, False)
+    for number, text in TEXTS.items():
+        assert by_id[number].sha1 == hashlib.sha1(text.encode()).hexdigest()
+        assert by_id[number].size == len(text.encode())
+
+
+def test_what_is_hidden_is_said_to_be(asking: Asking) -> None:
+    with serving(play=in_parts) as server:
+        history = asking(server).wiki.revisions("Ada Example")
+    assert history is not None
+    (hidden,) = [revision for revision in history.revisions if revision.hidden]
+    assert (hidden.revision_id, hidden.parent_id, hidden.size) == (13, 12, 30)
+    assert (hidden.user, hidden.comment, hidden.sha1, hidden.registered) == (None, None, None, False)
+    assert hidden.content_hidden
+
+
+ENTRY = {key: said for key, said in REVISIONS[8].items() if key not in ("slots", "parsedcomment")}
+
+
+def history_of(entry: Any, asking: Asking) -> Any:
+    with serving(page(revisions=[entry])) as server:
+        history = asking(server).wiki.revisions("Ada Example")
+    assert history is not None
+    (revision,) = history.revisions
+    return revision
+
+
+@pytest.mark.parametrize(
+    ("hides", "gone"),
+    [
+        ({"userhidden": True}, "user"), ({"commenthidden": True}, "comment"), ({"sha1hidden": True}, "sha1"),
+        ({"sha1hidden": True, "suppressed": True}, "sha1"),
+    ],
+)  # fmt: skip
+def test_each_thing_is_hidden_by_itself(hides: dict[str, bool], gone: str, asking: Asking) -> None:
+    revision = history_of({key: said for key, said in ENTRY.items() if key != gone} | hides, asking)
+    assert revision.hidden
+    assert revision.content_hidden == (gone == "sha1")
+    for name in ("user", "comment", "sha1"):
+        assert (getattr(revision, name) is None) == (name == gone)
+    assert revision.registered == (gone != "user")
+
+
+@pytest.mark.parametrize(
+    ("entry", "registered"),
+    [
+        ({"user": "Alice", "userid": 6}, True),
+        ({"user": "Alice ~2025-1 fan", "userid": 6}, True),
+        ({"user": "~2025", "userid": 6}, True),
+        ({"user": "127.0.0.1", "userid": 0, "anon": True}, False),
+        ({"user": "2001:DB8::1", "userid": 0, "anon": True}, False),
+        ({"user": "en>Alice", "userid": 0}, False),
+        ({"user": "~2025-12345-67", "userid": 99}, False),
+        ({"user": "~2026-1234567", "userid": 99}, False),
+        ({"user": "*Unregistered 5", "userid": 99, "temp": True}, False),
+    ],
+)
+def test_only_accounts_that_stay_are_registered(entry: Any, registered: bool, asking: Asking) -> None:
+    revision = history_of({**ENTRY, **entry}, asking)
+    assert revision.registered is registered
+    assert revision.user == entry["user"]
+
+
+def test_old_revisions_may_have_no_digest(asking: Asking) -> None:
+    revision = history_of({**ENTRY, "sha1": ""}, asking)
+    assert revision.sha1 is None
+    assert not revision.hidden
+
+
+def test_old_revisions_may_have_no_parent(asking: Asking) -> None:
+    revision = history_of({key: said for key, said in ENTRY.items() if key != "parentid"}, asking)
+    assert (revision.revision_id, revision.parent_id) == (8, 0)
+
+
+HOSTILE = [
+    '"};DROP TABLE',
+    "{0.__class__}",
+    "a\nb",
+    "\u202eright to left עברית",
+    "<script>alert(1)</script>",
+    "../../etc",
+]
+
+
+@pytest.mark.parametrize("said", HOSTILE)
+def test_hostile_words_come_back_letter_by_letter(said: str, asking: Asking) -> None:
+    revision = history_of({**ENTRY, "user": said, "comment": said, "tags": [said]}, asking)
+    assert (revision.user, revision.comment, revision.tags) == (said, said, (said,))
+
+
+@pytest.mark.parametrize("name", ["missing_title", "missing_pageid", "missing_revid"])
+def test_a_page_that_is_not_there_has_no_history(name: str, asking: Asking) -> None:
+    with serving(recorded(f"wikipedia/{name}.json")) as server:
+        assert asking(server).wiki.revisions("Nope") is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"pages": [{"title": "../x", "invalidreason": "relative path", "invalid": True}]},
+        {"pages": [{"ns": -1, "title": "Special:Search", "special": True}]},
+        {"interwiki": [{"title": "fr:Paris", "iw": "fr"}]},
+        {},
+    ],
+)
+def test_what_is_no_page_has_no_history(query: Any, asking: Asking) -> None:
+    with serving(says({"batchcomplete": True, "query": query})) as server:
+        assert asking(server).wiki.revisions("../x") is None
+    assert server.asked[0].form["titles"] == "../x"
+
+
+def test_a_redirect_is_followed_where_that_is_wanted(asking: Asking) -> None:
+    with serving(recorded("wikipedia/revisions_all.json")) as server:
+        wikipedia = asking(server)
+        followed = wikipedia.history("Ada X")
+        wikipedia.wiki.revisions("Ada X")
+    assert followed is not None
+    assert followed.title == "Ada Example"
+    assert [asked.form.get("redirects") for asked in server.asked] == ["1", None]
+
+
+def test_a_page_outside_what_was_asked_for_has_no_revisions(asking: Asking) -> None:
+    with serving(recorded("wikipedia/revisions_start_older_empty.json")) as server:
+        history = asking(server).wiki.revisions("Ada Example")
+    assert history is not None
+    assert history.revisions == ()
+
+
+BAD = [
+    recorded("wikipedia/revisions_all_formatversion1.json"),
+    recorded("wikipedia/error_badvalue_warning.json"),
+    recorded("wikipedia/revisions_three_titles_latest.json"),
+    recorded("wikipedia/missing_title_formatversion1.json"),
+    recorded("wikipedia/revisions_limit_max.json"),
+    page(revisions=None), page(revisions="x"), page(revisions=[None]), page(revisions=[{}]), page(pageid="3"),
+    page(title=None), page(pageid=True),
+    *(page(revisions=[{**ENTRY, name: said}]) for name, said in {
+        "revid": "8", "parentid": None, "user": 5, "timestamp": None, "sha1": 1, "size": "172", "comment": None,
+        "tags": [1],
+    }.items()),
+    *(page(revisions=[{key: said for key, said in ENTRY.items() if key != name}])
+      for name in ("revid", "user", "timestamp", "size", "comment", "tags")),
+    says({"query": []}), says({"query": "x"}), says({"query": {"pages": ["x"]}}), says({"query": {"pages": "x"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("say", BAD)
+def test_what_is_no_history_is_an_error_and_not_kept(say: Say, asking: Asking) -> None:
+    with serving(say, recorded("wikipedia/revisions_all.json")) as server:
+        with pytest.raises(ServiceError, match="not what a wiki was asked for"):
+            asking(server).wiki.revisions("Ada Example")
+        history = asking(server).wiki.revisions("Ada Example")
+    assert history is not None
+    assert len(history.revisions) == 11
+    assert len(server.asked) == 2

@@ -1,0 +1,162 @@
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from data.errors import InputError, ServiceError
+from data.sources.wikimedia.pageviews import COUNTED_AFTER_DAYS, PageViews, months
+from tests.data.sources.servers.faults import Say, says
+from tests.data.sources.small_sessions import answering
+
+VALID_DATES = "The date(s) you used are valid, but we either do not have data for those date(s), or the project is not"
+UNKNOWN = {"detail": VALID_DATES, "method": "get", "status": 404, "title": "Not Found", "type": "about:blank"}
+OLD_UNKNOWN = {
+    "type": "https://mediawiki.org/wiki/HyperSwitch/errors/not_found",
+    "title": "Not found.",
+    "method": "get",
+}
+
+
+def counted(**views: object) -> dict[str, list[dict[str, object]]]:
+    """An answer of the service; months as m202501."""
+    return {"items": [
+        {"project": "en.wikipedia", "article": "Ada_Example", "granularity": "monthly", "timestamp": f"{month[1:]}0100",
+         "access": "all-access", "agent": "user", "views": said}
+        for month, said in views.items()
+    ]}  # fmt: skip
+
+
+def mean(folder: Path, *script: Say, first: str = "2025-01", last: str = "2025-04") -> float:
+    with answering(folder, *script) as (session, _):
+        return PageViews(session).monthly_mean("Ada Example", first=first, last=last).mean
+
+
+def test_the_mean_is_over_all_months_asked_for(tmp_path: Path) -> None:
+    before = datetime.now(UTC)
+    with answering(tmp_path, says(counted(m202501=100, m202502=50, m202503=0, m202504=51))) as (session, server):
+        views = PageViews(session).monthly_mean("Ada Example", first="2025-01", last="2025-04")
+    assert (views.mean, views.months, views.address) == (50.25, 4, server.address)
+    assert abs(views.retrieved_at - before) < timedelta(seconds=20)
+
+
+def test_a_month_without_an_entry_had_no_views(tmp_path: Path) -> None:
+    assert mean(tmp_path, says(counted(m202502=100, m202504=20))) == 30
+
+
+@pytest.mark.parametrize("said", [UNKNOWN, OLD_UNKNOWN])
+def test_a_page_that_the_service_does_not_know_has_no_views_and_is_asked_for_once(
+    said: dict[str, object], tmp_path: Path
+) -> None:
+    with answering(tmp_path, says(said, status=404)) as (session, server):
+        for _ in range(2):
+            views = PageViews(session).monthly_mean("Nobody", first="2024-12", last="2025-02")
+            assert (views.mean, views.months) == (0, 3)
+    assert len(server.asked) == 1
+
+
+def test_whole_months_of_people_on_the_english_wikipedia_are_asked_for(tmp_path: Path) -> None:
+    with answering(tmp_path, says(counted())) as (session, server):
+        PageViews(session).monthly_mean("Ada Example", first="2023-12", last="2024-02")
+    wanted = "/ask/per-article/en.wikipedia/all-access/user/Ada_Example/monthly/2023120100/2024022900"
+    assert server.asked[0].path == wanted
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "AC/DC", "../../etc/passwd", "..?", "a/../b", "./x", "C#", "Who?", "100% {cats}", "\\", "%2F", "A&B=C;D+E",
+        'He said "hello"', "Café\nnewline", "<b>bold</b>", "مثال", "\u202eelpmaxe", "日本 🎭", "a" * 255, "%00", "...",
+    ],
+)  # fmt: skip
+def test_a_title_is_one_part_of_the_path_whatever_is_in_it(title: str, tmp_path: Path) -> None:
+    with answering(tmp_path, says(counted())) as (session, server):
+        PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
+    head, _, rest = server.asked[0].path.partition("/all-access/user/")
+    quoted, *tail = rest.split("/")
+    assert (head, tail) == ("/ask/per-article/en.wikipedia", ["monthly", "2025010100", "2025013100"])
+    assert unquote(quoted) == title.replace(" ", "_")
+    assert server.asked[0].form == {}
+
+
+@pytest.mark.parametrize("title", ["", " ", ".", "..", " .. ", "\ud800"])
+def test_what_can_be_no_title_is_refused_and_not_asked_for(title: str, tmp_path: Path) -> None:
+    with answering(tmp_path, says(counted())) as (session, server):
+        with pytest.raises(InputError, match=r"no page .*named"):
+            PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
+        assert not server.asked
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "said"),
+    [
+        ("2025-13", "2025-12", "'2025-13' is no month"),
+        ("2025-1", "2025-12", "'2025-1' is no month"),
+        ("2025-01", "2025-12-31", "'2025-12-31' is no month"),
+        ("2025-02", "2025-01", "the first is after the last"),
+        ("2015-06", "2025-01", "counted from 2015-07 on, not from 2015-06"),
+    ],
+)
+def test_months_that_are_none_are_refused(first: str, last: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        mean(tmp_path, says(counted()), first=first, last=last)
+
+
+NONSENSE = {
+    "a wrong address": says({"type": "https://a.example/errors/not_found#route", "title": "Not found."}, status=404),
+    "an HTML page": Say("<!doctype html><title>404</title>", status=404, headers={"Content-Type": "text/html"}),
+    "another 404": says({"httpCode": 404, "httpReason": "Not Found"}, status=404),
+    "HTML": Say("<!doctype html><title>Wikimedia Error</title>"),
+    "half": Say('{"items":[{"project":"en.wikipedia","art'),
+    "a list": says([]),
+    "null": says(None),
+    "no items": says({"items": counted(m202501=1)["items"][0]}),
+    "an item that is none": says({"items": ["views"]}),
+    "no month": says(counted(m=7)),
+    "another month": says(counted(m202505=7)),
+    "no views": says(counted(m202501=None)),
+    "views in words": says(counted(m202501="7")),
+    "views that are true": says(counted(m202501=True)),
+    "fewer than none": says(counted(m202501=-1)),
+    "more than there are": says(counted(m202501=10**400)),
+    "a month twice": says({"items": [*counted(m202501=1)["items"], *counted(m202501=1)["items"]]}),
+    "a bad request": says({"title": "Bad request", "detail": "no"}, status=400),
+}
+
+
+@pytest.mark.parametrize("said", NONSENSE.values(), ids=NONSENSE)
+def test_nonsense_is_an_error_that_names_the_service_and_is_not_kept(said: Say, tmp_path: Path) -> None:
+    with answering(tmp_path, said, says(counted(m202501=8))) as (session, _):
+        client = PageViews(session)
+        with pytest.raises(ServiceError, match=r"The service \(http://127"):
+            client.monthly_mean("Ada Example", first="2025-01", last="2025-04")
+        assert client.monthly_mean("Ada Example", first="2025-01", last="2025-04").mean == 2
+
+
+def test_a_service_that_refuses_for_now_is_asked_again(tmp_path: Path) -> None:
+    assert mean(tmp_path, Say("", status=429, headers={"Retry-After": "3"}), says(counted(m202501=4))) == 1
+
+
+@pytest.mark.parametrize(
+    ("until", "count", "span"),
+    [
+        (date(2026, 11, 21), 12, ("2025-11", "2026-10")),
+        (date(2026, 1, 1), 1, ("2025-12", "2025-12")),
+        (date(2026, 1, 31), 13, ("2024-12", "2025-12")),
+        (date(2024, 3, 31), 2, ("2024-01", "2024-02")),
+    ],
+)
+def test_the_last_whole_months_before_a_day(until: date, count: int, span: tuple[str, str]) -> None:
+    assert months(until, count) == span
+
+
+def test_without_a_day_the_last_month_is_one_that_was_counted() -> None:
+    first, last = months()
+    ended = (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
+    assert last < f"{ended:%Y-%m}"
+    assert (first, last) == months(ended)
+
+
+def test_no_months_are_refused() -> None:
+    with pytest.raises(InputError, match="1 month or more, not 0"):
+        months(count=0)

@@ -1,0 +1,114 @@
+"""Contents of revisions: how values are written there, how they are asked for, and what is none."""
+
+import json
+from typing import Any
+
+import pytest
+
+from data.errors import InputError, ServiceError
+from data.sources.wikimedia.edit_history import edit_histories, edit_history
+from tests.data.sources.servers.faults import Asked, Say, says, serving
+from tests.data.sources.wikimedia.wikidata.conftest import Asking
+from tests.data.sources.wikimedia.wikidata.item_wiki import (
+    BEGUN,
+    BERGEN,
+    FIRST,
+    ITEM,
+    MADE,
+    OSLO,
+    contents_asked,
+    edit,
+    holding,
+    snak,
+)
+from tests.data.sources.wikimedia.wikidata.telling import counted
+
+# How values are written
+
+
+def test_the_same_value_written_in_another_way_is_the_same(asking: Asking) -> None:
+    old, new = snak("P36", "Q585"), snak("P36", "Q585")
+    del old["datavalue"]["value"]["id"], old["hash"]
+    assert _counted_in(asking, old, new) == (100,)
+    del new["datavalue"]["value"]["numeric-id"]
+    assert _counted_in(asking, old, new) == (100,)
+
+
+def test_a_number_is_the_same_with_and_without_its_point_and_a_part_that_says_nothing(asking: Asking) -> None:
+    def place(**said: Any) -> dict[str, Any]:
+        value = {"type": "globecoordinate", "value": {"latitude": 1.5, **said}}
+        return snak("P36", "-") | {"snaktype": "value", "datavalue": value}
+
+    assert _counted_in(asking, place(longitude=2), place(longitude=2.0, altitude=None)) == (100,)
+    assert _counted_in(asking, place(longitude=2), place(longitude=2.5)) == (100, 101)
+
+
+def _counted_in(asking: Asking, *snaks: dict[str, Any]) -> tuple[int, ...]:
+    items = [{"id": ITEM, "claims": {"P36": [{"mainsnak": one, "id": "Q20$a", "rank": "normal"}]}} for one in snaks]
+    return counted(asking, *(edit("", written=json.dumps(item)) for item in items))
+
+
+# The way it is asked
+
+
+def test_many_contents_are_asked_for_in_parts(asking: Asking) -> None:
+    edits = [edit("", {"P36": {"a": f"Q{number // 2 + 1}"}}, beside=str(number)) for number in range(50)]
+    with serving(play=holding(edits)) as server:
+        history = edit_history(asking(server), ITEM, "P36")
+    assert history is not None
+    assert history.edits == tuple(FIRST + number for number in range(0, 50, 2))
+    assert [len(contents_asked([asked])) for asked in server.asked] == [0, 20, 20, 10]
+
+
+def test_what_leaves_every_byte_as_it_was_needs_no_content(asking: Asking) -> None:
+    protected = edit("Protected [[Q20]]: vandalism", OSLO)
+    with serving(play=holding([BEGUN, MADE, protected, protected])) as server:
+        history = edit_history(asking(server), ITEM, "P36")
+    assert history is not None
+    assert history.edits == (101,)
+    assert contents_asked(server.asked) == [100]
+
+
+def test_past_a_hidden_edit_summaries_are_believed_again(asking: Asking) -> None:
+    labels = [edit("/* wbsetlabel-set:1|en */ X", BERGEN, beside=str(number)) for number in range(4)]
+    hidden = edit("", BERGEN, hidden=("content", "comment"))
+    with serving(play=holding([BEGUN, MADE, hidden, *labels])) as server:
+        history = edit_history(asking(server), ITEM, "P36")
+    assert history is not None
+    assert history.edits == (101, 103)
+    assert contents_asked(server.asked) == [100, 101, 103]
+
+
+def test_edits_of_one_second_told_in_the_wrong_order_are_put_right(asking: Asking) -> None:
+    play = holding([BEGUN, edit("", OSLO), edit("", BERGEN)])
+
+    def turned(asked: Asked) -> Say:
+        said = json.loads(play(asked).body)
+        said["query"]["pages"][0]["revisions"].reverse()
+        return says(said)
+
+    with serving(play=turned) as server:
+        history = edit_history(asking(server), ITEM, "P36")
+    assert history is not None
+    assert (history.edits, history.latest) == ((101, 102), 102)
+
+
+def test_a_property_has_its_history_in_its_own_namespace(asking: Asking) -> None:
+    with serving(play=holding([BEGUN])) as server:
+        assert edit_histories(asking(server), "P36", ["P31"]) == {}
+    assert server.asked[0].form["titles"] == "Property:P36"
+
+
+@pytest.mark.parametrize("ids", [("Oslo", "P36"), ("Q20", "capital"), ("../Q20", "P36"), ("Q20|Q21", "P36")])
+def test_what_is_no_id_is_refused_and_nothing_is_asked(ids: tuple[str, str], asking: Asking) -> None:
+    with serving(play=holding([BEGUN])) as server, pytest.raises(InputError, match="not a Wikidata id"):
+        edit_history(asking(server), *ids)
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "content", ["", "<html>", "[]", '{"claims": [1]}', '{"claims": {"P36": [{}]}}', "[" * 100_000, "{}"]
+)
+def test_a_content_that_is_no_item_is_an_error_that_names_the_revision(content: str, asking: Asking) -> None:
+    with pytest.raises(ServiceError, match=r"Wikidata \(http://127.*\): revision 101 is no item"):
+        counted(asking, BEGUN, edit("", written=content))

@@ -1,0 +1,167 @@
+"""Revisions that nobody may read: what is judged without them, across them, and what is told apart."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from data.sources.wikimedia.edit_history import EditHistory, edit_history
+from tests.data.sources.servers.faults import Asked, Say, serving
+from tests.data.sources.wikimedia.wikidata.conftest import Asking
+from tests.data.sources.wikimedia.wikidata.item_wiki import (
+    BEGUN,
+    BERGEN,
+    FIRST,
+    ITEM,
+    MADE,
+    OSLO,
+    SET,
+    Edit,
+    contents_asked,
+    edit,
+    holding,
+)
+from tests.data.sources.wikimedia.wikidata.telling import told
+from tests.data.sources.wikimedia.wikidata.test_edit_history import drawn
+
+LABEL_OSLO = edit("/* wbsetlabel-add:1|en */ X", OSLO, beside="X")
+LABEL_BERGEN = edit("/* wbsetlabel-add:1|en */ X", BERGEN, beside="X")
+BACK = edit("Reverted edits by [[User:A]]", OSLO, tags=("mw-rollback",))
+
+
+def hidden(one: Edit, *what: str) -> Edit:
+    return replace(one, hidden=what or ("comment", "content"))
+
+
+def judged(asking: Asking, *edits: Edit) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    history = told(asking, *edits)
+    return history.edits, history.hidden
+
+
+def test_a_hidden_user_hides_nothing_of_the_edit(asking: Asking) -> None:
+    assert judged(asking, BEGUN, MADE, hidden(SET, "user")) == ((101, 102), ())
+
+
+def test_a_hidden_summary_leaves_the_content_to_tell(asking: Asking) -> None:
+    assert judged(asking, BEGUN, MADE, hidden(SET, "comment"), LABEL_BERGEN) == ((101, 102), ())
+    assert judged(asking, BEGUN, MADE, hidden(LABEL_OSLO, "comment")) == ((101,), ())
+
+
+def test_a_hidden_content_leaves_the_summary_to_tell(asking: Asking) -> None:
+    assert judged(asking, BEGUN, MADE, hidden(SET, "content"), LABEL_BERGEN) == ((101, 102), ())
+    assert judged(asking, BEGUN, MADE, hidden(LABEL_OSLO, "content"), MADE) == ((101, 103), ())
+
+
+def test_what_changed_in_a_hidden_edit_counts_once_at_the_first_that_shows_it(asking: Asking) -> None:
+    assert judged(asking, BEGUN, MADE, hidden(SET), LABEL_BERGEN) == ((101, 103), (102,))
+    assert judged(asking, BEGUN, MADE, hidden(SET), hidden(BACK), hidden(SET), LABEL_BERGEN) == (
+        (101, 105),
+        (102, 103, 104),
+    )
+
+
+def test_a_hidden_edit_that_was_put_back_is_told_apart_and_counts_nothing(asking: Asking) -> None:
+    assert judged(asking, BEGUN, MADE, hidden(SET), BACK, LABEL_OSLO) == ((101,), (102,))
+
+
+def test_a_change_right_after_a_hidden_edit_is_not_counted_twice(asking: Asking) -> None:
+    elsewhere = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q2]]", {"P36": {"a": "Q2"}})
+    assert judged(asking, BEGUN, MADE, hidden(SET), elsewhere) == ((101, 103), (102,))
+
+
+def test_putting_back_what_a_hidden_edit_surely_changed_is_a_change(asking: Asking) -> None:
+    assert judged(asking, BEGUN, MADE, hidden(SET, "content"), BACK) == ((101, 102, 103), ())
+
+
+def test_a_difference_that_a_certain_change_explains_is_no_second_one(asking: Asking) -> None:
+    touched = edit("", BERGEN, reference="Q1")
+    assert judged(asking, BEGUN, MADE, hidden(SET, "content"), touched) == ((101, 102), ())
+    twice = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO)
+    assert judged(
+        asking, BEGUN, MADE, hidden(SET, "content"), hidden(twice, "content"), edit("", OSLO, beside="X")
+    ) == (
+        (101, 102, 103),
+        (),
+    )
+
+
+def test_a_hidden_edit_at_the_end_is_only_told_apart(asking: Asking) -> None:
+    history = told(asking, BEGUN, MADE, hidden(SET))
+    assert (history.edits, history.hidden, history.latest) == ((101,), (102,), 102)
+
+
+def test_an_item_hidden_from_its_beginning_counts_the_first_value_that_shows(asking: Asking) -> None:
+    assert judged(asking, hidden(BEGUN), hidden(MADE), LABEL_OSLO) == ((102,), (100, 101))
+    assert judged(asking, hidden(BEGUN), edit("/* wbsetlabel-add:1|en */ X")) == ((), (100,))
+    assert judged(asking, *(hidden(one) for one in (BEGUN, MADE, SET))) == ((), (100, 101, 102))
+
+
+def test_deleted_revisions_are_told_apart_as_far_as_the_history_names_them(asking: Asking) -> None:
+    gone = [replace(one, deleted=True) for one in (edit("", BERGEN), edit("", {}), edit("", BERGEN))]
+    assert judged(asking, BEGUN, MADE, *gone, LABEL_BERGEN) == ((101, 105), (104,))
+    assert judged(asking, BEGUN, MADE, *gone, LABEL_OSLO) == ((101,), (104,))
+    assert judged(asking, replace(MADE, deleted=True), LABEL_OSLO) == ((101,), (100,))
+
+
+@pytest.mark.parametrize("since", ["hidden", "deleted"])
+def test_a_content_that_goes_while_it_is_asked_for_is_as_if_it_had_never_been_there(since: str, asking: Asking) -> None:
+    edits = [BEGUN, MADE, edit("", BERGEN), edit("", OSLO, beside="X"), edit("", BERGEN, beside="X")]
+    before = holding(edits)
+    after = holding([*edits[:2], replace(edits[2], hidden=("content",)), *edits[3:]])
+
+    def play(asked: Asked) -> Say:
+        if since == "deleted" and asked.form.get("revids"):
+            asked = replace(asked, form={**asked.form, "revids": _without(asked.form["revids"], 102)})
+        return (after if "revids" in asked.form else before)(asked)
+
+    with serving(play=play) as server:
+        history = edit_history(asking(server), ITEM, "P36")
+    assert history is not None
+    assert (history.edits, history.hidden) == ((101, 104), (102,))
+
+
+def test_one_that_goes_from_the_first_of_many_parts_is_noticed_and_no_other_asked_for_again(asking: Asking) -> None:
+    edits = [edit("", {"P36": {"a": f"Q{number}"}}) for number in range(1, 51)]
+    before, after = holding(edits), holding([*edits[:2], replace(edits[2], hidden=("content",)), *edits[3:]])
+    with serving(play=lambda asked: (after if "revids" in asked.form else before)(asked)) as server:
+        history = edit_history(asking(server), ITEM, "P36")
+    assert history is not None
+    assert history.hidden == (102,)
+    assert history.edits == tuple(number for number in range(100, 150) if number != 102)
+    assert contents_asked(server.asked) == list(range(100, 150))
+
+
+def _without(revids: str, number: int) -> str:
+    return "|".join(one for one in revids.split("|") if int(one) != number)
+
+
+def test_the_same_content_elsewhere_stands_in_for_one_that_goes(asking: Asking) -> None:
+    edits = [BEGUN, MADE, edit("", BERGEN), edit("", OSLO), edit("", BERGEN), edit("", OSLO, beside="X")]
+    before, after = holding(edits), holding([*edits[:2], replace(edits[2], hidden=("content",)), *edits[3:]])
+    with serving(play=lambda asked: (after if "revids" in asked.form else before)(asked)) as server:
+        history = edit_history(asking(server), ITEM, "P36")
+    assert history is not None
+    assert (history.edits, history.hidden) == ((101, 104, 105), (102,))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_where_something_is_hidden_no_more_is_counted_than_there_was(seed: int, asking: Asking) -> None:
+    luck = random.Random(seed)
+    edits = drawn(luck, 30)
+    veiled = [hidden(one, *luck.choice(HIDES)) if luck.random() < 0.4 else one for one in edits]
+    states = [{}, *(one.stated.get("P36", {}) for one in edits)]
+    true = {FIRST + place for place in range(len(edits)) if states[place] != states[place + 1]}
+    history = told(asking, *veiled)
+    assert history.count <= len(true)
+    assert len(true) <= history.count + len(history.hidden)
+    assert _unexplained(history, true, veiled) == set()
+
+
+HIDES: Sequence[tuple[str, ...]] = [("content",), ("comment",), ("comment", "content"), ("user", "comment", "content")]
+
+
+def _unexplained(history: EditHistory, true: set[int], edits: Sequence[Edit]) -> set[int]:
+    """What is counted and was none, besides the first content that can be read after one that cannot."""
+    after = {FIRST + place + 1 for place, one in enumerate(edits) if "content" in one.hidden}
+    return set(history.edits) - true - after

@@ -1,0 +1,219 @@
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from data.errors import InputError, ServiceError
+from data.sources.wikimedia.wikidata import BATCH, Item, statements_of
+from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says, serving
+from tests.data.sources.wikimedia.wikidata.conftest import Asking
+from tests.data.sources.wikimedia.wikidata.item_wiki import snak
+
+HOSTILE = ['"quoted"', "{0} {slot}", "two\nlines", "\u202eright to left", "<script>", "../../etc/passwd", "[ENTITY]"]
+
+
+def entity(asked: str, **other: Any) -> dict[str, Any]:
+    """An item as a wiki answers for it, empty but for what is given."""
+    empty = {"lastrevid": 1, "labels": {}, "descriptions": {}, "aliases": {}, "claims": {}, "sitelinks": {}}
+    return {"type": "item", "id": asked, **empty, **other}
+
+
+def english(text: str) -> dict[str, Any]:
+    return {"en": {"language": "en", "value": text}}
+
+
+def answering(*entities: dict[str, Any]) -> Callable[[Asked], Say]:
+    """Plays a wiki with these items and no other."""
+    known = {said["id"]: said for said in entities}
+
+    def play(asked: Asked) -> Say:
+        wanted = asked.form["ids"].split("|")
+        return says({"entities": {one: known.get(one, {"id": one, "missing": ""}) for one in wanted}, "success": 1})
+
+    return play
+
+
+def only(asking: Asking, said: dict[str, Any]) -> Item:
+    with serving(play=answering(said)) as server:
+        (item,) = asking(server).items([said["id"]]).values()
+    return item
+
+
+# Answers that a real wiki gave
+
+
+def test_an_item_has_its_names_its_revision_and_where_it_was_looked_up(asking: Asking) -> None:
+    with serving(recorded("wikidata/wbgetentities.json")) as server:
+        found = asking(server).items(["Q1", "P1"])
+    item, head = found["Q1"], found["P1"]
+    assert (item.item_id, item.revision, item.label, item.description, item.aliases, item.wikipedia) == (
+        "Q1", 33, "Utopia", "Utopia of the loopback world", ("Utopian Republic", "Utopialand"), None,
+    )  # fmt: skip
+    assert item.retrieved_at.utcoffset() is not None
+    assert (head.item_id, head.label, head.statements) == ("P1", "head of government", {})
+    (asked,) = server.asked
+    assert asked.form["ids"] == "Q1|P1"
+    assert asked.form["maxlag"] == "5"
+
+
+def test_statements_keep_rank_and_value_and_say_what_is_an_item(asking: Asking) -> None:
+    with serving(recorded("wikidata/wbgetentities.json")) as server:
+        item = asking(server).items(["Q1", "P1"])["Q1"]
+    assert [(one.item_id, one.rank) for one in item.statements["P1"]] == [
+        ("Q4", "preferred"), (None, "normal"), ("Q3", "deprecated"),
+    ]  # fmt: skip
+    assert item.statements["P1"][1].value == '["somevalue",null]'
+    (people,) = item.statements["P2"]
+    assert people.value == '["value",{"type":"quantity","value":{"amount":"+1234567","unit":"1"}}]'
+    assert people.statement_id == "Q1$11111111-2222-4333-8444-555555555555"
+    assert item.values("P1") == ("Q4",)
+    assert item.values("P1", deprecated=True) == ("Q4", "Q3")
+    assert item.values("P2") == item.values("P9") == ()
+
+
+def test_the_stored_item_states_what_the_answer_does(asking: Asking) -> None:
+    with serving(recorded("wikidata/wbgetentities.json")) as server:
+        item = asking(server).items(["Q1", "P1"])["Q1"]
+    stored = json.loads((ANSWERS / "wikidata" / "revisions_item_content_all.json").read_text())
+    versions = [said["slots"]["main"]["content"] for said in stored["query"]["pages"][0]["revisions"]]
+    assert statements_of(json.loads(versions[-1])) == item.statements
+    assert '"claims":[]' in versions[0]
+    assert statements_of(json.loads(versions[0])) == {}
+
+
+def test_a_merged_item_is_found_under_the_old_id_and_says_the_new_one(asking: Asking) -> None:
+    said = json.loads((ANSWERS / "wikidata" / "wbgetentities_redirect.json").read_text())
+    said["entities"]["Q5"] = entity("Q2") | said["entities"]["Q5"]
+    with serving(says(said)) as server:
+        found = asking(server).items(["Q5"])
+    assert {asked: (item.item_id, item.label) for asked, item in found.items()} == {"Q5": ("Q2", "Ada Example")}
+
+
+def test_an_item_that_is_not_there_is_absent(asking: Asking) -> None:
+    said = json.loads((ANSWERS / "wikidata" / "wbgetentities_missing.json").read_text())
+    said["entities"]["Q1"] = entity("Q1") | said["entities"]["Q1"]
+    with serving(says(said)) as server:
+        assert asking(server).items(["Q1", "Q999"]).keys() == {"Q1"}
+
+
+def test_an_error_of_the_wiki_is_told_in_its_words(asking: Asking) -> None:
+    with (
+        serving(recorded("wikidata/wbgetentities_51_ids.json")) as server,
+        pytest.raises(ServiceError, match=r"toomanyvalues: Too many values supplied .* The limit is 50"),
+    ):
+        asking(server).items(["Q1"])
+
+
+# How they are asked for
+
+
+def test_items_are_asked_for_fifty_at_a_time_and_each_once(asking: Asking) -> None:
+    wanted = [f"Q{number}" for number in range(1, 121)]
+    with serving(play=answering(*(entity(one) for one in wanted))) as server:
+        found = asking(server).items([*wanted, "Q1", "Q60"])
+    assert list(found) == wanted
+    assert [len(asked.form["ids"].split("|")) for asked in server.asked] == [BATCH, BATCH, 20]
+
+
+def test_nothing_is_asked_for_nothing(asking: Asking) -> None:
+    with serving(play=answering()) as server:
+        assert asking(server).items([]) == {}
+        assert asking(server).items(["Q2147483648", "Q99999999999999999999"]) == {}
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("asked", ["", "Oslo", "Q0", "L1", "Q1|Q2", "../Q1", "Q1\n", "q1"])
+def test_what_is_no_id_is_refused_and_nothing_is_asked(asked: str, asking: Asking) -> None:
+    with serving(play=answering()) as server, pytest.raises(InputError, match="not a Wikidata id"):
+        asking(server).items(["Q1", asked])
+    assert server.asked == []
+
+
+def test_an_answer_is_kept_and_a_misread_one_is_not(asking: Asking) -> None:
+    with serving(says({"entities": {"Q1": {"id": "Q1"}}}), says({"entities": {"Q1": entity("Q1")}})) as server:
+        wikidata = asking(server)
+        with pytest.raises(ServiceError):
+            wikidata.items(["Q1"])
+        assert wikidata.items(["Q1"]) == wikidata.items(["Q1"])
+    assert len(server.asked) == 2
+
+
+# What items may hold
+
+
+def test_the_label_for_all_languages_stands_in_for_the_english_one(asking: Asking) -> None:
+    everywhere = {"mul": {"language": "mul", "value": "Ada Lovelace"}}
+    assert only(asking, entity("Q7259", labels=everywhere)).label == "Ada Lovelace"
+    assert only(asking, entity("Q7259", labels=everywhere | english("Ada King"))).label == "Ada King"
+    assert only(asking, entity("Q7259")).label is None
+
+
+def test_aliases_are_english_ones_and_those_for_all_languages_each_once(asking: Asking) -> None:
+    said = {"en": [{"value": "Ada"}, {"value": "A"}], "mul": [{"value": "A"}, {"value": "B"}], "de": [{"value": "C"}]}
+    assert only(asking, entity("Q7259", aliases=said)).aliases == ("Ada", "A", "B")
+
+
+def test_a_page_of_wikipedia_is_the_english_one(asking: Asking) -> None:
+    links = {"enwiki": {"site": "enwiki", "title": "Ada Lovelace", "badges": []}, "dewiki": {"title": "Lady Ada"}}
+    assert only(asking, entity("Q7259", sitelinks=links)).wikipedia == "Ada Lovelace"
+    assert only(asking, entity("Q7259", sitelinks={"dewiki": {"title": "Lady Ada"}})).wikipedia is None
+
+
+def test_empty_parts_may_be_lists(asking: Asking) -> None:
+    empty: dict[str, Any] = {"labels": [], "descriptions": [], "aliases": [], "claims": [], "sitelinks": []}
+    item = only(asking, entity("Q7259") | empty)
+    assert (item.label, item.description, item.aliases, item.statements, item.wikipedia) == (None, None, (), {}, None)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_is_kept_letter_by_letter(name: str, asking: Asking) -> None:
+    links = {"enwiki": {"title": name}}
+    aliases = {"en": [{"value": name}]}
+    item = only(
+        asking, entity("Q7259", labels=english(name), descriptions=english(name), aliases=aliases, sitelinks=links)
+    )
+    assert (item.label, item.description, item.aliases, item.wikipedia) == (name, name, (name,), name)
+
+
+def test_a_value_that_is_a_property_or_a_word_is_no_item(asking: Asking) -> None:
+    values = ["P31", "L7", "L7-F1", "M9"]
+    snaks = [snak("P1", "-") | {"snaktype": "value", "datavalue": _entity_value(value)} for value in values]
+    claims = {"P1": [{"mainsnak": one, "id": f"Q1${place}", "rank": "normal"} for place, one in enumerate(snaks)]}
+    item = only(asking, entity("Q1", claims=claims))
+    assert [one.item_id for one in item.statements["P1"]] == [None] * 4
+    assert len({one.value for one in item.statements["P1"]}) == 4
+
+
+def _entity_value(value: str) -> dict[str, Any]:
+    return {"type": "wikibase-entityid", "value": {"entity-type": "any", "id": value}}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        {},
+        {"entities": None},
+        {"entities": []},
+        {"entities": {}},
+        {"entities": {"Q2": entity("Q2")}},
+        {"entities": {"Q1": None}},
+        {"entities": {"Q1": "missing"}},
+        {"entities": {"Q1": entity("Q1", id="../Q1")}},
+        {"entities": {"Q1": entity("Q1", id=1)}},
+        {"entities": {"Q1": entity("Q1", lastrevid="1")}},
+        {"entities": {"Q1": entity("Q1", labels={"en": "Oslo"})}},
+        {"entities": {"Q1": entity("Q1", labels={"en": {"value": 1}})}},
+        {"entities": {"Q1": entity("Q1", aliases={"en": {"value": "Oslo"}})}},
+        {"entities": {"Q1": entity("Q1", claims={"capital": []})}},
+        {"entities": {"Q1": entity("Q1", claims={"P1": [{"mainsnak": {}}]})}},
+        {"entities": {"Q1": entity("Q1", claims={"P1": [{"mainsnak": snak("P1", "?"), "rank": "normal"}]})}},
+        {"entities": {"Q1": entity("Q1", claims=[{"m": ["novalue", 1], "g": "q1$a"}])}},
+        {"entities": {"Q1": entity("Q1", sitelinks={"enwiki": "Oslo"})}},
+    ],
+    ids=lambda said: json.dumps(said)[:40],
+)
+def test_an_answer_that_is_none_is_an_error_and_no_item(said: Any, asking: Asking) -> None:
+    with serving(says(said)) as server, pytest.raises(ServiceError, match=r"Wikidata \(http://127.* JSON that is"):
+        asking(server).items(["Q1"])

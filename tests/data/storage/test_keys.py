@@ -1,0 +1,64 @@
+import random
+
+import pytest
+
+from data.storage.keys import content_key, drawn_first, generator
+
+NAMES = [f"entity {number}" for number in range(60)]
+
+
+def test_a_key_does_not_depend_on_the_order_of_what_it_is_made_from() -> None:
+    one = {"seed": 1, "parameters": {"samples": 10, "top_p": 1.0}}
+    other = {"parameters": {"top_p": 1.0, "samples": 10}, "seed": 1}
+    assert content_key(one) == content_key(other)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"seed": 2}, {"dtype": "bfloat16"}, {"texts": ["b", "a"]}, {"texts": ["ab"]}, {"more": None}]
+)
+def test_a_key_changes_with_everything_it_is_made_from(changed: dict[str, object]) -> None:
+    made_from: dict[str, object] = {"seed": 1, "dtype": "float32", "texts": ["a", "b"]}
+    assert content_key(made_from) != content_key({**made_from, **changed})
+
+
+def test_a_key_is_the_same_on_every_machine() -> None:
+    assert content_key({"name": "Zoë"}) == "6bd0ee7972d372ec1f8a3cc44302e5449751305d73c2b69b5a79c62f88a4ca77"
+
+
+def test_a_key_is_never_made_from_what_is_no_number() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        content_key({"threshold": float("nan")})
+
+
+def test_a_generator_hangs_on_seed_and_identity_alone() -> None:
+    first = generator(3, "capital", "Norway").random(4)
+    generator(3, "capital", "Peru").random(100)
+    assert (generator(3, "capital", "Norway").random(4) == first).all()
+    assert (generator(4, "capital", "Norway").random(4) != first).all()
+    assert (generator(3, "capital", "Peru").random(4) != first).all()
+
+
+def test_a_draw_does_not_depend_on_the_order_of_the_things() -> None:
+    shuffled = random.Random(5).sample(NAMES, len(NAMES))
+    assert drawn_first(shuffled, 10, 7, "capital") == drawn_first(NAMES, 10, 7, "capital")
+
+
+def test_a_thing_that_is_added_moves_no_other_one() -> None:
+    before = drawn_first(NAMES, 10, 7, "capital")
+    for new in ("newcomer", "another", "a third"):
+        after = drawn_first([*NAMES, new], 10, 7, "capital")
+        assert [name for name in after if name != new] == before[: 10 - (new in after)]
+
+
+def test_a_larger_draw_starts_with_the_smaller_one() -> None:
+    assert drawn_first(NAMES, 20, 7)[:10] == drawn_first(NAMES, 10, 7)
+
+
+def test_another_seed_or_identity_draws_others() -> None:
+    drawn = drawn_first(NAMES, 10, 7, "capital")
+    assert drawn_first(NAMES, 10, 8, "capital") != drawn
+    assert drawn_first(NAMES, 10, 7, "father") != drawn
+
+
+def test_more_than_there_is_draws_all_of_it() -> None:
+    assert sorted(drawn_first(NAMES, 1000, 7)) == sorted(NAMES)

@@ -1,0 +1,210 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from data.storage.workspace import Workspace
+from flows.cli import pipeline
+from flows.cli.stage_commands import COMMANDS
+from tests.flows.conftest import Command
+from tests.flows.small_plan import build, fetch, score, small_plan, small_study, write_study
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> str:
+    return write_study(tmp_path, small_study(tmp_path))
+
+
+OF_A_STUDY = [*COMMANDS, "status"]
+ALL = [*OF_A_STUDY, "diff", "export", "export-questions", "predicates", "doctor"]
+ANNOTATE = [f"annotate {name}" for name in ("export", "import", "status")]
+HEAVY = ("torch", "transformers", "matplotlib", "prefect", "scipy", "duckdb")
+
+
+@pytest.mark.parametrize("name", [*ALL, *ANNOTATE])
+def test_every_command_has_an_example(name: str, swaymeter: Command) -> None:
+    ended = swaymeter(*name.split(), "--help")
+    assert ended.code == 0
+    assert re.search(rf"Example: swaymeter {name}\b", " ".join(ended.out.split()))
+
+
+def test_the_help_lists_every_command(swaymeter: Command) -> None:
+    ended = swaymeter("--help")
+    assert ended.code == 0
+    for name in ALL:
+        assert re.search(rf"\b{name}\b", ended.out)
+    assert "swaymeter run quickstart" in " ".join(ended.out.split())
+
+
+def test_the_version_is_printed(swaymeter: Command) -> None:
+    ended = swaymeter("--version")
+    assert ended.code == 0
+    assert re.fullmatch(r"swaymeter \d+\.\d+\.\d+\n", ended.out)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["run", "rum x", "run quickstart --reltion capital", "status a b", "--what", "diff", "diff a", "diff a b c",
+     "diff a b --limit -1", "diff a b --jsn"],
+)  # fmt: skip
+def test_unknown_arguments_are_usage(arguments: str, swaymeter: Command) -> None:
+    ended = swaymeter(*arguments.split())
+    assert ended.code == 2
+    assert "Traceback" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize("name", OF_A_STUDY)
+def test_a_missing_study_is_usage(name: str, swaymeter: Command, tmp_path: Path) -> None:
+    ended = swaymeter(name, str(tmp_path / "missing.yaml"))
+    assert ended.code == 2
+    assert re.search(r"missing.yaml cannot be read: .*; bundled studies: .*quickstart", ended.error)
+
+
+def test_an_unknown_key_suggests_the_nearest(swaymeter: Command, tmp_path: Path) -> None:
+    file = write_study(tmp_path, small_study(tmp_path, contexts={"negatoin": 1}))
+    ended = swaymeter("run", file)
+    assert ended.code == 2
+    assert ended.error == f"{file}: unknown key contexts.negatoin (did you mean 'negation'?)"
+
+
+@pytest.mark.parametrize("name", ["run", "status"])
+@pytest.mark.parametrize(
+    ("option", "value", "near"),
+    [
+        ("--relation", "capitol", "capital"),
+        ("--measure", "persuation", "persuasion"),
+        ("--model", "smolm2-135m-instruct", "smollm2-135m-instruct"),
+    ],
+)
+def test_an_unknown_name_suggests_the_nearest(
+    name: str, option: str, value: str, near: str, swaymeter: Command, tmp_path: Path
+) -> None:
+    ended = swaymeter(name, "quickstart", option, value, "--workspace", str(tmp_path / "w"))
+    assert ended.code == 2
+    assert ended.error == f"no {option[2:]} is named {value!r}; did you mean {near!r}?"
+    assert not (tmp_path / "w").exists()
+
+
+def test_a_traceback_is_shown_on_request(swaymeter: Command) -> None:
+    ended = swaymeter("run", "missing.yaml", "--traceback")
+    assert ended.code == 2
+    assert "Traceback" in ended.err
+    assert re.search(r"^error  missing.yaml cannot be read", ended.err, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_dry_run_writes_no_file(name: str, swaymeter: Command, study: str) -> None:
+    folder = Path(study).parent
+    before = sorted(folder.rglob("*"))
+    ended = swaymeter(name, study, "--dry-run")
+    assert ended.code == 0
+    assert "capital x persuasion" in ended.out
+    assert re.search(r"^\d+ prompts; estimated time: ", ended.out, re.MULTILINE)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_dry_run_with_force_counts_what_is_done(swaymeter: Command, study: str, tmp_path: Path) -> None:
+    score(build(fetch(small_plan(tmp_path))))
+    assert "everything is done" in swaymeter("run", study, "--dry-run").out
+    assert "everything is done" not in swaymeter("run", study, "--dry-run", "--force").out
+
+
+def test_status_writes_no_file(swaymeter: Command, study: str, tmp_path: Path) -> None:
+    ended = swaymeter("status", study)
+    assert ended.code == 0
+    counts = "0 done, 5 missing, 0 blocked, 0 failed, 0 damaged"
+    assert ended.out.endswith(f"{counts} in {tmp_path / 'workspace'}\n")
+    assert not (tmp_path / "workspace").exists()
+
+
+def test_status_of_a_damaged_score_ends_with_1(swaymeter: Command, study: str, tmp_path: Path) -> None:
+    plan = score(build(fetch(small_plan(tmp_path))))
+    stored = plan.work(next(plan.items())).wanted["persuasion"]
+    stored.path.write_bytes(b"")
+    ended = swaymeter("status", study, "--relation", "capital")
+    assert ended.code == 1
+    assert f"{stored.path} cannot be read\n" in ended.out
+    document = json.loads(swaymeter("status", study, "--relation", "capital", "--json").out)
+    assert [row["measure"] for row in document["rows"] if row["state"] == "failed"] == ["persuasion"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_workspace_that_cannot_be_written_fails(name: str, swaymeter: Command, study: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    ended = swaymeter(name, study, "--workspace", str(tmp_path / "file" / "below"))
+    assert ended.code == 1
+    assert re.search(r"the workspace .*below cannot be written: .*; choose another --workspace", ended.error)
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+def test_an_unknown_home_directory_is_usage(swaymeter: Command, study: str) -> None:
+    ended = swaymeter("run", study, "--workspace", "~nobody-of-that-name/x")
+    assert ended.code == 2
+    assert "~nobody-of-that-name" in ended.error
+
+
+def test_offline_is_set_before_any_model_is_identified(swaymeter: Command, study: str) -> None:
+    swaymeter("run", study, "--offline", "--dry-run")
+    assert os.environ["HF_HUB_OFFLINE"] == "1"
+
+
+def test_an_interrupted_command_explains_how_to_go_on(
+    swaymeter: Command, study: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline.Selected, "execute", stop)
+    ended = swaymeter("run", study)
+    assert ended.code == 130
+    assert "run the same command again" in ended.err
+
+
+def _process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"COLUMNS": "200", "HF_HUB_OFFLINE": "1"}
+    return subprocess.run(
+        [sys.executable, "-P", *arguments], capture_output=True, text=True, env=environment, timeout=120, check=False
+    )
+
+
+def test_a_process_ends_with_the_exit_code(tmp_path: Path) -> None:
+    ended = _process(
+        "-m", "flows.cli.main", "run", "quickstart", "--relation", "capitol", "--workspace", str(tmp_path / "w")
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "error  no relation is named 'capitol'; did you mean 'capital'?\n"
+
+
+def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
+    with Workspace(tmp_path / "workspace").conducted():
+        ended = _process("-m", "flows.cli.main", "run", study)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error  another run conducts the workspace")
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("arguments", ["--help", "status {study}", "run {study} --dry-run", "diff a b"])
+def test_commands_that_compute_nothing_import_no_science(arguments: str, study: str) -> None:
+    code = (
+        "import sys; from flows.cli import main; main.exit_code(); "
+        f"print(*sorted(set({HEAVY}) & sys.modules.keys()), file=sys.stderr)"
+    )
+    assert _process("-c", code, *arguments.format(study=study).split()).stderr.splitlines()[-1:] == [""]
+
+
+def test_a_missing_source_is_named(tmp_path: Path) -> None:
+    questions = {"source": "dynamicqa", "folder": str(tmp_path / "missing"), "partitions": ["static"]}
+    study = write_study(tmp_path, small_study(tmp_path, questions=questions))
+    ended = _process("-m", "flows.cli.main", "fetch", study)
+    printed = ended.stdout + ended.stderr
+    assert ended.returncode == 1
+    assert "Traceback" not in printed
+    assert re.search(r"failed  fetch x static questions: .*Static_final.csv cannot be read", printed)
+    assert "failed  fetch x capital" not in printed
+    status = _process("-m", "flows.cli.main", "status", study)
+    assert status.returncode == 1
+    assert "1 failed" in status.stdout

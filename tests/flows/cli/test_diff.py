@@ -1,0 +1,218 @@
+import io
+import json
+import re
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from data.dataset.dataset import Dataset
+from data.dataset.differences import Difference, difference
+from data.records import Fact
+from flows.cli import diff, diff_text
+from tests.data.a_dataset import KENYA, NORWAY, PERU, fact, iri, keep, published, workspace, write
+from tests.flows.conftest import Command
+
+BERGEN = replace(NORWAY, object="Bergen", object_uri=iri("Bergen"), subject_degree=121)
+FATHER = fact("Ada Lovelace", "Lord Byron", "father")
+
+
+@pytest.fixture
+def march(tmp_path: Path) -> str:
+    return str(workspace(tmp_path / "march", NORWAY, PERU, FATHER))
+
+
+@pytest.fixture
+def april(tmp_path: Path) -> str:
+    return str(workspace(tmp_path / "april", BERGEN, KENYA, FATHER))
+
+
+def of(*facts: Fact) -> Dataset:
+    return Dataset(Path("somewhere"), facts)
+
+
+def shown(found: Difference, limit: int = 20) -> str:
+    """What a terminal of 100 columns gets."""
+    screen = Console(file=io.StringIO(), width=100)
+    diff.show(screen, found, limit=limit)
+    assert isinstance(screen.file, io.StringIO)
+    return screen.file.getvalue()
+
+
+def row(text: str, relation: str) -> list[str]:
+    """A relation's counts in the table: added, gone, changed, same."""
+    (line,) = [line for line in text.splitlines() if re.match(rf"│ {relation} +│", line)]
+    return [cell.strip() for cell in line.strip("│").split("│")][1:]
+
+
+def test_the_same_facts_end_with_0(swaymeter: Command, march: str, tmp_path: Path) -> None:
+    again = [replace(one, retrieved_at="2026-04-01T12:00:00+00:00") for one in (FATHER, PERU, NORWAY)]
+    ended = swaymeter("diff", march, str(workspace(tmp_path / "again", *again)))
+    assert ended.code == 0
+    assert ended.out.endswith("They are the same.\n")
+    assert ended.err == ""
+
+
+def test_other_facts_end_with_1_and_are_listed(swaymeter: Command, march: str, april: str) -> None:
+    ended = swaymeter("diff", march, april)
+    assert ended.code == 1
+    assert ended.err == ""
+    assert row(ended.out, "capital") == ["1", "1", "1", "0"]
+    assert row(ended.out, "father") == ["0", "0", "0", "1"]
+    assert row(ended.out, "all") == ["1", "1", "1", "1"]
+    assert ended.out.endswith(
+        "\ncapital\n  - Peru → Lima\n  + Kenya → Nairobi\n"
+        f"  ~ Norway: object Oslo → Bergen; object's IRI {iri('Oslo')} → {iri('Bergen')}; degree 120 → 121\n"
+    )
+
+
+def test_both_versions_are_printed_first(swaymeter: Command, march: str, april: str) -> None:
+    said = swaymeter("diff", march, april).out.splitlines()
+    versions = [Dataset.of(path).version for path in (march, april)]
+    about = "3 facts of 2 relations from YAGO, fetched 2026-03-01T12:00:00+00:00"
+    assert said[:4] == [
+        f"A  {march}", f"   version {versions[0]}: {about}", f"B  {april}", f"   version {versions[1]}: {about}",
+    ]  # fmt: skip
+    assert versions[0] != versions[1]
+
+
+def test_a_workspace_and_a_published_file_can_be_compared(swaymeter: Command, march: str, tmp_path: Path) -> None:
+    ended = swaymeter("diff", march, str(write(tmp_path, published())))
+    assert ended.code == 1
+    assert "not compared, since only one of them has it: object's degree, object's degree in the relation" in ended.out
+    assert row(ended.out, "capital") == ["1", "1", "1", "0"]
+    assert "~ Norway: degree 120 → 900" in ended.out
+    assert "+ South Africa → Pretoria" in ended.out
+    assert "from yago_qec.json of measureLM\n" in ended.out
+
+
+def test_what_was_left_out_is_a_warning(swaymeter: Command, march: str, tmp_path: Path) -> None:
+    keep(Path(march), [NORWAY], seed=1)
+    strange = write(tmp_path, published() | {"[bold]\x1b[31m": {}})
+    ended = swaymeter("diff", march, str(strange), "--json")
+    assert "capital has 2 files of facts; the newest counts" in ended.err
+    assert r"left out, since the catalog has no relation for them: '[bold]\x1b[31m'" in ended.err
+    assert ended.err.count("warning  ") == 2
+    assert json.loads(ended.out)["a"]["warnings"]
+
+
+def test_the_limit_of_single_changes_is_kept(swaymeter: Command, march: str, april: str) -> None:
+    some = swaymeter("diff", march, april, "--limit", "1").out
+    assert some.endswith("\ncapital\n  - Peru → Lima\n  … and 2 more; --limit 3 shows them, --json everything\n")
+    assert "… and" not in swaymeter("diff", march, april, "--limit", "3").out
+    none = swaymeter("diff", march, april, "--limit", "0").out
+    assert not re.search(r"Peru|… and|^capital", none, re.MULTILINE)
+    assert row(none, "capital") == ["1", "1", "1", "0"]
+
+
+def test_twenty_changes_are_shown_by_default(swaymeter: Command, tmp_path: Path) -> None:
+    many = [fact(f"Country {number}", "City") for number in range(30)]
+    ended = swaymeter("diff", str(workspace(tmp_path / "a", NORWAY)), str(workspace(tmp_path / "b", *many)))
+    assert len(re.findall(r"^  [-+~] ", ended.out, re.MULTILINE)) == 20
+    assert "… and 11 more" in ended.out
+
+
+def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> None:
+    ended = swaymeter("diff", march, april, "--json", "--limit", "0")
+    assert ended.code == 1
+    said = json.loads(ended.out)
+    assert said["differs"] is True
+    assert said["a"] == {
+        "path": march, "version": Dataset.of(march).version, "facts": 3, "questions": 0, "sources": ["YAGO"],
+        "retrieved": ["2026-03-01T12:00:00+00:00"] * 2, "warnings": [],
+    }  # fmt: skip
+    assert said["not_compared"] == []
+    capital = said["relations"]["capital"]
+    assert capital["same"] == 0
+    assert [(one["subject"], one["object"]) for one in capital["gone"]] == [("Peru", "Lima")]
+    assert [(one["subject"], one["query"]) for one in capital["added"]] == [("Kenya", "SELECT ?s ?o ?k")]
+    assert capital["changed"] == [{
+        "subject": "Norway", "subject_uri": iri("Norway"), "changes": [
+            {"field": "object", "from": "Oslo", "to": "Bergen"},
+            {"field": "object_uri", "from": iri("Oslo"), "to": iri("Bergen")},
+            {"field": "subject_degree", "from": 120, "to": 121},
+        ],
+    }]  # fmt: skip
+    assert said["relations"]["father"] == {"added": [], "gone": [], "changed": [], "same": 1}
+
+
+def test_json_is_whole_whatever_the_names_are(swaymeter: Command, march: str, tmp_path: Path) -> None:
+    name = "[bold]Norge[/bold] \u202e" + "long " * 100
+    ended = swaymeter("diff", march, str(workspace(tmp_path / "b", fact(name, "Oslo"))), "--json")
+    assert [one["subject"] for one in json.loads(ended.out)["relations"]["capital"]["added"]] == [name]
+
+
+def test_json_of_the_same_facts_ends_with_0(swaymeter: Command, march: str) -> None:
+    ended = swaymeter("diff", march, march, "--json")
+    assert ended.code == 0
+    assert json.loads(ended.out)["differs"] is False
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_missing_dataset_is_usage(place: int, swaymeter: Command, march: str, tmp_path: Path) -> None:
+    paths = [march, march]
+    paths[place] = str(tmp_path / "missing")
+    ended = swaymeter("diff", *paths)
+    assert ended.code == 2
+    assert ended.error.startswith(f"{tmp_path}/missing is not there; name a workspace")
+
+
+def test_a_damaged_dataset_is_usage(swaymeter: Command, march: str) -> None:
+    for path in (Path(march) / "facts").iterdir():
+        path.write_bytes(b"PAR1")
+    ended = swaymeter("diff", march, march)
+    assert ended.code == 2
+    assert re.search(r"facts-capital-\w+.parquet cannot be read", ended.error)
+
+
+def test_markup_in_names_is_printed_as_it_is() -> None:
+    found = difference(of(NORWAY), of(fact("[bold red]Norge[/] \\", "[link=file:///etc]Oslo{x}")))
+    assert "  + [bold red]Norge[/] \\ → [link=file:///etc]Oslo{x}\n" in shown(found)
+
+
+def test_a_name_cannot_control_the_terminal() -> None:
+    hostile = "Oslo\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041"
+    found = difference(of(NORWAY), of(replace(NORWAY, object=hostile, other_objects=(hostile,)), fact(hostile, "x")))
+    text = shown(found)
+    assert r"Oslo\u001b[2J\u202e\u2066\u200b\u009b1m\u000a\u000d\u0009\u0007\u2028\U000e0041" in text
+    assert {sign for sign in text if unicodedata.category(sign)[0] == "C"} == {"\n"}
+    assert diff.as_json(found).isascii()
+
+
+def test_other_scripts_and_signs_stay_readable() -> None:
+    for name in ("جمهورية كينيا", "Côte d'Ivoire", "日本", "🇳🇴", "São Tomé & Príncipe", 'the "Isle"'):
+        assert diff_text.visible(name) == name
+    assert diff_text.visible("\ud800") == r"\ud800"
+    assert diff_text.visible("New\u00a0York") == r"New\u00a0York"
+
+
+def test_a_long_name_is_cut_with_its_length() -> None:
+    text = shown(difference(of(NORWAY), of(replace(NORWAY, object="O" * 5000))))
+    assert f"object Oslo → {'O' * diff_text.LONGEST}… (5000 characters)" in text
+
+
+def test_further_objects_are_listed_as_added_and_removed() -> None:
+    before, after = (replace(NORWAY, other_objects=names) for names in (("Bergen", "Tromsø"), ("Tromsø", "Vardø")))
+    assert "~ Norway: further objects - Bergen, + Vardø\n" in shown(difference(of(before), of(after)))
+
+
+def test_a_value_that_is_none_is_called_none() -> None:
+    found = difference(of(NORWAY, KENYA), of(replace(NORWAY, object_uri=None), KENYA))
+    assert f"object's IRI {iri('Oslo')} → none\n" in shown(found)
+
+
+def test_changes_of_degrees_alone_come_last() -> None:
+    larger, moved = replace(KENYA, subject_degree=9), replace(PERU, object="Cusco")
+    text = shown(difference(of(KENYA, PERU), of(larger, moved)))
+    assert text.index("~ Peru") < text.index("~ Kenya: degree 120 → 9")
+
+
+def test_versions_that_differ_without_facts_are_explained() -> None:
+    text = shown(difference(of(NORWAY), of(replace(NORWAY, source="another"))))
+    assert text.endswith("No fact differs; the versions do, since they count sources and what was not compared.\n")
+
+
+def test_a_table_of_one_relation_needs_no_sum() -> None:
+    assert "all" not in shown(difference(of(NORWAY), of(NORWAY)))

@@ -1,0 +1,62 @@
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from flows.cli.status import StatusRow, as_json, is_broken, listed, show
+
+LONG = "the source does not answer " * 12
+ROWS = [
+    StatusRow("capital", "", "", "fetch", "done"),
+    StatusRow("father", "", "", "fetch", "failed", LONG),
+    StatusRow("capital", "tiny/float32", "persuasion", "score", "done"),
+    *(
+        StatusRow("father", "tiny/float32", f"m{number}", "score", "blocked", "by fetch x father")
+        for number in range(5)
+    ),
+    StatusRow("capital", "tiny/[bold]", "fisher", "score", "damaged", "fisher.parquet cannot be read"),
+]
+FOLDER = Path("workspaces/small")
+
+
+def printed(rows: list[StatusRow], width: int) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    show(console, rows, FOLDER)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_scores_and_what_is_not_done_are_listed() -> None:
+    assert listed(ROWS) == ROWS[1:]
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_reason_is_printed_once_and_whole(width: int) -> None:
+    text = printed(ROWS, width)
+    assert text.count(f"failed  fetch x father: {LONG}\n") == 1
+    first = ", ".join(f"score x tiny/float32 x father x m{number}" for number in range(3))
+    assert text.count(f"blocked  {first} and 2 more: by fetch x father\n") == 1
+    assert "damaged  score x tiny/[bold] x capital x fisher: fisher.parquet cannot be read\n" in text
+    assert text.endswith("2 done, 0 missing, 5 blocked, 1 failed, 1 damaged in workspaces/small\n")
+
+
+def test_a_narrow_table_loses_no_letter() -> None:
+    table = printed([StatusRow("capital", "model" * 20, "persuasion", "score", "done")], width=50).split("└")[0]
+    assert "".join(line.split("│")[2].strip() for line in table.splitlines() if "│" in line) == "model" * 20
+
+
+def test_json_has_every_row_and_the_counts() -> None:
+    document = json.loads(as_json(ROWS, FOLDER))
+    assert [StatusRow(**row) for row in document["rows"]] == ROWS
+    assert document["counts"] == {"done": 2, "missing": 0, "blocked": 5, "failed": 1, "damaged": 1}
+    assert document["workspace"] == str(FOLDER)
+
+
+@pytest.mark.parametrize(
+    ("state", "broken"),
+    [("done", False), ("missing", False), ("blocked", False), ("failed", True), ("damaged", True)],
+)
+def test_failed_and_damaged_steps_are_broken(state: str, broken: bool) -> None:
+    assert is_broken([ROWS[0], StatusRow("capital", "", "", "build", state)]) is broken

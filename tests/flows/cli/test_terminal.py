@@ -1,0 +1,134 @@
+import io
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from flows.cli.terminal import PACKAGES, TerminalProgress, log_to, summary
+
+
+@dataclass(frozen=True)
+class Spent:
+    prompts: int
+    forward_passes: int
+    seconds: float
+
+
+def console_of(terminal: bool) -> Console:
+    return Console(file=io.StringIO(), width=400, force_terminal=terminal)
+
+
+@pytest.fixture
+def console() -> Console:
+    return console_of(terminal=False)
+
+
+@pytest.fixture
+def progress(console: Console) -> TerminalProgress:
+    return TerminalProgress(console)
+
+
+def printed(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def bars(progress: TerminalProgress) -> list[tuple[str, float, float | None]]:
+    return [(bar.description, bar.completed, bar.total) for bar in progress.bars.tasks]
+
+
+def test_a_bar_advances_with_every_step_and_chunk(progress: TerminalProgress) -> None:
+    progress.begin("fetch", 1)
+    progress.finished("capital", None)
+    progress.begin("score", 2)
+    progress.started("capital")
+    progress.within("capital", 1, 4)
+    assert bars(progress) == [("fetch", 1, 1), ("score", 0.25, 2)]
+    progress.finished("capital", None)
+    progress.finished("father", "no facts")
+    assert bars(progress) == [("fetch", 1, 1), ("score", 2, 2)]
+
+
+def test_a_retried_step_counts_once_and_did_not_fail(progress: TerminalProgress) -> None:
+    progress.begin("score", 1)
+    progress.finished("m x capital", "it failed")
+    assert progress.failures == {"m x capital": "it failed"}
+    progress.finished("m x capital", None)
+    assert progress.failures == {}
+    assert bars(progress) == [("score", 1, 1)]
+
+
+def test_the_current_chunk_is_at_most_the_last(progress: TerminalProgress) -> None:
+    progress.begin("score", 1)
+    doing = []
+    for done in range(3):
+        progress.within("m[x] x capital", done, 2)
+        doing.append(progress.bars.tasks[0].fields["doing"])
+    assert [text.rpartition(": ")[2] for text in doing] == ["chunk 1 of 2", "chunk 2 of 2", "chunk 2 of 2"]
+
+
+def test_without_a_terminal_a_line_a_step_is_printed(console: Console, progress: TerminalProgress) -> None:
+    with progress.bars:
+        progress.begin("score", 2)
+        progress.started("m x capital")
+        progress.finished("m x capital", None, Spent(10, 4, 2.0))
+        progress.finished("m x father", "no [facts]")
+    assert printed(console) == (
+        "score 1 of 2  m x capital  done (10 prompts in 2 s)\nscore 2 of 2  m x father  failed: no [facts]\n"
+    )
+
+
+def test_on_a_terminal_bars_are_drawn_in_place_of_lines() -> None:
+    console = console_of(terminal=True)
+    progress = TerminalProgress(console)
+    with progress.bars:
+        progress.begin("score", 1)
+        progress.finished("m x capital", None, Spent(10, 4, 2.0))
+    assert "1 of 1" in printed(console)
+    assert "m x capital  done" not in printed(console)
+
+
+def test_the_summary_counts_what_was_computed(console: Console, progress: TerminalProgress) -> None:
+    progress.begin("score", 2)
+    progress.finished("a", None, Spent(10, 4, 1.5))
+    progress.finished("b", None, Spent(5, 2, 0.5))
+    summary(console, "small: 2 [relations]", progress, 7.0, {})
+    assert "\nsmall: 2 [relations]\n" in printed(console)
+    assert "15 prompts, 6 forward passes in 2 s, 8 prompts a second; the run took 7 s\n" in printed(console)
+    assert "failed" not in printed(console)
+
+
+def test_the_summary_names_each_reason_once(console: Console, progress: TerminalProgress) -> None:
+    progress.begin("fetch", 5)
+    for relation in ("capital", "father", "genre", "country", "director"):
+        progress.finished(relation, "no [network]")
+    summary(console, "small", progress, 1.0, {})
+    assert "failed  capital, father, genre and 2 more: no [network]\n" in printed(console)
+    assert "run the same command again: only what failed is computed" in printed(console)
+
+
+def test_the_summary_names_outputs_that_exist(console: Console, progress: TerminalProgress, tmp_path: Path) -> None:
+    page, database = tmp_path / "index.html", tmp_path / "study.duckdb"
+    page.touch()
+    summary(console, "small", progress, 1.0, {"page": page, "database": database})
+    assert str(page) in printed(console)
+    assert str(database) not in printed(console)
+
+
+def test_only_our_warnings_reach_the_terminal(console: Console) -> None:
+    loggers = [logging.getLogger(package) for package in PACKAGES]
+    before = [(logger.level, list(logger.handlers)) for logger in loggers]
+    try:
+        log_to(console, verbose=False)
+        logging.getLogger("tasks.x").info("a detail")
+        logging.getLogger("tasks.x").warning("a [warning]")
+        logging.getLogger("elsewhere").warning("a stranger")
+        assert "a [warning]" in printed(console)
+        assert "detail" not in printed(console)
+        assert "stranger" not in printed(console)
+    finally:
+        for logger, (level, handlers) in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+            logger.handlers = handlers

@@ -1,0 +1,98 @@
+"""The temporary API lives as long as the command that started it, not longer, and prints nothing."""
+
+import signal
+import socket
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.flows.server.conftest import Start
+
+FLOW = """
+import logging
+from flows.server.api import prefect_api
+with prefect_api() as url:
+    from prefect import flow, get_run_logger, task
+    from prefect.cache_policies import NO_CACHE
+
+    @task(cache_policy=NO_CACHE)
+    def double(number: int) -> int:
+        get_run_logger().info("doubling")
+        logging.getLogger("data.scratch").warning("a warning of our own")
+        return 2 * number
+
+    @flow
+    def scratch() -> int:
+        return sum(future.result() for future in [double.submit(1), double.submit(2)])
+
+    print(scratch())
+"""
+
+WAITING = """
+import time
+from flows.server.api import prefect_api
+with prefect_api() as url:
+    print(url, flush=True)
+    time.sleep(120)
+"""
+
+
+@pytest.fixture
+def waiting(start: Start) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A command inside its `prefect_api()`, and the URL."""
+    with start("-c", WAITING) as command:
+        assert command.stdout
+        try:
+            yield command, command.stdout.readline().strip()
+        finally:
+            command.kill()
+
+
+def test_runs_at_once_share_a_new_database(start: Start, environment: dict[str, str]) -> None:
+    runs = [start("-c", FLOW) for _ in range(2)]
+    assert [(*run.communicate(timeout=120), run.returncode) for run in runs] == [("6\n", "", 0)] * 2
+    with closing(sqlite3.connect(Path(environment["PREFECT_HOME"], "prefect.db"))) as database:
+        assert database.execute("SELECT state_name FROM flow_run").fetchall() == [("Completed",)] * 2
+        assert database.execute("SELECT state_name FROM task_run").fetchall() == [("Completed",)] * 4
+        logs = {message for (message,) in database.execute("SELECT message FROM log")}
+    assert {"doubling", "a warning of our own"} <= logs
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_command_that_is_ended_leaves_no_process(
+    number: signal.Signals, waiting: tuple[subprocess.Popen[str], str]
+) -> None:
+    command, url = waiting
+    assert url.startswith("http://127.0.0.1:")
+    children = psutil.Process(command.pid).children(recursive=True)
+    assert children
+    command.send_signal(number)
+    command.wait(5)
+    _, alive = psutil.wait_procs(children, timeout=5)
+    assert alive == []
+
+
+def test_a_configured_api_that_does_not_answer_is_named(start: Start) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/api"
+        began = time.monotonic()
+        _, errors = start("-c", FLOW, PREFECT_API_URL=url).communicate(timeout=60)
+    assert time.monotonic() - began < 20
+    assert f"ServerError: Prefect's API at {url} does not answer" in errors
+    assert "unset it" in errors
+
+
+def test_a_server_that_cannot_start_shows_its_log(start: Start, tmp_path: Path) -> None:
+    broken = tmp_path / "prefect.db"
+    broken.write_text("not a database " * 100)
+    url = f"sqlite+aiosqlite:///{broken}"
+    _, errors = start("-c", FLOW, PREFECT_SERVER_DATABASE_CONNECTION_URL=url).communicate(timeout=120)
+    assert "ServerError: Prefect's server ended with status" in errors
+    assert "file is not a database" in errors

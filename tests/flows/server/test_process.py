@@ -1,0 +1,27 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from flows.server.process import ROOT, STARTUP, isolated
+from tests.flows.server.conftest import Start
+
+AS_PREFECT = "import sys; sys.path.insert(0, ''); import flows.studies, data.errors, tasks.scoring, reports.page"
+
+
+@pytest.mark.parametrize("arguments", [("-m", "flows.server.ui", "--help"), ("-c", AS_PREFECT)])
+def test_a_grandchild_imports_our_packages(
+    arguments: tuple[str, ...], start: Start, environment: dict[str, str], folder: Path
+) -> None:
+    process = start(*arguments, PYTHONPATH=os.pathsep.join([str(folder), environment["PYTHONPATH"]]))
+    output = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [({}, []), ({"PYTHONPATH": f"{os.pathsep}/other"}, ["/other"]), ({"PYTHONPATH": ""}, [])]
+)
+def test_our_packages_come_first_and_the_current_folder_never(theirs: dict[str, str], ours: list[str]) -> None:
+    environment = isolated(theirs | {"HOME": "/home/ada"})
+    assert environment["PYTHONPATH"].split(os.pathsep) == [str(STARTUP), str(ROOT), *ours]
+    assert (environment["PYTHONSAFEPATH"], environment["HOME"]) == ("1", "/home/ada")

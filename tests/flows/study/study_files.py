@@ -1,0 +1,42 @@
+"""A sound study of a model that need not be there, and what is said of it after a change."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from data.errors import StudyFileError
+from flows.study.reading import read_study
+from flows.study.study import Study
+
+SOUND = {
+    "name": "small",
+    "facts": {"relations": ["capital", "father"], "real_entities": 2, "invented_entities": 1},
+    "contexts": {"base": 1, "assertive": 1, "negation": 0},
+    "questions": {"partitions": ["static"], "per_partition": 3},
+    "models": [{"name": "a-model", "dtype": "float32", "device": "cpu"}],
+    "measures": {"persuasion": {}, "answers": {"samples": 2}},
+}
+
+
+def write_study(folder: Path, content: Any) -> Path:
+    """A study file with that content."""
+    file = folder / "study.yaml"
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return file
+
+
+def changed_study(folder: Path, **changes: Any) -> Study:
+    """The sound study with these sections in place of its own."""
+    return read_study(write_study(folder, SOUND | changes))
+
+
+def refusal(folder: Path, **changes: Any) -> str:
+    """The message that refuses the changed study, without the file's name."""
+    with pytest.raises(StudyFileError) as raised:
+        changed_study(folder, **changes)
+    file, message = str(folder / "study.yaml"), str(raised.value)
+    assert message.startswith(f"{file}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{file}: ")

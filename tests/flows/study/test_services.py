@@ -1,0 +1,28 @@
+import pytest
+
+from data.sources.http.services import SERVICES
+from flows.study.services import ServiceOptions, ServicesPart
+
+
+def test_every_option_is_applied() -> None:
+    given = {
+        "address": "http://127.0.0.1/query", "requests_per_minute": 5, "max_concurrency": 2, "cache_ttl_days": 1,
+        "timeout_s": 3, "max_requests": 4, "max_minutes": 6,
+    }  # fmt: skip
+    assert set(given) == set(ServiceOptions.model_fields)
+    before = SERVICES["yago"]
+    after = ServicesPart.model_validate({"yago": given}).service("yago")
+    assert sum(getattr(after, name) != value for name, value in vars(before).items()) == len(given)
+
+
+def test_other_services_keep_their_defaults() -> None:
+    services = ServicesPart.model_validate({"yago": {"max_minutes": 5}}).by_name()
+    assert {name for name, service in services.items() if service != SERVICES[name]} == {"yago"}
+
+
+def test_the_contact_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWAYMETER_CONTACT", "me@example.org")
+    assert ServicesPart().asked_by == "me@example.org"
+    assert ServicesPart(contact="you@example.org").asked_by == "you@example.org"
+    monkeypatch.delenv("SWAYMETER_CONTACT")
+    assert ServicesPart().asked_by is None

@@ -1,0 +1,137 @@
+"""A relation with its queries, contexts and questions, random small models, and a workspace for its scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data import catalog
+from data.records import Context, ContextKind, Query, RelationName
+from data.sources import sample
+from data.storage.artifact import TableArtifact
+from tasks.contexts.entities import choose_entities, objects
+from tasks.contexts.queries import write_queries
+from tasks.contexts.sentences import write_contexts
+from tasks.measures import MEASURES, chunks
+from tasks.measures.measure import Inputs
+from tasks.measures.passes import with_needs
+from tasks.measures.run import Progress, Spent, measure_relation
+from tasks.models import load_language_model
+from tests.tasks.models.tiny import save_entailment_model, save_language_model
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Study:
+    """A relation under a model: what is stored of it, and which models were loaded.
+
+    Attributes:
+        folder: of its workspace.
+        inputs: its prompts; scores, parameters and outputs are those of each pass.
+        model: the name of its language model.
+        parameters: of its measures, where they are not the defaults.
+        loaded: how often a language model was loaded.
+    """
+
+    folder: Path
+    inputs: Inputs
+    model: str
+    parameters: dict[str, dict[str, Any]]
+    loaded: int = field(default=0)
+
+    def artifact(self, name: str) -> TableArtifact:
+        """Where the scores of a measure lie."""
+        made_from = {"measure": name, "parameters": self.parameters.get(name, {})}
+        return TableArtifact(self.folder, name, MEASURES[name].table, made_from)
+
+    def score(
+        self, *names: str, progress: Progress = lambda done, total: None, not_before: datetime | None = None
+    ) -> Spent:
+        """Computes what is missing of these measures and of those that they need; gives what was spent."""
+        parameters = {
+            name: measure.parameters.model_validate(self.parameters.get(name, {})) for name, measure in MEASURES.items()
+        }
+        return measure_relation(
+            replace(self.inputs, parameters=parameters),
+            {name: self.artifact(name) for name in with_needs(names)},
+            self._load,
+            progress,
+            not_before=not_before,
+        )
+
+    def rows(self, name: str) -> list[Row]:
+        """The stored rows of a measure, which is scored first where it is not."""
+        self.score(name)
+        return self.artifact(name).read().to_pylist()
+
+    def by_question(self, name: str) -> dict[tuple[str, str], Row]:
+        """The stored rows of a measure by question and condition."""
+        return {(row["question_id"], row["condition"]): row for row in self.rows(name)}
+
+    def _load(self) -> Any:
+        self.loaded += 1
+        return load_language_model(self.model, dtype="float32", device="cpu")
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of eight queries and of two questions, so that a small relation has several."""
+    monkeypatch.setattr(chunks, "LEAST_QUERIES", 8)
+    monkeypatch.setattr(chunks, "LEAST_PROMPTS", 1)
+    monkeypatch.setattr(chunks, "QUESTIONS_A_CHUNK", {"cpu": 2})
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The folders of a language model and of an entailment model."""
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        "language": str(save_language_model(folder / "language")),
+        "entailment": str(save_entailment_model(folder / "entailment")),
+    }
+
+
+@pytest.fixture(scope="session")
+def prompts() -> Inputs:
+    """The prompts of a relation: of two real entities and an invented one, with three contexts each."""
+    relation, known = RelationName("capital"), list(sample.facts("capital"))
+    names = catalog.invented_entities("country")
+    entities = choose_entities(relation, known, names, real=2, invented=1, seed=0, choice="random")
+    per_kind: dict[ContextKind, int] = {"base": 1, "assertive": 1, "negation": 1}
+    contexts = write_contexts(relation, entities, objects(known), per_kind=per_kind, seed=0)
+    questions = sample.questions("static")[:3]
+    return Inputs("capital", 7, "digest", write_queries(relation, entities), contexts, questions, device="cpu")
+
+
+@pytest.fixture
+def study(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> Study:
+    """A study of which nothing is scored yet."""
+    return Study(
+        tmp_path / "study",
+        prompts,
+        models["language"],
+        {
+            "greedy_answers": {"max_new_tokens": 4},
+            "fisher_susceptibility": {"top_k": 3, "draws": 32},
+            "precision": {"queries": 2, "reference": "bfloat16"},
+            "answers": {"samples": 4, "max_new_tokens": 5, "temperature": 1.0, "top_p": 0.9},
+            "clusters": {"entailment": models["entailment"]},
+            "semantic_entropy": {"half_samples": 12},
+            "coherent_persuasion": {"half_samples": 12},
+        },
+    )
+
+
+@pytest.fixture
+def language_model(study: Study) -> Any:
+    """The language model of the study."""
+    return load_language_model(study.model, dtype="float32", device="cpu")
+
+
+def texts(items: Sequence[Query] | Sequence[Context]) -> list[str]:
+    """The texts of queries or contexts."""
+    return [item.text for item in items]
