@@ -101,7 +101,8 @@ def _write_manifest(folder: Path, key: str) -> None:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
-    (folder / MANIFEST).write_text(json.dumps({"key": key, "made_at": datetime.now(UTC).isoformat(), "files": files}, indent=1), encoding="utf-8")
+    manifest = {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": files}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
 def _made(frames: Frames) -> Made:
