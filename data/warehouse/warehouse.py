@@ -68,11 +68,11 @@ class Warehouse:
         """
         found: dict[str, set[str]] = {}
         for name in self._tables_of(query):
-            if view := self._schema.queries.get(name):
-                units = self._units(view).items()
+            read, view = self._schema.by_name.get(name), self._schema.queries.get(name)
+            if read:  # a query may have the name of the table that it reads
+                units = {column.name: column.unit for column in read.columns}.items()
             else:
-                read = self._schema.by_name.get(name)
-                units = {column.name: column.unit for column in read.columns}.items() if read else ()
+                units = self._units(view).items() if view else ()
             for column, unit in units:
                 found.setdefault(column, set()).add(unit)
         passed = {column: next(iter(units)) for column, units in found.items() if len(units) == 1}
