@@ -104,8 +104,8 @@ def test_files_of_the_code_that_a_page_names_exist(page: Path) -> None:
 
 
 TOLD_OF_QUESTIONS: Mapping[str, Callable[[Service], str]] = {
-    "at once, a minute": lambda service: f"{service.max_concurrency}, {service.requests_per_minute:g}",
-    "kept for days": lambda service: f"{service.cache_ttl_days:g}",
+    "max concurrency, per minute": lambda service: f"{service.max_concurrency}, {service.requests_per_minute:g}",
+    "cached for days": lambda service: f"{service.cache_ttl_days:g}",
     "requests and minutes of a run": lambda service: f"{service.max_requests:,} and {service.max_minutes:,g}",
 }
 TOLD_OF_FACTS: Mapping[str, Callable[[Service], str]] = {

@@ -4,8 +4,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from data.options import Options
 from data.records import CONDITIONS, Context, Query, Question
 from data.records.row import table_of
 from data.records.score import Score
@@ -31,10 +30,8 @@ Chunk = Sequence[Any]
 Row = Mapping[str, Any]
 
 
-class Parameters(BaseModel):
+class Parameters(Options):
     """The parameters of a measure in a study file; an unknown key is refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def tables(
 def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str, pd.DataFrame]:
     """The frames of a report on these rows; those of a table that is missing are empty."""
     known = tables(entities=4, questions=30) if rows is None else rows
-    full = tables([("m", "float32")], relations=["r"], entities=2, questions=6)
+    full = tables([("m", "bfloat16")], relations=["r"], entities=2, questions=6)
     with duckdb.connect(config={"threads": 1}) as connection:
         for name, of_full in full.items():
             connection.register(name, _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)])

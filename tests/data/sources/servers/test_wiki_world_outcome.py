@@ -1,19 +1,16 @@
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from data.records import Question, Rejected, WikidataId
-from data.sources.triples import from_csv, of_property, popqa
+from data.records import WikidataId
+from data.sources.triples import of_property, popqa
 from data.sources.wikimedia.edit_history import edit_history
-from tasks.contexts.disputes.of_page import disputes_of_page
-from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
+from tasks.contexts.wikidata.questions import Clients
 from tests.data.sources.graph.oxigraph import served
 from tests.data.sources.graph.sparql_server import asking as asking_graph
 from tests.data.sources.servers import wiki_world
-from tests.data.sources.servers.wiki_world import OUTCOME, WARS, Kept, Left, Served, World, forwarding, serving_world
-from tests.data.sources.servers.wiki_world.asking import MONTHS, asking_world, embed, seeds_of
+from tests.data.sources.servers.wiki_world import OUTCOME, WARS, Kept, World, forwarding, serving_world
+from tests.data.sources.servers.wiki_world.asking import MONTHS
 from tests.data.sources.servers.wiki_world.wikitext import plain
 
 KEPT = {fact: kept for fact, kept in OUTCOME.items() if isinstance(kept, Kept)}
@@ -74,9 +71,7 @@ class TestClientsOverTheWorld:
         assert clients.wembedder.most_similar(WikidataId("Q104")) is None
 
     @pytest.mark.parametrize("title", [title for title, fought in WARS.items() if fought.wars])
-    def test_a_war_is_fought_in_the_revisions_that_are_written_down(
-        self, world: World, clients: Clients, title: str
-    ) -> None:
+    def test_a_war_is_fought_in_the_listed_revisions(self, world: World, clients: Clients, title: str) -> None:
         history = clients.wikipedia.history(title)
         assert history is not None
         registered = [revision.registered for revision in history.revisions]
@@ -97,43 +92,7 @@ def ways(war: wiki_world.War) -> list[tuple[str, str]]:
     return [(war.object, war.replacement), (war.replacement, war.object)]
 
 
-class TestPagesHoldTheDisputesWrittenDown:
-    @pytest.mark.parametrize("title", WARS)
-    def test_disputes_and_what_is_none(self, world: World, clients: Clients, title: str) -> None:
-        found = disputes_of_page(title, clients.wikipedia, embed=embed, pageviews=clients.pageviews, months=MONTHS)
-        assert [
-            (one.object, one.replacement, one.context, one.reversions, one.edit_revisions, one.subject_popularity)
-            for one in found.disputes
-        ] == [
-            (
-                war.object,
-                war.replacement,
-                war.sentence,
-                len(war.pairs),
-                world.wikipedia.numbers(title, [place for pair in war.pairs for place in pair]),
-                war.views,
-            )
-            for war in WARS[title].wars
-        ]
-        uncounted: Counter[str] = Counter()
-        for drop in found.rejected:
-            uncounted[drop.reason] += len(drop.revisions) // 2
-        assert uncounted == WARS[title].uncounted
-
-    def test_a_redirect_on_the_list_leads_to_the_same_dispute(self, clients: Clients) -> None:
-        direct, led = (
-            disputes_of_page(title, clients.wikipedia, embed=embed).disputes[0]
-            for title in ("Skirmish of Ostrel", "Fight at Ostrel")
-        )
-        assert (led.page, led.edit_revisions) == (direct.page, direct.edit_revisions)
-
-
 class TestListsOfFacts:
-    def test_as_csv(self, tmp_path: Path) -> None:
-        file = tmp_path / "facts.csv"
-        file.write_text(wiki_world.as_csv(OUTCOME))
-        assert [(seed.subject_id, seed.property_id, seed.object_id) for seed in from_csv(file)] == list(OUTCOME)
-
     def test_as_popqa(self, world: World, tmp_path: Path) -> None:
         file = tmp_path / "test.tsv"
         file.write_text(wiki_world.as_popqa(world, OUTCOME))
@@ -152,57 +111,3 @@ class TestListsOfFacts:
         assert {wiki_world.service_of(one) for one in asked} == {"wikidata"}
         found = {(seed.subject_id, seed.property_id, seed.object_id) for seed in seeds}
         assert found == {fact for fact in OUTCOME if fact[1] == "P57"} - {("Q403", "P57", "Q305")}  # has no article
-
-
-@pytest.fixture(scope="module")
-def built(world: World, open_world: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
-    """Everything that the world's facts become, by property."""
-    with asking_world(open_world.addresses, tmp_path_factory.mktemp("kept")) as clients:
-        return {
-            property_id: questions_of_property(seeds_of(property_id), clients, months=MONTHS, embed=embed)
-            for property_id in ("P106", "P19", "P57")
-        }
-
-
-class TestFactsBecomeWhatIsWrittenDown:
-    @pytest.mark.parametrize("fact", KEPT, ids="-".join)
-    def test_a_question(self, world: World, built: dict[str, Built], fact: wiki_world.Fact) -> None:
-        kept = KEPT[fact]
-        question = asked_of(built, *(kept.became or (fact[0], fact[2])), fact[1])
-        item_id = str(question.subject_id)
-        assert question.partition == kept.partition
-        assert question.edit_revisions == world.wikidata.numbers(item_id, kept.edits)
-        assert question.hidden_edits == len(kept.hidden)
-        assert (question.subject_popularity, question.object_popularity) == kept.views
-        assert question.page == (kept.page or question.subject)
-        if kept.replacement == wiki_world.EMBEDDINGS:
-            assert question.replacement_by == "embeddings"
-            assert question.replacement_id in {fact[2] for fact in OUTCOME}
-        else:
-            assert question.replacement_id == kept.replacement
-        assert question.object in question.original_context
-        assert question.replacement in question.counter_memory_context
-
-    def test_and_no_other_question(self, built: dict[str, Built]) -> None:
-        assert sum(len(one.questions) for one in built.values()) == len(KEPT)
-
-    def test_the_rest_is_dropped_for_the_reasons_written_down(self, built: dict[str, Built]) -> None:
-        rejected = [drop for one in built.values() for drop in one.rejected]
-        found = {(*triple(drop), drop.reason) for drop in rejected}
-        left = {(*now(fact), kept.why) for fact, kept in OUTCOME.items() if isinstance(kept, Left)}
-        assert found == left
-        assert len(rejected) == len(left)
-
-
-def asked_of(built: Mapping[str, Built], subject_id: str, object_id: str, property_id: str) -> Question:
-    questions = built[property_id].questions
-    return next(one for one in questions if (one.subject_id, one.object_id) == (subject_id, object_id))
-
-
-def triple(drop: Rejected) -> tuple[str, str, str]:
-    return str(drop.subject_id), str(drop.property_id), str(drop.object_id)
-
-
-def now(fact: wiki_world.Fact) -> wiki_world.Fact:
-    kept = OUTCOME[fact]
-    return fact if isinstance(kept, Left) or kept.became is None else (kept.became[0], fact[1], kept.became[1])

@@ -19,7 +19,7 @@ from tests.data.sources.servers.wiki_world import (
     serving_world,
     world,
 )
-from tests.tasks.contexts.live import MONTHS, Building, building, by_words, clients, never, seed, small_world
+from tests.tasks.contexts.wikidata.live import MONTHS, Building, building, by_words, clients, never, seed, small_world
 
 Facts = tuple[str, str, str]
 
@@ -90,7 +90,7 @@ def test_rows_fit_the_tables_and_reasons_have_sentences(built: tuple[World, dict
         assert {row.reason for row in found.rejected} <= reasons.REASONS.keys()
 
 
-def test_contexts_state_the_answers_and_the_replacement_is_none_of_them(built: tuple[World, dict[str, Built]]) -> None:
+def test_contexts_state_answers_and_not_the_replacement(built: tuple[World, dict[str, Built]]) -> None:
     for found in built[1].values():
         for question in found.questions:
             assert question.object in question.original_context
@@ -130,7 +130,7 @@ def test_the_lists_question_and_answers_are_kept(build: Building) -> None:
     assert question.answers == ("painter", "dauber")
 
 
-def test_a_property_that_the_catalog_does_not_know_is_asked_about_by_its_label(build: Building) -> None:
+def test_an_unknown_property_is_asked_about_by_label(build: Building) -> None:
     (question,) = build(small_world(), seed("Q1", "P4000", "Q10")).questions
     assert question.question == "What is the has a liking for of Ada Example?"
     assert question.property == "has a liking for"
@@ -151,7 +151,7 @@ def test_without_wembedder_the_other_answers_of_the_property_are_asked(build: Bu
     assert [row.reason for row in found.rejected] == [reasons.PAGE_MISSING]
 
 
-def test_what_is_dropped_for_want_of_a_replacement_says_among_what(build: Building) -> None:
+def test_a_rejection_for_want_of_replacement_says_why(build: Building) -> None:
     made = small_world()
     made.most_similar.clear()
     (row,) = build(made, seed("Q1", "P106", "Q10")).rejected
@@ -162,7 +162,7 @@ def test_what_is_dropped_for_want_of_a_replacement_says_among_what(build: Buildi
     assert (row.partition, len(row.revisions)) == ("static", 1)
 
 
-def test_without_wembedder_a_dropped_fact_speaks_of_the_other_answers_alone(build: Building) -> None:
+def test_without_wembedder_rejections_name_other_answers_alone(build: Building) -> None:
     (row,) = build(small_world(), seed("Q1", "P106", "Q10"), wembedder=False).rejected
     assert (row.reason, row.detail) == (reasons.NO_REPLACEMENT, "none fits of 1 answers of the property")
 
@@ -183,7 +183,7 @@ def test_where_wembedder_fails_the_error_names_the_other_way(tmp_path: Path, sai
     assert raised.type is kind
 
 
-def test_a_fact_of_which_nobody_may_read_since_when_it_is_there_is_dropped(build: Building) -> None:
+def test_a_fact_with_hidden_beginning_is_rejected(build: Building) -> None:
     made = small_world()
     bo = made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q10")])
     bo.hides()
@@ -191,7 +191,7 @@ def test_a_fact_of_which_nobody_may_read_since_when_it_is_there_is_dropped(build
     assert (row.reason, row.detail, row.partition) == (reasons.NOT_EDITED, "hidden revisions: 1", None)
 
 
-def test_a_page_that_names_the_item_by_the_id_that_it_had_is_the_subjects(build: Building) -> None:
+def test_a_page_under_the_old_id_is_the_subjects(build: Building) -> None:
     made = small_world()
     made.item("Q3", "Example, Ada").merges_into(made.items["Q1"])
     made.wikipedia.pages["Ada Example"].item_id = "Q3"
@@ -213,9 +213,7 @@ def test_facts_of_two_properties_are_refused(build: Building) -> None:
 
 
 @pytest.mark.parametrize("service", ["wikidata_api", "wikipedia", "pageviews", "wembedder"])
-def test_a_service_that_fails_is_no_reason_to_drop_and_no_answer_is_asked_for_again(
-    service: str, tmp_path: Path
-) -> None:
+def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None:
     seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
     ill, answered = [True], list[tuple[object, ...]]()
 

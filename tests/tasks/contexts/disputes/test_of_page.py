@@ -22,8 +22,8 @@ from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_w
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, CLEO, LEVY, PASSER_BY, QUIET, SKIRMISH, TEMPORARY
 from tests.data.sources.small_sessions import asking
 from tests.data.sources.wikimedia.mediawiki.small_wiki import contents, in_parts
-from tests.tasks.contexts.letters import embed
-from tests.tasks.contexts.live import MONTHS, clients, never
+from tests.tasks.contexts.disputes.letters import embed
+from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
 
 PAGE = "Velm"
 WHOLE = Limits(revisions=500, contents=50)
@@ -59,7 +59,7 @@ def _counts(rejected: Sequence[Rejected]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("title", list(WARS))
-def test_the_disputes_of_the_small_world_are_those_counted_by_hand(title: str, tmp_path: Path) -> None:
+def test_disputes_of_the_small_world_are_counted(title: str, tmp_path: Path) -> None:
     made = world()
     numbers = [revision.revision_id for revision in made.wikipedia.pages[title].revisions]
     found = _found(made, title, tmp_path)
@@ -91,7 +91,7 @@ def test_the_object_is_what_was_put_back_last(tmp_path: Path) -> None:
     assert two.context == "Its founder, Ada Kelm, was a foe of the people there."
 
 
-def test_three_spans_in_one_place_are_a_dispute_for_each_two_that_were_put_back(tmp_path: Path) -> None:
+def test_three_spans_in_one_place_are_several_disputes(tmp_path: Path) -> None:
     found = _found(_turns(A, B, A, C, A, C), PAGE, tmp_path)
     assert [(one.object, one.replacement, one.reversions) for one in found.disputes] == [
         ("friend", "foe", 1),
@@ -114,7 +114,7 @@ def test_either_editor_of_a_pair_must_have_an_account(stranger: str, reason: str
     assert wrote.disputes[0].reversions == 1  # the text before the pair may be anybody's
 
 
-def test_nearly_the_same_is_dropped_at_the_similarity_that_is_asked_for(tmp_path: Path) -> None:
+def test_similar_spans_are_rejected_at_the_threshold(tmp_path: Path) -> None:
     made = _turns(
         A.replace("friend", "grey friend"), A.replace("friend", "gray friend"), A.replace("friend", "grey friend")
     )
@@ -128,7 +128,7 @@ def test_nearly_the_same_is_dropped_at_the_similarity_that_is_asked_for(tmp_path
     assert len(kept.disputes) == 1  # as alike as that is still kept
 
 
-def test_spans_that_differ_in_capitals_alone_are_dropped_whatever_the_embedder_says(tmp_path: Path) -> None:
+def test_spans_that_differ_in_capitals_are_rejected(tmp_path: Path) -> None:
     def apart(texts: Sequence[str]) -> NDArray[np.float64]:
         return np.eye(len(texts))
 
@@ -142,7 +142,7 @@ def test_a_page_without_disputes_costs_one_request(tmp_path: Path) -> None:
         assert len(served.asked) == 1
 
 
-def test_contents_are_asked_for_where_a_pair_counts_and_never_twice(tmp_path: Path) -> None:
+def test_contents_are_requested_once_where_a_pair_counts(tmp_path: Path) -> None:
     made = world()
     numbers = [revision.revision_id for revision in made.wikipedia.pages[LEVY].revisions]
     with serving_world(made, limits=WHOLE) as served, clients(served.addresses, tmp_path) as known:
@@ -154,7 +154,7 @@ def test_contents_are_asked_for_where_a_pair_counts_and_never_twice(tmp_path: Pa
         assert len(served.asked) == 3  # the history, the contents, the views
 
 
-def test_many_texts_are_read_a_few_at_a_time_and_two_texts_once(tmp_path: Path) -> None:
+def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
     texts = []
     for number in range(25):
         other = A.replace("friend", f"friend{number}")
@@ -168,14 +168,14 @@ def test_many_texts_are_read_a_few_at_a_time_and_two_texts_once(tmp_path: Path) 
     assert [one.reversions for one in found.disputes] == [1] * 25
 
 
-def test_an_edit_that_adds_far_more_than_a_span_is_not_read(tmp_path: Path) -> None:
+def test_an_edit_that_adds_much_is_not_read(tmp_path: Path) -> None:
     with serving_world(_turns(A, A + "x" * 1200, A)) as served, clients(served.addresses, tmp_path) as known:
         found = disputes_of_page(PAGE, known.wikipedia, embed=never)
         assert not any("revids" in asked.form for asked in served.asked)
     assert _counts(found.rejected) == {reasons.SPAN_TOO_LONG: 1}
 
 
-def test_content_that_is_gone_when_it_is_asked_for_is_hidden(tmp_path: Path) -> None:
+def test_content_gone_meanwhile_is_hidden(tmp_path: Path) -> None:
     made = _turns(A, B, A)
 
     def hides(asked: Asked) -> Say | None:
@@ -209,7 +209,7 @@ def test_a_service_that_fails_fails_the_page(tmp_path: Path) -> None:
         disputes_of_page(PAGE, known.wikipedia, embed=embed)
 
 
-def test_the_recorded_war_of_a_real_wiki_was_over_one_word(tmp_path: Path) -> None:
+def test_the_recorded_war_was_over_one_word(tmp_path: Path) -> None:
     def play(asked: Asked) -> Say:
         return contents(asked) if "revids" in asked.form else in_parts(asked)
 
@@ -258,7 +258,7 @@ def test_one_frame_said_twice_is_two_disputes(tmp_path: Path) -> None:
     assert (two.context, two.reversions) == ("In 1991 the city was Polish again.", 3)
 
 
-def test_of_two_places_that_are_alike_the_nearer_one_is_fought_over(tmp_path: Path) -> None:
+def test_the_nearer_of_two_alike_places_is_disputed(tmp_path: Path) -> None:
     texts = []
     for behind in ("one two three four five", "four five six seven eight", "three four five six seven"):
         texts += [f"She was in the @ house {behind}.".replace("@", word) for word in ("red", "green", "red")]

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from tasks.scoring.next_token.prompts import Tokens
 
-_SHARE = 8  # a beginning belongs to at least an eighth of the prompts, so it is worth its reading
+_SHARE = 8  # a prefix belongs to at least an eighth of the prompts, so it is worth its reading
 _LEAST = 4  # prompts, and tokens
 
 
-def beginnings(prompts: Sequence[Tokens]) -> list[tuple[int, ...]]:
-    """The longest beginnings that many prompts share, shorter ones first; each leaves a token of its prompts over."""
+def shared_prefixes(prompts: Sequence[Tokens]) -> list[tuple[int, ...]]:
+    """The longest prefixes that many prompts share, shorter ones first; each leaves a token of its prompts over."""
     ordered = sorted(map(tuple, prompts))
     many = max(_LEAST, -(-len(ordered) // _SHARE))
     longest: dict[int, int] = {}
@@ -19,8 +19,8 @@ def beginnings(prompts: Sequence[Tokens]) -> list[tuple[int, ...]]:
         for place in range(first, first + many):
             longest[place] = max(longest.get(place, 0), min(alike, len(ordered[place]) - 1))
     found = Counter(ordered[place][:length] for place, length in longest.items() if length >= _LEAST)
-    worth = [beginning for beginning, places in found.items() if 2 * places >= many]
-    return sorted(worth, key=lambda beginning: (len(beginning), beginning))
+    worth = [prefix for prefix, places in found.items() if 2 * places >= many]
+    return sorted(worth, key=lambda prefix: (len(prefix), prefix))
 
 
 def _alike(one: Sequence[int], other: Sequence[int]) -> int:

@@ -44,7 +44,7 @@ def test_what_no_program_runs_is_not(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["1914", "1,000", "1/2", "3:15 pm", "12 March 2020", "Sept 5", "TRUE", "5E3", "10%"])
-def test_what_a_program_takes_for_a_number_or_a_date_has_an_apostrophe_in_a_csv(text: str) -> None:
+def test_numbers_and_dates_get_an_apostrophe_in_csv(text: str) -> None:
     assert guarded(text) == f"'{text}"
 
 
@@ -53,13 +53,13 @@ def test_other_texts_stand_in_a_csv_as_they_are(text: str) -> None:
     assert guarded(text) == text
 
 
-def test_what_a_person_types_into_a_csv_is_taken_as_it_is() -> None:
+def test_typed_csv_cells_are_taken_as_they_are() -> None:
     assert unguarded("=1+1") == "=1+1"
     assert unguarded("'s-Hertogenbosch") == "'s-Hertogenbosch"
     assert unguarded("'1914") == "1914"
 
 
-def test_where_lines_are_divided_by_semicolons_no_formula_begins_behind_one() -> None:
+def test_formulas_do_not_begin_behind_a_semicolon() -> None:
     assert guarded('a;=HYPERLINK("x")') == 'a;_x003D_HYPERLINK("x")'
     assert guarded("a\n @x") == "a\n _x0040_x"
 
@@ -74,7 +74,7 @@ def test_a_cell_full_of_blanks_takes_no_time(blanks: str) -> None:
 
 @pytest.mark.parametrize("between", ["; ", ";", "\n", " \n ", "\n\n\t", ";;\"' ", ' \t"', " ; "])
 @pytest.mark.parametrize("sign", "=+-@\uff1d")
-def test_no_sign_of_formulas_follows_the_end_of_a_cell_or_line(between: str, sign: str) -> None:
+def test_formulas_do_not_begin_after_a_line_end(between: str, sign: str) -> None:
     cell = guarded(f"a{between}{sign}{sign}1")
     assert cell == f"a{between}_x{ord(sign):04X}_{sign}1"
     assert unguarded(cell) == f"a{between}{sign}{sign}1"
@@ -90,7 +90,7 @@ def test_control_signs_are_written_as_office_open_xml_has_them() -> None:
 
 
 @pytest.mark.parametrize("text", ANY)
-def test_what_programs_leave_of_a_text_is_the_same_however_it_was_saved(text: str) -> None:
+def test_texts_are_equal_however_they_were_saved(text: str) -> None:
     for saved in (coded(text), guarded(text), decoded(guarded(text)), decoded(text), f" {text}\n"):
         assert plain(saved) == plain(text)
 
@@ -99,6 +99,6 @@ def test_other_texts_are_others() -> None:
     assert len({plain(text) for text in ("Oslo", "oslo", "Os lo", "Oslo.", "Osl\u00f8", "")}) == 6
 
 
-def test_the_room_that_a_text_takes_is_counted_as_excel_does() -> None:
+def test_the_size_of_a_cell_is_counted_as_excel_does() -> None:
     assert size("a" * LARGEST_CELL) == LARGEST_CELL
     assert size("👩") == 2

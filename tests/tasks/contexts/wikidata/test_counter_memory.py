@@ -23,7 +23,7 @@ from tasks.contexts.wikidata.counter_memory import (
 )
 from tasks.contexts.wikidata.items import Items, KnownItem
 from tests.data.sources.servers.wiki_world import World, serving_world
-from tests.tasks.contexts.live import by_words, clients
+from tests.tasks.contexts.wikidata.live import by_words, clients
 
 PAINTER, ARTIST, HUMAN, TRADE, TOWN = map(WikidataId, ("Q10", "Q11", "Q5", "Q6", "Q7"))
 OCCUPATION = WikidataId("P106")
@@ -84,7 +84,7 @@ def test_what_may_stand_in_the_answers_place(candidate: KnownItem, fits: bool) -
     assert is_wrong_but_alike(candidate, fact) is fits
 
 
-def test_a_name_that_is_a_word_of_the_answers_is_too_near() -> None:
+def test_a_word_of_the_answer_is_too_near() -> None:
     film_actor = known("Q30", "film actor")
     assert not is_wrong_but_alike(known("Q31", "actor"), of(film_actor))
     assert is_wrong_but_alike(known("Q32", "act"), of(film_actor))
@@ -107,7 +107,7 @@ PRAGUE, BURMA, MYANMAR = (
         (known("Q53", "Greater Prague", kinds=[TOWN]), False),
     ],
 )
-def test_what_is_right_beside_the_object_is_right_in_every_way(candidate: KnownItem, fits: bool) -> None:
+def test_everything_right_beside_the_object_is_excluded(candidate: KnownItem, fits: bool) -> None:
     subject = known("Q1", "Ada Example", stated=(PRAGUE.item_id, BURMA.item_id))
     fact = Truth(subject, PRAGUE, frozenset(subject.stated), (PRAGUE.names, BURMA.names), frozenset())
     assert is_wrong_but_alike(candidate, fact) is fits
@@ -173,7 +173,7 @@ def test_the_most_similar_that_is_not_right_is_chosen(tmp_path: Path) -> None:
         assert of_similar([], items, fact) is None
 
 
-def test_the_order_of_the_answer_does_not_matter_and_equals_are_chosen_by_number(tmp_path: Path) -> None:
+def test_equal_candidates_are_chosen_by_number(tmp_path: Path) -> None:
     with looking_up(tmp_path, small_world) as items:
         (painter, *_) = learnt(items, PAINTER, "Q15", "Q16")
         fact = of(painter)
@@ -201,7 +201,7 @@ def test_without_a_description_the_label_is_embedded() -> None:
     assert asked == ["aa: x", "bb"]
 
 
-def test_where_no_candidate_fits_there_is_none_and_where_there_is_none_nothing_is_embedded() -> None:
+def test_without_candidates_nothing_is_embedded() -> None:
     def refused(texts: Sequence[str]) -> NDArray[np.float32]:
         raise AssertionError(texts)
 

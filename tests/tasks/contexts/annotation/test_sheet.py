@@ -19,7 +19,7 @@ from tasks.contexts.annotation.sheet import (
     rows_for,
 )
 from tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
-from tests.tasks.contexts.judged import a_question, says
+from tests.tasks.contexts.annotation.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in (1, 2, 3)]
 NOW = "2026-01-01T12:00:00.000000+00:00"
@@ -52,7 +52,7 @@ def test_every_choice_has_its_meaning_in_the_guide() -> None:
     assert MEANINGS.items() <= GUIDE.items()
 
 
-def test_who_decides_a_conflict_sees_what_was_said_and_not_by_whom() -> None:
+def test_who_decides_sees_judgements_without_names() -> None:
     said = [
         says(QUESTIONS[0], "benedikt", "change", question="Where?", note="shorter"),
         says(QUESTIONS[0], "carla", "discard"),
@@ -64,7 +64,7 @@ def test_who_decides_a_conflict_sees_what_was_said_and_not_by_whom() -> None:
     assert "two others said" not in [column.name for column in COLUMNS]
 
 
-def test_what_was_chosen_is_read_and_rows_without_a_choice_are_left() -> None:
+def test_rows_without_a_choice_are_left() -> None:
     found = read({"choice": " Accept "}, {}, {"choice": "discard", "note": " broken "})
     assert [(one.question_id, one.choice, one.note) for one in found.annotations] == [
         (QUESTIONS[0].question_id, "accept", None), (QUESTIONS[2].question_id, "discard", "broken"),
@@ -95,9 +95,9 @@ def broken(flag: str) -> str:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"choice": "aksept"}, r"row 2, column choice: 'aksept' is no choice \(did you mean 'accept'\?\); choose "
+        ({"choice": "aksept"}, r"row 2, column choice: 'aksept' is not a choice \(did you mean 'accept'\?\); choose "
                                "accept, change, discard, misinformation or incomplete"),
-        ({"choice": "?"}, "row 2, column choice: '\\?' is no choice; choose accept, change,"),
+        ({"choice": "?"}, "row 2, column choice: '\\?' is not a choice; choose accept, change,"),
         ({"new answer": "Wien"}, "row 2, column choice: is empty, and there is a new answer; choose change"),
         ({"choice": "accept", "new question": "Where?"}, "row 2, column new question: is filled in, and the choice is"),
         ({"choice": "change"}, "row 2, column choice: is change, and no new text differs from the old one"),
@@ -109,8 +109,8 @@ def broken(flag: str) -> str:
         ({"context": "Mended."}, "row 2, column context: was written over; bring 'Ludwig .*' back, and write what "
                                  "is to be changed into new context"),
         ({"answer": "Wien", "choice": "change"}, "row 2, column answer: was written over; bring 'Vienna' back"),
-        ({"key": ""}, "row 2, column key: is none; rows of one's own cannot be added"),
-        ({"key": "q-1-2"}, "row 2, column key: is none"),
+        ({"key": ""}, "row 2, column key: is unknown; rows of one's own cannot be added"),
+        ({"key": "q-1-2"}, "row 2, column key: is unknown"),
         (rows_for(QUESTIONS, "ada")[1], "row 3, column key: is that of row 2, too; remove one of them"),
     ],
 )  # fmt: skip
@@ -119,7 +119,7 @@ def test_what_is_wrong_is_said_by_row_and_column(row: dict[str, str], said: str)
         read(row)
 
 
-def test_all_that_is_wrong_is_said_at_once_and_on_one_line() -> None:
+def test_all_errors_are_listed_on_one_line() -> None:
     with pytest.raises(InputError) as error:
         read({"choice": "a\nb\x1b[2J"}, {"choice": "no"}, {"choice": "change"})
     assert [f"row {number}, column choice" in str(error.value) for number in (2, 3, 4)] == [True] * 3
@@ -143,7 +143,7 @@ def test_a_sheet_of_somebody_else_is_usage() -> None:
         read({"choice": "accept"}, annotator="ben")
 
 
-def test_what_was_judged_before_the_question_was_built_anew_is_kept_and_told() -> None:
+def test_judgements_of_an_earlier_build_are_kept() -> None:
     anew = [replace(QUESTIONS[0], original_context="From Vienna."), *QUESTIONS[1:]]
     found = read_back(sheet({"choice": "accept"}, {"choice": "discard"}), anew, "ada", imported_at=NOW)
     assert found.outdated == (2,)
@@ -151,12 +151,12 @@ def test_what_was_judged_before_the_question_was_built_anew_is_kept_and_told() -
     assert found.annotations[0].texts == shown(QUESTIONS[0])[1] != shown(anew[0])[1]
 
 
-def test_of_a_question_that_is_gone_the_judgement_is_kept_as_well() -> None:
+def test_judgements_of_a_removed_question_are_kept() -> None:
     found = read_back(sheet({"choice": "accept"}), QUESTIONS[1:], "ada", imported_at=NOW)
     assert (len(found.annotations), found.outdated) == (1, (2,))
 
 
-def test_a_text_written_over_in_a_sheet_of_another_build_is_noticed_too() -> None:
+def test_changed_text_of_another_build_is_noticed() -> None:
     with pytest.raises(InputError, match="row 2, column context or question or answer or other answer: was written"):
         read_back(sheet({"answer": "Graz"}), QUESTIONS[1:], "ada", imported_at=NOW)
 

@@ -11,7 +11,7 @@ from data.sources.slots import (
     REPLACEMENT_IS_ANSWER,
 )
 from tasks.contexts.annotation.changed import change
-from tests.tasks.contexts.judged import a_question
+from tests.tasks.contexts.annotation.judged import a_question
 
 PLAIN = a_question()
 
@@ -20,7 +20,7 @@ def test_a_new_question_changes_nothing_else() -> None:
     assert change(PLAIN, "Where?", None, None, None) == replace(PLAIN, question="Where?")
 
 
-def test_a_new_other_answer_takes_the_old_one_s_place_in_the_counter_memory_context() -> None:
+def test_a_new_replacement_is_put_into_the_context() -> None:
     changed = change(PLAIN, None, None, "Salzburg", None)
     assert changed.original_context == PLAIN.original_context
     assert changed.counter_memory_context == "Ludwig Wittgenstein was born in Salzburg, then a city of Austria-Hungary."
@@ -28,26 +28,26 @@ def test_a_new_other_answer_takes_the_old_one_s_place_in_the_counter_memory_cont
     assert changed.replacement_by == "annotators"
 
 
-def test_it_stands_in_the_slots_alone_where_the_text_has_the_answer_besides() -> None:
+def test_a_new_replacement_fills_only_the_slots() -> None:
     question = a_question(snippet="[ENTITY] is his. [ENTITY]", object="Vienna")
     beside = replace(question, original_context="Vienna: New Vienna", counter_memory_context="Graz: New Vienna")
     assert change(beside, None, None, "Salzburg", None).counter_memory_context == "Salzburg: New Vienna"
 
 
-def test_a_new_answer_that_the_context_has_not_takes_the_old_one_s_place() -> None:
+def test_an_absent_answer_replaces_the_old_one() -> None:
     changed = change(PLAIN, None, "Neuwaldegg", None, None)
     assert changed.original_context == "Ludwig Wittgenstein was born in Neuwaldegg, then a city of Austria-Hungary."
     assert changed.counter_memory_context == PLAIN.counter_memory_context
     assert (changed.object, changed.object_id, changed.answers) == ("Neuwaldegg", None, ("Neuwaldegg",))
 
 
-def test_another_form_of_the_answer_stays_the_item_that_it_was() -> None:
+def test_another_form_of_the_answer_keeps_the_item() -> None:
     changed = change(PLAIN, None, "wien", None, None)
     assert changed.object_id == PLAIN.object_id
     assert changed.answers == ("wien", "Vienna", "Wien")
 
 
-def test_a_new_answer_that_the_context_states_already_leaves_the_context_as_it_is() -> None:
+def test_an_answer_already_stated_leaves_the_context() -> None:
     question = a_question(snippet="He had honorary [ENTITY].", object="certificates", replacement="doctorates")
     changed = change(question, None, "honorary certificates", None, None)
     assert changed.original_context == "He had honorary certificates."
@@ -65,7 +65,7 @@ def test_a_shorter_form_of_the_answer_takes_its_place(answers: tuple[str, ...]) 
     assert changed.flags == ()
 
 
-def test_a_new_answer_that_stands_beside_the_old_one_has_the_slot_there() -> None:
+def test_an_answer_beside_the_old_one_gets_the_slot() -> None:
     question = replace(LIVES, original_context="He lives in New York City, in Queens.",
                        counter_memory_context="He lives in Boston, in Queens.")  # fmt: skip
     changed = change(question, None, "Queens", None, None)
@@ -74,7 +74,7 @@ def test_a_new_answer_that_stands_beside_the_old_one_has_the_slot_there() -> Non
     assert changed.flags == ()
 
 
-def test_a_new_answer_within_the_old_one_and_beside_it_is_flagged() -> None:
+def test_an_answer_within_the_old_one_is_flagged() -> None:
     question = replace(LIVES, original_context="New York City is in New York.",
                        counter_memory_context="Boston is in New York.")  # fmt: skip
     assert change(question, None, "New York", None, None).flags == (ANSWER_LEFT_IN_CONTEXT,)
@@ -85,7 +85,7 @@ def test_a_new_answer_within_the_old_one_and_beside_it_is_flagged() -> None:
     assert change(LIVES, None, "New York", None, slots).flags == ()
 
 
-def test_a_form_of_the_answer_beside_the_slot_of_a_new_context_is_flagged() -> None:
+def test_a_form_of_the_answer_beside_a_slot_is_flagged() -> None:
     for context in ("Born in [ENTITY], that is Wien.", "Born in Vienna (WIEN).", "[ENTITY], Vienna."):
         assert change(PLAIN, None, None, None, context).flags == (ANSWER_LEFT_IN_CONTEXT,)
     assert change(PLAIN, None, None, None, "The [ENTITY]ese man.").flags == (BROKEN_SLOT,)
@@ -95,7 +95,7 @@ def test_a_form_of_the_answer_beside_the_slot_of_a_new_context_is_flagged() -> N
     assert change(short, None, None, None, "Born in [ENTITY].").flags == ()
 
 
-def test_of_a_disputed_sentence_s_mentions_the_slot_says_which_is_meant() -> None:
+def test_the_slot_says_which_mention_is_disputed() -> None:
     question = a_question(
         partition="disputable", snippet="The king was [ENTITY], and his horse was old.", object="old", answers=("old",),
         replacement="young",
@@ -109,14 +109,14 @@ def test_of_a_disputed_sentence_s_mentions_the_slot_says_which_is_meant() -> Non
     assert other.counter_memory_context == "The king was aged, and his horse was old."
 
 
-def test_what_is_broken_in_a_context_goes_when_it_is_mended_and_stays_when_another_text_changes() -> None:
+def test_flags_of_a_context_go_when_it_is_mended() -> None:
     flags = (ANSWER_LEFT_IN_CONTEXT, BROKEN_SLOT, "edits_of_another_kind")
     broken = replace(PLAIN, flags=flags)
     assert change(broken, None, None, None, "Born in [ENTITY].").flags == ("edits_of_another_kind",)
     assert set(change(broken, None, None, "Salzburg", None).flags) == set(flags)
 
 
-def test_a_new_other_answer_brings_no_flag_of_a_context_that_was_not_flagged() -> None:
+def test_a_new_replacement_brings_no_context_flag() -> None:
     question = a_question(snippet="Born in [ENTITY], that is Wien.")
     assert change(question, None, None, "Salzburg", None).flags == ()
 
@@ -147,14 +147,14 @@ def test_a_disputed_text_has_the_answer_replaced_in_any_case() -> None:
     assert change(question, None, "papers", None, None).original_context == "he has papers."
 
 
-def test_flags_are_those_of_the_new_texts_and_what_is_no_matter_of_texts_stays() -> None:
+def test_flags_follow_the_new_texts() -> None:
     assert change(PLAIN, "Is it Vienna?", None, None, None).flags == (QUESTION_CONTAINS_ANSWER,)
     assert change(PLAIN, None, None, "Wien", None).flags == (REPLACEMENT_IS_ANSWER,)
     broken = replace(PLAIN, flags=(QUESTION_CONTAINS_ANSWER, "edits_of_another_kind"))
     assert change(broken, "Where?", None, None, None).flags == ("edits_of_another_kind",)
 
 
-def test_a_slot_that_was_missing_is_there_with_the_right_context_and_not_with_another_question() -> None:
+def test_a_missing_slot_comes_with_the_right_context() -> None:
     without = replace(PLAIN, original_context="Born.", counter_memory_context="Born.", flags=(NO_SLOT,))
     assert change(without, "Where?", None, None, None).flags == (NO_SLOT,)
     assert change(without, None, None, None, "Born in Vienna.").flags == ()

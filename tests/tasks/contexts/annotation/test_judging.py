@@ -16,7 +16,7 @@ from tasks.contexts.annotation.judging import (
     judgements,
     read_annotations,
 )
-from tests.tasks.contexts.judged import a_question, says
+from tests.tasks.contexts.annotation.judged import a_question, says
 
 ONE, TWO = a_question(1), a_question(2)
 
@@ -28,14 +28,14 @@ def outcome(*said: object) -> str:
     return decided.rejected[0].reason if decided.rejected else "accepted"
 
 
-def test_two_who_accept_let_a_question_go_on_as_it_is() -> None:
+def test_two_who_accept_let_a_question_pass() -> None:
     decided = decide([ONE], [says(ONE, "ada", "accept"), says(ONE, "ben", "accept", at=1)])
     assert decided.accepted == (ONE,)
     assert decided.rejected == ()
 
 
 @pytest.mark.parametrize("choice", ["discard", "misinformation", "incomplete"])
-def test_two_who_refuse_a_question_drop_it_by_what_they_chose(choice: str) -> None:
+def test_two_who_refuse_reject_with_their_reason(choice: str) -> None:
     said = [says(ONE, name, choice, note="x" if name == "ada" else None) for name in ("ada", "ben")]  # type: ignore[arg-type]
     rejected = decide([ONE], said).rejected[0]
     assert rejected.reason == f"annotators_{choice}"
@@ -67,7 +67,7 @@ def test_two_who_disagree_wait_for_a_third_who_decides() -> None:
     assert outcome(*two, says(ONE, "cem", "incomplete", at=2)) == reasons.ANNOTATORS_INCOMPLETE
 
 
-def test_a_third_has_no_say_where_two_agree_and_a_fourth_none_at_all() -> None:
+def test_a_third_decides_only_where_two_disagree() -> None:
     two = [says(ONE, "ada", "accept"), says(ONE, "ben", "accept", at=1)]
     assert outcome(*two, says(ONE, "cem", "discard", at=2)) == "accepted"
     disagree = [says(ONE, "ada", "accept"), says(ONE, "ben", "discard", at=1), says(ONE, "cem", "accept", at=2)]
@@ -83,7 +83,7 @@ def test_two_changes_agree_only_in_the_same_words() -> None:
     assert decide([ONE], [same[0], other, third]).accepted[0].question == "Where to?"
 
 
-def test_the_newest_of_one_s_judgements_counts_and_the_order_they_come_in_does_not() -> None:
+def test_the_newest_judgement_counts_whatever_the_order() -> None:
     said = [says(ONE, "ada", "discard"), says(ONE, "ben", "accept", at=1), says(ONE, "ada", "accept", at=2)]
     assert outcome(*said) == "accepted"
     assert outcome(*reversed(said)) == "accepted"
@@ -116,7 +116,7 @@ def test_spaces_and_line_breaks_make_no_other_text() -> None:
     assert decide([spaced], said).accepted == (spaced,)
 
 
-def test_an_annotator_gets_what_fewer_than_two_have_judged_and_not_they_themselves() -> None:
+def test_an_annotator_gets_what_they_have_not_judged() -> None:
     said = [says(ONE, "ada", "accept"), says(TWO, "ada", "accept"), says(TWO, "ben", "accept", at=1)]
     assert for_annotator([ONE, TWO], said, "ada") == []
     assert for_annotator([ONE, TWO], said, "ben") == [ONE]
@@ -124,7 +124,7 @@ def test_an_annotator_gets_what_fewer_than_two_have_judged_and_not_they_themselv
     assert for_annotator([ONE, TWO], [], "cem") == [ONE, TWO]
 
 
-def test_conflicts_go_to_who_has_no_part_in_them_and_once() -> None:
+def test_conflicts_go_to_an_uninvolved_annotator() -> None:
     said = [says(ONE, "ada", "accept"), says(ONE, "ben", "discard", at=1), says(TWO, "ada", "accept")]
     assert for_annotator([ONE, TWO], said, "ben", conflicts_only=True) == []
     assert for_annotator([ONE, TWO], said, "cem", conflicts_only=True) == [ONE]
@@ -133,13 +133,13 @@ def test_conflicts_go_to_who_has_no_part_in_them_and_once() -> None:
 
 
 @pytest.mark.parametrize(("name", "plain"), [("ada", "ada"), ("  Ada  Byron ", "Ada Byron"), ("Zoe\u0308", "Zo\u00eb")])
-def test_a_name_has_no_needless_spaces_and_one_way_of_writing(name: str, plain: str) -> None:
+def test_a_name_has_one_way_of_writing(name: str, plain: str) -> None:
     assert annotator_name(name, []) == plain
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\u202eb", "a\x07"])
 def test_a_name_that_cannot_be_seen_is_usage(name: str) -> None:
-    with pytest.raises(UsageError, match="is no name of an annotator"):
+    with pytest.raises(UsageError, match="is not a name of an annotator"):
         annotator_name(name, [])
 
 
@@ -164,7 +164,7 @@ def test_annotations_are_read_from_every_file_the_earliest_first(tmp_path: Path)
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1", None], ids=["empty", "cut", "a byte changed"])
-def test_a_damaged_file_is_named_and_never_said_to_be_removed(damage: bytes | None, tmp_path: Path) -> None:
+def test_a_damaged_file_is_named_and_never_removed(damage: bytes | None, tmp_path: Path) -> None:
     stored = Workspace(tmp_path).annotations("ada", {"number": 1})
     stored.write(ANNOTATIONS.of([as_row(says(ONE, "ada", "accept"))]))
     content = bytearray(stored.path.read_bytes())

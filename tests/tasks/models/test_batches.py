@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.models.bulk import Recent, batches, tokens_a_batch
+from tasks.models.batches import Recent, batches, tokens_per_batch
 
 
 def test_every_text_is_in_one_batch_and_none_has_more_tokens_than_allowed() -> None:
@@ -32,8 +32,8 @@ def test_no_texts_need_no_batch() -> None:
 def test_a_batch_has_as_many_tokens_as_its_device_does_best_with(
     device: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tasks.models.bulk.TOKENS_A_BATCH", {kind: 7})
-    assert tokens_a_batch(device) == 7
+    monkeypatch.setattr("tasks.models.batches.TOKENS_PER_BATCH", {kind: 7})
+    assert tokens_per_batch(device) == 7
 
 
 def test_what_was_not_asked_for_the_longest_is_forgotten() -> None:

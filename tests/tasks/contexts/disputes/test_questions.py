@@ -212,7 +212,7 @@ def test_words_are_replaced_where_they_are_disputed_alone(
     assert question.flags == ()
 
 
-def test_two_disputes_of_one_sentence_are_two_questions_and_counted_apart(say: Say, plain: LanguageModel) -> None:
+def test_two_disputes_of_one_sentence_are_two_questions(say: Say, plain: LanguageModel) -> None:
     asked = "Who was remembered by people there?"
     say([asked], [asked])
     text = "To most people she is the liberator, to some the liberator of thieves."
@@ -227,7 +227,7 @@ def test_two_disputes_of_one_sentence_are_two_questions_and_counted_apart(say: S
     assert [question.edits for question in counted] == [5, 9]
 
 
-def test_the_published_layout_has_a_place_for_what_its_rule_gives_alone(say: Say, plain: LanguageModel) -> None:
+def test_the_published_layout_holds_what_its_rule_gives(say: Say, plain: LanguageModel) -> None:
     say([ASKED], [ASKED])
     twice = replace(DISPUTE, context="Most people say liberator, and she is remembered as a liberator.", place=16)
     questions = write_questions(plain, [DISPUTE, twice], seed=0).questions
@@ -238,7 +238,7 @@ def test_the_published_layout_has_a_place_for_what_its_rule_gives_alone(say: Say
     assert left.why == "its two contexts do not come from one snippet"
 
 
-def test_a_prompt_that_does_not_fit_the_window_is_dropped_and_the_others_are_asked(say: Say) -> None:
+def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
     small = tiny_language_model(window=2048)
     asked = say([ASKED])
     long = replace(DISPUTE, context=f"{DISPUTE.context} {'x ' * 1000}")
@@ -278,7 +278,7 @@ def test_what_a_model_writes_hangs_on_seed_and_dispute_alone(
     assert said[0] == said[1] != said[2]
 
 
-def test_disputes_are_asked_about_some_at_a_time_and_keep_their_order(
+def test_disputes_are_asked_in_batches_in_order(
     say: Say, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disputed_questions, "AT_ONCE", 1)

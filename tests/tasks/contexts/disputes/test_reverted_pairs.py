@@ -63,7 +63,7 @@ def test_pairs_are_an_edit_and_the_next_that_undoes_it(texts: str, edits: list[t
         (("?", "Bob", True), ("A", "Alice", True), reasons.HIDDEN_CONTENT),
     ],
 )
-def test_a_pair_counts_when_both_editors_sign_and_all_can_be_read(
+def test_a_pair_counts_when_both_editors_sign(
     edited: tuple[str, str | None, bool], restored: tuple[str, str | None, bool], reason: str | None
 ) -> None:
     revisions = [_revision(1, "A", "192.0.2.1", registered=False)]

@@ -7,16 +7,16 @@ from typing import Generic, TypeVar
 
 # On a CPU, twice as many or half as many were no faster with a network in deberta-large's shape, float32. On a GPU the
 # bound is for memory: with 512 tokens a text, one matrix of that network's attention takes 1 GiB.
-TOKENS_A_BATCH = {"cpu": 1024, "cuda": 16384}
+TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 16384}
 PADDING = 0.25
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-def tokens_a_batch(device: str) -> int:
+def tokens_per_batch(device: str) -> int:
     """How many tokens a batch on that device has at most; device: "cpu" or "cuda:N"."""
-    return TOKENS_A_BATCH[device.partition(":")[0]]
+    return TOKENS_PER_BATCH[device.partition(":")[0]]
 
 
 def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:

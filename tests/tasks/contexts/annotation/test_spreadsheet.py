@@ -11,7 +11,7 @@ from data.errors import InputError, UsageError, WorkspaceError
 from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.cells import LARGEST_CELL
 from tasks.contexts.annotation.spreadsheet import read_sheet, too_long
-from tests.tasks.contexts.sheets import BOTH, COLUMNS, GUIDE, HEADER, as_csv, as_xlsx, write
+from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, GUIDE, HEADER, as_csv, as_xlsx, write
 
 HOSTILE = [
     '=HYPERLINK("http://127.0.0.1/?"&A1,"Oslo")', "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "#N/A",
@@ -59,7 +59,7 @@ def test_a_workbook_offers_the_choices_and_lets_hands_slip_nowhere(tmp_path: Pat
     assert [[cell.value for cell in row] for row in guide.iter_rows()] == [list(pair) for pair in GUIDE.items()]
 
 
-def test_a_csv_is_one_that_spreadsheet_programs_read_as_utf_8(tmp_path: Path) -> None:
+def test_spreadsheet_programs_read_the_csv_as_utf_8(tmp_path: Path) -> None:
     content = write(tmp_path / "s.csv", ["Zoë", "=1"]).read_bytes()
     assert content.startswith(b"\xef\xbb\xbf")
     rows = list(csv.reader(content.decode("utf-8-sig").splitlines()))
@@ -115,7 +115,7 @@ def test_a_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
 
 
 @BOTH
-def test_a_text_that_a_program_would_cut_is_refused_and_one_that_just_fits_is_not(name: str, tmp_path: Path) -> None:
+def test_a_text_too_long_for_a_cell_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a text of 32768 signs fits into no cell, in column context: 'aaa"):
         write(tmp_path / name, ["a" * (LARGEST_CELL + 1)])
     assert not (tmp_path / name).exists()
@@ -125,9 +125,7 @@ def test_a_text_that_a_program_would_cut_is_refused_and_one_that_just_fits_is_no
 
 
 @BOTH
-def test_a_text_far_too_long_is_refused_before_anything_is_made_of_it(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_far_too_long_text_is_refused_early(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def reads(text: str) -> str:
         assert len(text) <= LARGEST_CELL
         return text
@@ -157,7 +155,7 @@ def test_other_formats_are_usage(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("end", ["\r\n", "\n"])
-def test_a_csv_is_read_as_programs_of_other_countries_save_it(separator: str, end: str, tmp_path: Path) -> None:
+def test_a_csv_of_another_locale_is_read(separator: str, end: str, tmp_path: Path) -> None:
     lines = [HEADER, ["Oslo", "accept", "q-1"], ['"a, b; c"', "", "q-2"]]
     content = end.join(separator.join(line) for line in lines) + end
     read = read_sheet(as_csv(tmp_path / "s.csv", content), COLUMNS)
@@ -165,7 +163,7 @@ def test_a_csv_is_read_as_programs_of_other_countries_save_it(separator: str, en
 
 
 @BOTH
-def test_columns_may_be_moved_and_added_and_what_is_written_in_others_is_told(name: str, tmp_path: Path) -> None:
+def test_columns_may_be_moved_and_added(name: str, tmp_path: Path) -> None:
     rows: list[list[Any]] = [["Key ", "CHOICE", "mine", "context", None, "empty"],
                              ["q-1", "accept", "x", "Oslo", "y", None]]  # fmt: skip
     if name.endswith("xlsx"):

@@ -9,7 +9,7 @@ from openpyxl import Workbook
 from data.errors import InputError
 from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.spreadsheet import read_sheet
-from tests.tasks.contexts.sheets import BOTH, COLUMNS, HEADER, as_csv, as_xlsx, write
+from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, HEADER, as_csv, as_xlsx, write
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_missing_and_doubled_columns_are_named(name: str, tmp_path: Path) -> Non
     [
         ("context,choice,key\nZo\xeb,,q-1".encode("cp1252"), "is not in UTF-8; save it as `CSV UTF-8`"),
         ("context,choice,key".encode("utf-16"), "is not in UTF-8"),
-        (b'context,choice,key\n"Oslo,,q-1\n', "is no CSV: unexpected end of data"),
+        (b'context,choice,key\n"Oslo,,q-1\n', "is not CSV: unexpected end of data"),
         (b"", "has no column 'context', 'choice', 'key'"),
         (b"<html>", "has no column"),
     ],
@@ -83,7 +83,7 @@ def test_a_workbook_that_is_none_is_refused(damage: str, tmp_path: Path) -> None
         path.mkdir()
     elif damage != "missing":
         path.write_bytes({"empty": b"", "cut": content[: len(content) // 2], "a text": b"context,choice,key"}[damage])
-    with pytest.raises(InputError, match=r"s\.xlsx (is no workbook that can be read|cannot be read)"):
+    with pytest.raises(InputError, match=r"s\.xlsx (is not a workbook that can be read|cannot be read)"):
         read_sheet(path, COLUMNS)
 
 

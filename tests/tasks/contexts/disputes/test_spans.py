@@ -137,7 +137,7 @@ def test_two_clauses_of_one_frame_are_two_places() -> None:
     assert likeness(first, second) == 0
 
 
-def test_a_span_without_words_beside_it_is_known_by_the_lines_around() -> None:
+def test_a_lone_span_is_known_by_the_lines_around() -> None:
     text = "* A mole\n* @\n* A quay\n* #\n* A pier of stone"
     first, second = _turned(text.replace("#", "x")), _turned(text.replace("@", "x").replace("#", "@"))
     assert first.before == ("a", "mole")

@@ -6,7 +6,7 @@ import pytest
 
 from data.records import ANNOTATION_CHOICES, AnnotationChoice
 from tasks.contexts.annotation.agreement import agreement
-from tests.tasks.contexts.judged import a_question, says
+from tests.tasks.contexts.annotation.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in range(1, 9)]
 CHOICES: dict[str, list[AnnotationChoice | None]] = {
@@ -22,7 +22,7 @@ SAID = [
 ]
 
 
-def test_three_annotators_have_the_alpha_that_the_library_gives_over_the_two_first_of_each_question() -> None:
+def test_alpha_is_over_the_first_two_annotators() -> None:
     first_two = [list(chosen) for chosen in CHOICES.values()]
     for place in (1, 5):  # here cem came third, and decides
         first_two[2][place] = None
@@ -76,7 +76,7 @@ def test_without_two_judgements_of_one_question_there_is_no_alpha() -> None:
     assert found.counts == {"ada": {"accept": 1}, "ben": {"discard": 1}}
 
 
-def test_what_is_revised_once_the_other_has_judged_too_is_no_matter_of_alpha() -> None:
+def test_a_late_revision_does_not_change_alpha() -> None:
     """Two questions, d a / d d. D_o = 2 / 4, D_e = 2 * 1 * 3 / (4 * 3), alpha = 0, as before anybody revised."""
     said = [says(QUESTIONS[0], "ada", "discard"), says(QUESTIONS[0], "ben", "accept", at=1)]
     said += [says(QUESTIONS[1], name, "discard") for name in ("ada", "ben")]
@@ -87,7 +87,7 @@ def test_what_is_revised_once_the_other_has_judged_too_is_no_matter_of_alpha() -
     assert agreement([*said, says(QUESTIONS[0], "ada", "accept", at=9)]).counts["ada"] == {"accept": 1, "discard": 1}
 
 
-def test_of_what_one_revised_before_the_other_judged_the_last_is_counted_once() -> None:
+def test_of_early_revisions_the_last_counts_once() -> None:
     said = [says(QUESTIONS[0], "ada", "discard"), says(QUESTIONS[0], "ada", "accept", at=1)]
     said += [says(QUESTIONS[0], "ben", "accept", at=2)]
     said += [says(QUESTIONS[1], name, "discard") for name in ("ada", "ben")]
@@ -95,7 +95,7 @@ def test_of_what_one_revised_before_the_other_judged_the_last_is_counted_once() 
     assert (found.alpha, found.units) == (1.0, 2)
 
 
-def test_who_comes_third_is_not_counted_also_where_one_of_the_two_revises_late() -> None:
+def test_a_third_annotator_is_not_counted() -> None:
     said = [says(QUESTIONS[0], "ada", "accept"), says(QUESTIONS[0], "ben", "accept", at=1)]
     said += [says(QUESTIONS[0], "cem", "discard", at=2), says(QUESTIONS[0], "ada", "discard", at=3)]
     said += [says(QUESTIONS[1], name, "discard") for name in ("ada", "ben")]

@@ -6,7 +6,7 @@ import pytest
 
 from data import reasons
 from data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER
-from tests.tasks.contexts.live import Building, building, seed, small_world
+from tests.tasks.contexts.wikidata.live import Building, building, seed, small_world
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_question_that_names_the_answer_is_dropped(
     assert [question.flags for question in found.questions] == [()] * (not is_dropped)
 
 
-def test_a_subject_of_which_the_answer_is_a_part_is_not_asked_about(build: Building) -> None:
+def test_an_answer_within_the_subject_is_not_asked_about(build: Building) -> None:
     made = small_world()
     made.item("Q20", "Oslo", aliases=["Kristiania"], claims=[("P31", "Q7")])
     made.item("Q2", "Kristiania Opera House", article="Opera", claims=[("P4000", "Q20")])
@@ -75,7 +75,7 @@ def test_a_common_word_is_no_answer_left_in_the_context(build: Building) -> None
     assert question.flags == ()
 
 
-def test_a_code_that_a_country_has_is_no_answer_left_in_the_context(build: Building) -> None:
+def test_a_country_code_is_not_an_answer_left(build: Building) -> None:
     made = small_world()
     made.item("Q20", "India", aliases=["in", "Bharat"], claims=[("P31", "Q7")])
     made.item("Q21", "Nepal", claims=[("P31", "Q7")])
@@ -94,7 +94,7 @@ def test_a_subject_of_the_objects_name_is_dropped(build: Building) -> None:
     assert row.reason == reasons.OBJECT_IS_SUBJECT
 
 
-def test_an_answer_that_stays_in_the_subjects_own_name_is_flagged(build: Building) -> None:
+def test_an_answer_in_the_subjects_name_is_flagged(build: Building) -> None:
     made = small_world()
     made.item("Q2", "Painter of Ships", article="Painter of Ships", claims=[("P106", "Q10")])
     made.article("Painter of Ships", "Painter of Ships was a painter.", item_id="Q2")

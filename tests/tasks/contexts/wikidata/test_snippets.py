@@ -34,14 +34,14 @@ def snippet(text: str, *names: str, words: int = 80, subject: tuple[str, ...] = 
     return found.text if found else None
 
 
-def test_the_first_paragraph_that_mentions_the_answer_with_a_slot_in_every_mention() -> None:
+def test_the_first_mentioning_paragraph_has_slots_throughout() -> None:
     found = find_snippet(PAGE, ["Oslo", "the capital"])
     assert found == Snippet(
         f"She was born in {SLOT}, {SLOT}. Her father, Dr. J. Example, taught there. She left {SLOT} in 1920.", "Oslo"
     )
 
 
-def test_the_form_that_stands_first_is_told_as_the_page_has_it() -> None:
+def test_the_first_form_is_told_as_written() -> None:
     found = find_snippet("He came to KRISTIANIA by boat. Oslo was cold.", ["Oslo", "Kristiania"])
     assert found is not None
     assert (found.mentioned, found.text) == ("KRISTIANIA", f"He came to {SLOT} by boat. {SLOT} was cold.")
@@ -71,7 +71,7 @@ def test_it_has_as_many_sentences_as_the_words_allow(words: int, expected: str) 
     )
 
 
-def test_leading_sentences_are_left_out_only_where_the_mention_lies_beyond() -> None:
+def test_leading_sentences_go_only_where_necessary() -> None:
     text = "Alpha beta gamma delta. " * 5 + "Here is Oslo at last. " + "Omega psi chi. " * 5
     assert snippet(text, "Oslo", words=9) == "Alpha beta gamma delta. Here is [ENTITY] at last."
     assert (
@@ -88,13 +88,13 @@ def test_headings_lists_and_what_tells_of_sources_are_no_text() -> None:
     )
 
 
-def test_the_text_goes_on_after_a_section_that_tells_of_sources() -> None:
+def test_the_text_goes_on_after_sources() -> None:
     assert snippet(PAGE, "Hamar") == "A street of [ENTITY] bears her name."
     below = "== Notes ==\n=== Of Oslo ===\nOslo was a town then.\n== Life ==\nShe lived in Oslo.\n"
     assert snippet(below, "Oslo") == "She lived in [ENTITY]."
 
 
-def test_the_signs_on_both_sides_of_a_heading_say_how_deep_it_is() -> None:
+def test_equality_signs_tell_the_depth_of_a_heading() -> None:
     for deeper in ("=== Of Oslo ===", "=== Of Oslo ====", "======= Of Oslo ======="):
         assert snippet(f"==Notes  ==\n{deeper}\nOslo was a town then.", "Oslo") is None
     for beside in ("== Life ==", "== Life ===", "=Life=", "=="):
@@ -103,7 +103,7 @@ def test_the_signs_on_both_sides_of_a_heading_say_how_deep_it_is() -> None:
 
 
 @pytest.mark.parametrize("text", ["=" + " " * 100_000 + "x", "= " + " " * 100_000 + "=x", "=" * 100_000, "= " * 50_000])
-def test_a_line_of_blanks_that_is_no_heading_takes_no_time(text: str) -> None:
+def test_a_line_of_blanks_takes_no_time(text: str) -> None:
     began = time.process_time()
     assert snippet(f"{text}\nShe lived in Oslo.", "Oslo") == "She lived in [ENTITY]."
     assert time.process_time() - began < 1
@@ -125,7 +125,7 @@ def test_a_sentence_does_not_end_within_a_name() -> None:
     assert snippet(text, "Woolf? and Yahoo!", words=3) == "She played in Who's Afraid of Virginia [ENTITY] Answers."
 
 
-def test_the_point_of_an_abbreviation_at_the_end_stays_that_of_the_sentence() -> None:
+def test_the_point_of_a_last_abbreviation_stays() -> None:
     assert snippet("She lived in the U.S. of old, then left the U.S.", "United States", "U.S.") == (
         "She lived in the [ENTITY] of old, then left the [ENTITY]."
     )
