@@ -9,6 +9,7 @@ from data.records import CONDITIONS, Context, Query, Question
 from data.records.row import table_of
 from data.records.score import Score
 from data.records.table import Table
+from tasks.models.capabilities import Capability
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,9 +23,6 @@ INPUTS: Mapping[About, tuple[str, ...]] = {
     "questions": ("questions",),
 }
 """The tables of prompts that a measure about them reads."""
-
-Capability = Literal["next_token_logits", "samples", "answer_scores", "gradients"]
-"""What a measure needs of a model; see tasks.models."""
 
 Chunk = Sequence[Any]
 """Queries or questions that are computed, and stored, together."""

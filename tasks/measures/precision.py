@@ -41,7 +41,7 @@ class Precision(QueryScore):
 
 def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     """The sampled queries after every context, in both dtypes."""
-    from tasks.models.language_model import load_language_model
+    from tasks.models import load_language_model
     from tasks.scoring.persuasion import persuasion
 
     parameters: PrecisionParameters = inputs.parameters["precision"]

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data.measures import MEASURES
 from data.records.tables import AGREEMENT, CONTEXTS, QUERIES, QUESTIONS, RUNS, Table
 from data.warehouse import Warehouse
 from data.warehouse.schema import TABLES
+from tasks.measures import MEASURES
 
 PERSUASION = MEASURES["persuasion"].table
 SUSCEPTIBILITY = MEASURES["susceptibility"].table

@@ -3,11 +3,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from data.measures import MEASURES
 from data.records import tables
 from data.records.tables import Table
 from data.warehouse import rebuilt
 from data.warehouse.schema import PRIMARY_KEYS, TABLES, describe, questions, schema_version
+from tasks.measures import MEASURES
 from tests.data.sql.small_study import table
 
 

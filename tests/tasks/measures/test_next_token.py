@@ -67,7 +67,7 @@ def test_a_model_that_is_gone_changes_nothing_stored(study: Study) -> None:
     before = study.rows("persuasion")
     gone = replace(study, model="/no/such/model")
     assert gone.rows("persuasion") == before
-    with pytest.raises(ModelError, match="no such folder"):
+    with pytest.raises(ModelError, match="does not exist"):
         gone.score("greedy_answers")
 
 
