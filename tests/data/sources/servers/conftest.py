@@ -17,5 +17,3 @@ def open_world(world: World) -> Iterator[Served]:
     """The world on a server."""
     with serving_world(world) as served:
         yield served
-
-
