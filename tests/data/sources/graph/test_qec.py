@@ -66,14 +66,6 @@ def test_what_a_file_does_not_say_is_unknown(missing: str, tmp_path: Path) -> No
     assert read == tuple(replace(one, **{field: None}) for one in known)
 
 
-def test_nulls_are_unknown_each_in_its_place(tmp_path: Path) -> None:
-    uris = [None, f"{YAGO}South_Africa", f"{YAGO}South_Africa"]
-    read = read_qec(write(tmp_path, changed(entity_uris=uris, entity_uri_to_degree=[900, None, None])))
-    assert [(one.subject_uri, one.subject_degree) for one in read.facts["capital"]] == [
-        (None, 900), (f"{YAGO}South_Africa", None),
-    ]  # fmt: skip
-
-
 def test_a_blank_node_s_name_is_no_iri(tmp_path: Path) -> None:
     read = read_qec(write(tmp_path, changed(entity_uris=["_:b0", "t17", "t17"], answer_uris=["x y", "", "nodeID://b"])))
     assert {one.subject_uri for one in read.facts["capital"]} == {None}
@@ -116,22 +108,10 @@ def test_pairs_without_a_name_are_left_out_and_counted(tmp_path: Path) -> None:
     assert read.warnings == ("left out: 2 pairs of an entity or an answer without a name",)
 
 
-def test_a_relation_may_be_empty_as_published_ones_are(tmp_path: Path) -> None:
-    nothing = {key: [] for key, value in published()[CAPITAL].items() if isinstance(value, list)}
-    read = read_qec(write(tmp_path, changed(**nothing)))
-    assert read.facts == {"capital": ()}
-
-
 def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     file = write(tmp_path, published())
     file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
     assert len(read_qec(file).facts["capital"]) == 2
-
-
-def test_names_are_taken_as_they_are(tmp_path: Path) -> None:
-    names = ['Côte d\'Ivoire "{entity}"', "جمهورية كينيا", "<b>../../etc</b>\n[red]"]
-    read = read_qec(write(tmp_path, changed(entities=names, entity_uris=None)))
-    assert [one.subject for one in read.facts["capital"]] == names
 
 
 NO_LAYOUT: dict[str, tuple[Any, str]] = {
@@ -184,11 +164,6 @@ def test_a_malformed_column_is_refused_with_its_key(key: str, value: Any, said: 
     file = write(tmp_path, changed(**{key: value}))
     with pytest.raises(InputError, match=f"^{file}: {CAPITAL}{said}"):
         read_qec(file)
-
-
-def test_the_largest_count_is_one(tmp_path: Path) -> None:
-    read = read_qec(write(tmp_path, changed(entity_uri_to_degree=[2**63 - 1, 0, 0])))
-    assert [one.subject_degree for one in read.facts["capital"]] == [2**63 - 1, 0]
 
 
 def test_an_unreadable_file_is_refused_by_name(tmp_path: Path) -> None:
