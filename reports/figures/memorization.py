@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import SHARE, Frames, Model, finite, numbers, records, without_unit
+from reports.frames import Frames, Model, finite, numbers, records, without_unit
 from reports.style import INK, QUERY_HUES, blank
 
 FEWEST = 5
@@ -70,9 +70,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     fifths = without_unit(fifths[fifths["memorization_ratio"].notna()])
     if fifths.empty:
         return None
-    fifths.attrs["units"]["share_queries"] = SHARE
-    order = {kind: at for at, kind in enumerate(QUERY_HUES)}
-    fifths = fifths.sort_values(["query_type", "memorization_ratio"], key=lambda c: c.map(order).fillna(c))
+    # Names of fifths sort like their ratios; open sorts after closed and stands before it.
+    fifths = fifths.sort_values(["query_type", "memorization_ratio"], ascending=[False, True])
     defined = finite(every, "memorization_ratio")
     found = finite(defined.rows, "susceptibility")
     relations = found.rows["relation"].nunique()

@@ -6,6 +6,7 @@ effect_size, corrections, correlation, interval. This package imports `data`, ne
 it imports neither pandas nor scipy: `compute` imports what it needs when it is called.
 """
 
+from data.named import Registry
 from tasks.statistics import (
     answer_means,
     assertiveness,
@@ -24,7 +25,7 @@ from tasks.statistics import (
 )
 from tasks.statistics.statistic import Statistic
 
-STATISTICS: tuple[Statistic, ...] = (
+STATISTICS: Registry[Statistic] = Registry("statistic", (
     relevance.STATISTIC,
     familiarity.STATISTIC,
     assertiveness.STATISTIC,
@@ -39,5 +40,5 @@ STATISTICS: tuple[Statistic, ...] = (
     precision_cost.STATISTIC,
     correlations.STATISTIC,
     degree_envelope.STATISTIC,
-)
+))  # fmt: skip
 """Every statistic, in the order of the report."""
