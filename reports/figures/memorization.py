@@ -84,7 +84,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{len(every)} queries have no ratio (0/0: no such answer was either) and are in no "
         f"box.{found.note('queries with a ratio')}"
     )
-    words = "; ".join(f"{row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}" for row in records(fifths))
+    words = "; ".join(
+        f"{row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}" for row in records(fifths)
+    )
     alt = (
         f"Box plots of susceptibility in nats in five bins of the memorization ratio, open and closed queries in "
         f"panels, for {model}. Medians: {words}."

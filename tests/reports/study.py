@@ -14,8 +14,8 @@ import pyarrow as pa
 from data.records.tables import CORRELATIONS, ENVELOPES, SUMMARIES
 from data.records.tables import STATISTICS as TESTS
 from data.storage.keys import generator
-from reports.card import NotRun, StudyCard
 from data.warehouse.queries import QUERIES, NamedQuery
+from reports.card import NotRun, StudyCard
 from reports.report import queries
 from tasks.statistics import STATISTICS
 
@@ -34,6 +34,7 @@ CARD = StudyCard(
     versions={"swaymeter": "0.1.0", "torch": "2.13.0"},
     sources=("YAGO 4.5, CC BY-SA 4.0, https://yago-knowledge.org/.", "Wikidata, CC0"),
 )
+
 
 def tables(
     models: Iterable[tuple[str, str]] = ((MODEL, "float32"), (MODEL, "bfloat16")),
@@ -141,7 +142,12 @@ def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tu
         kept, changed = number % 5, (number * 3) % 4
         ratio = kept / (kept + changed) if kept + changed else None
         counts = dict.fromkeys(("negation_original", "negation_substitute", "all_original", "all_substitute"), kept)
-        of_both = {"original": kept, "substitute": changed, "memorization_ratio": ratio, "memorization_ratio_all": ratio}
+        of_both = {
+            "original": kept,
+            "substitute": changed,
+            "memorization_ratio": ratio,
+            "memorization_ratio_all": ratio,
+        }
         yield "memorization_ratio", {**about, **of_both, **counts}
         if of["dtype"] == "bfloat16":
             exact = {"susceptibility": score, "susceptibility_reference": score + 0.01 * _draw(number)}
@@ -188,7 +194,7 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
                 yield "clusters", {**about, **stand_in, "sample": sample, "cluster": int(text == "Oslo")}
         names = ("semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao",
                  "cluster_assignment_entropy")  # fmt: skip
-        scores = {name: 2 * draw[0] for name in names} | {f"{name}_standard_error": 0.1 for name in names}
+        scores = dict.fromkeys(names, 2 * draw[0]) | {f"{name}_standard_error": 0.1 for name in names}
         yield "semantic_entropy", {**about, **stand_in, **scores, "groups": 2, "group_sizes": [2, 1]}
         yield "accuracy", {**about, **stand_in, "accurate": draw[2] < 0.6, "answer": "Oslo"}
         if condition == "none":

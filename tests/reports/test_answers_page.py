@@ -231,13 +231,6 @@ def test_without_answers_there_is_neither_page_nor_link(tmp_path: Path) -> None:
     assert not (tmp_path / "report" / "answers.html").exists()
 
 
-def test_the_order_of_rows_changes_nothing(tmp_path: Path) -> None:
-    frames = small(models=[(MODEL, "float32"), ("other", "bfloat16")])
-    written(frames, tmp_path / "one")
-    written({name: frame.sample(frac=1, random_state=1) for name, frame in frames.items()}, tmp_path / "two")
-    assert (tmp_path / "one" / "answers.html").read_bytes() == (tmp_path / "two" / "answers.html").read_bytes()
-
-
 def test_an_answer_without_its_question_is_refused(tmp_path: Path) -> None:
     frames = small()
     frames["questions_to_read"] = frames["questions_to_read"].query("question_id != 'q3'")

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 
-from reports.page import MOST_ROWS, Made, cell, heading, linked, page
 from reports.frames import SHARE
+from reports.page import MOST_ROWS, Made, cell, heading, linked, page
 from reports.tables import Filled, Table
 from tests.reports.study import CARD
 

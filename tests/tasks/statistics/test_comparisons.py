@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from data.errors import ScoreError
-from data.records.statistics import GroupTest
 from data.records.row import table_of
+from data.records.statistics import GroupTest
 from tasks.statistics import STATISTICS
 from tasks.statistics.comparison import Comparison, Group
 from tasks.statistics.corrections import benjamini_hochberg
@@ -119,10 +119,7 @@ def test_a_relation_is_tested_the_same_whichever_others_there_are() -> None:
     susceptibility, persuasion = frames()
     without = [frame[frame["relation"] != "r0"] for frame in (susceptibility, persuasion)]
     alone, together = (
-        {
-            (row["comparison"], row["relation"], row["query_type"]): row["p"]
-            for row in compare(*some, seed=3)
-        }
+        {(row["comparison"], row["relation"], row["query_type"]): row["p"] for row in compare(*some, seed=3)}
         for some in (without, (susceptibility, persuasion))
     )
     assert alone == {test: p for test, p in together.items() if test[1] != "r0"}

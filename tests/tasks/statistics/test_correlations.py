@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tasks.statistics.correlations import HELD_AGAINST_SUSCEPTIBILITY, STATISTIC
 
 from data.errors import ScoreError
+from tasks.statistics.correlations import HELD_AGAINST_SUSCEPTIBILITY, STATISTIC
 
 Row = dict[str, Any]
 

@@ -38,7 +38,8 @@ def test_an_interval_covers_the_mean_whatever_the_order() -> None:
     values = [3.0, 1.0, 2.0, 5.0]
     interval = mean_interval(values)
     assert interval == mean_interval(values[::-1])
-    assert interval.low is not None and interval.high is not None
+    assert interval.low is not None
+    assert interval.high is not None
     assert interval.low < 2.75 < interval.high
 
 
@@ -49,7 +50,9 @@ def test_large_samples_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     assert mean_interval(values) == whole
 
 
-@pytest.mark.parametrize(("values", "expected"), [([], (None,) * 3), ([2.0], (2.0, None, None)), ([2.0] * 7, (2.0,) * 3)])
+@pytest.mark.parametrize(
+    ("values", "expected"), [([], (None,) * 3), ([2.0], (2.0, None, None)), ([2.0] * 7, (2.0,) * 3)]
+)
 def test_few_or_equal_values_have_no_width(values: list[float], expected: tuple[float | None, ...]) -> None:
     interval = mean_interval(values)
     assert (interval.mean, interval.low, interval.high) == expected
@@ -134,7 +137,9 @@ def test_the_cost_of_a_precision_is_the_size_of_differences() -> None:
 
 
 def test_every_statistic_of_no_scores_has_no_rows() -> None:
-    assert all(report_frames({})[name].empty for name in ("statistics", "correlations", "envelopes", "measures_in_short"))
+    assert all(
+        report_frames({})[name].empty for name in ("statistics", "correlations", "envelopes", "measures_in_short")
+    )
 
 
 def test_importing_the_list_imports_neither_pandas_nor_scipy() -> None:
