@@ -26,22 +26,18 @@ from reports.frames import Frames, records, with_empty
 from reports.page import Made, Picture, page
 from reports.tables import TABLES, filled
 
-__all__ = ["QUERIES", "NotRun", "StudyCard", "write_report"]
+__all__ = ["NotRun", "StudyCard", "queries", "write_report"]
 
 MANIFEST = "manifest.json"
 PAGE_QUERIES = ("overview", "runs_in_short", "stand_ins")
-QUERIES: tuple[str, ...] = tuple(
-    dict.fromkeys(
-        (
-            *(query for part in (*FIGURES, *FINDINGS, *TABLES) for query in part.queries),
-            *ANSWERS_QUERIES,
-            *PAGE_QUERIES,
-        )
-    )
-)
-"""The named queries of the warehouse that a report reads."""
-
 _log = logging.getLogger(__name__)
+
+
+def queries() -> tuple[str, ...]:
+    """The named queries of the warehouse that a report reads: all that its figures, findings and tables name."""
+    parts = (*FIGURES.values(), *FINDINGS, *TABLES.values())
+    named = (*(query for part in parts for query in part.queries), *ANSWERS_QUERIES, *PAGE_QUERIES)
+    return tuple(dict.fromkeys(named))
 
 
 def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = "") -> Path:
@@ -56,7 +52,7 @@ def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCa
     try:
         _put_right(folder, new, old)
         _refuse_other_folders(folder)
-        _fill(new, with_empty(frames, QUERIES), card)
+        _fill(new, with_empty(frames, queries()), card)
         _write_manifest(new, key)
         _swap(folder, new, old)
     except KeyError as error:
@@ -73,7 +69,7 @@ def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCa
 def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     for part in ("figures", "tables"):
         (folder / part).mkdir(parents=True)
-    drawn, omitted = draw_all(FIGURES, frames)
+    drawn, omitted = draw_all(FIGURES.values(), frames)
     pictures = []
     for one in drawn:
         _log.info("drawing %s", one.name)
@@ -82,7 +78,7 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         (folder / "figures" / f"{one.name}.png").write_bytes(files.png)
         _write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
         pictures.append(Picture(one, files.page_svg))
-    tables = [filled(table, frames) for table in TABLES]
+    tables = [filled(table, frames) for table in TABLES.values()]
     for table in tables:
         if len(table.rows):
             _write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)

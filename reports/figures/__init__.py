@@ -4,6 +4,7 @@ A module declares a `Figure`: its question, the named queries of the warehouse t
 model. What it paints is a function of axes and data.
 """
 
+from data.named import Registry
 from reports.figures import (
     answer_set,
     coherent_persuasion,
@@ -20,7 +21,7 @@ from reports.figures import (
 )
 from reports.figures.figure import Figure
 
-FIGURES: tuple[Figure, ...] = (
+FIGURES: Registry[Figure] = Registry("figure", (
     susceptibility.FIGURE,
     effects.FAMILIARITY,
     degree.FIGURE,
@@ -37,5 +38,5 @@ FIGURES: tuple[Figure, ...] = (
     coherent_persuasion.FIGURE,
     entropy.WITHOUT,
     entropy.WITH,
-)
+))  # fmt: skip
 """Every figure, in the order of the questions."""

@@ -84,10 +84,15 @@ def contexts_of(rows: pd.DataFrame) -> str:
     return f"{both} contexts a query: values from different numbers are not to be compared."
 
 
-def paint(rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, label: str, *, same_unit: bool) -> Canvas:
+def paint(
+    rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, label: str, *, same_unit: bool
+) -> Canvas:
     """A panel per query type; the scale upward is logarithmic where all scores are positive and the units differ."""
     types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
     canvas, grid = blank(1, len(types), 3.9, share_x=True, share_y=True)
+    logarithmic = not same_unit and bool((rows["score"] > 0).all())
+    if logarithmic:
+        grid[0][0].set_yscale("log")  # of all panels, and before dots take their places
     for axes, kind in zip(grid[0], types, strict=True):
         of_kind = (frame[frame["query_type"] == kind] for frame in (rows, means))
         measure_against_susceptibility(axes, *of_kind)
@@ -99,7 +104,7 @@ def paint(rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, l
     first = grid[0][0]
     first.set_ylabel(label)
     first.set_xlim(left=0)
-    if not same_unit and (rows["score"] > 0).all():
+    if logarithmic:
         _logarithmic(first, rows)
     else:
         first.set_ylim(bottom=min(0.0, float(rows["score"].min())))
@@ -110,7 +115,6 @@ def paint(rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, l
 
 def _logarithmic(axes: Axes, rows: pd.DataFrame) -> None:
     low, high = float(rows["score"].min()) / 1.3, float((rows["score"] + rows["error"].fillna(0)).max()) * 1.3
-    axes.set_yscale("log")
     axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if np.log10(high / low) < 2 else (1,)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -129,7 +129,5 @@ FAMILIARITY = effect_figure("familiarity", "susceptibility", "Are invented entit
 RELEVANCE = effect_figure(
     "relevance", "persuasion", "Does a context that mentions the entity persuade more than one that does not?"
 )
-ASSERTIVENESS = effect_figure(
-    "assertiveness", "persuasion", "Does an assertive context persuade more than a base one?"
-)
+ASSERTIVENESS = effect_figure("assertiveness", "persuasion", "Does an assertive context persuade more than a base one?")
 NEGATION = effect_figure("negation", "persuasion", "Does a negation persuade otherwise than a base context?")

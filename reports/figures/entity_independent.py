@@ -52,7 +52,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{span(known['fewest_entities'], known['most_entities'])} entities a form. Sorted by the open queries' mean, "
         "largest first."
     )
-    medians = {(row["query_type"], row["kind"]): row["median"] for row in records(frames["entity_independent_in_short"])}
+    medians = {
+        (row["query_type"], row["kind"]): row["median"] for row in records(frames["entity_independent_in_short"])
+    }
     words = "; ".join(
         f"{kind}, {context} {medians[kind, context]:.2f}"
         for kind in QUERY_HUES

@@ -1,6 +1,6 @@
 """What a figure declares, and what it draws of one model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -71,7 +71,7 @@ class Omitted:
     reason: str
 
 
-def draw_all(figures: tuple[Figure, ...], frames: Frames) -> tuple[list[Drawn], list[Omitted]]:
+def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[Omitted]]:
     """Every figure that the frames allow, model by model, and those that they do not allow."""
     drawn: list[Drawn] = []
     omitted: list[Omitted] = []

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import SHARE, Frames, Model, is_null, numbers, records, without_unit
+from reports.frames import Frames, Model, is_null, numbers, records, without_unit
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark
 
 FOLLOWS = {"context": "the context's", "original": "the original", "other": "another"}
@@ -46,7 +46,6 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     if data.empty or not np.isfinite(numbers(data["persuasion"])).any():
         return None
     shown = _sorted(without_unit(frames["followed_in_short"]))
-    shown.attrs["units"]["share_answers"] = SHARE
     relations, answers = data["relation"].nunique(), int(data["answers"].sum())
     unscored = answers - int(data["scored"].sum())
     note = f" {unscored} of {answers} answers have no persuasion score: counted, in no mean." if unscored else ""

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import SHARE, Frames, Model, finite, numbers, records, without_unit
+from reports.frames import Frames, Model, finite, numbers, records, without_unit
 from reports.style import INK, QUERY_HUES, blank
 
 FEWEST = 5
@@ -70,9 +70,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     fifths = without_unit(fifths[fifths["memorization_ratio"].notna()])
     if fifths.empty:
         return None
-    fifths.attrs["units"]["share_queries"] = SHARE
-    order = {kind: at for at, kind in enumerate(QUERY_HUES)}
-    fifths = fifths.sort_values(["query_type", "memorization_ratio"], key=lambda c: c.map(order).fillna(c))
+    # Names of fifths sort like their ratios; open sorts after closed and stands before it.
+    fifths = fifths.sort_values(["query_type", "memorization_ratio"], ascending=[False, True])
     defined = finite(every, "memorization_ratio")
     found = finite(defined.rows, "susceptibility")
     relations = found.rows["relation"].nunique()
@@ -85,7 +84,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{len(every)} queries have no ratio (0/0: no such answer was either) and are in no "
         f"box.{found.note('queries with a ratio')}"
     )
-    words = "; ".join(f"{row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}" for row in records(fifths))
+    words = "; ".join(
+        f"{row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}" for row in records(fifths)
+    )
     alt = (
         f"Box plots of susceptibility in nats in five bins of the memorization ratio, open and closed queries in "
         f"panels, for {model}. Medians: {words}."

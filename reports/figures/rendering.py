@@ -33,9 +33,7 @@ def rendered(drawn: Drawn) -> Pictures:
         canvas.draw_without_rendering()
         _pin_legends(canvas)
         box = _with_words(canvas, drawn.figure.question, drawn.caption)
-        svg, png = (
-            _saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI))
-        )
+        svg, png = (_saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI)))
     return Pictures(themed(_middle(svg.decode(), canvas, box)), svg, png)
 
 

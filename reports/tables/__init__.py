@@ -3,12 +3,13 @@
 Rows come from the warehouse; a table chooses columns and an order.
 """
 
+from data.named import Registry
 from reports.tables import of_queries, of_questions
 from reports.tables.table import Filled, Table, filled
 
 __all__ = ["TABLES", "Filled", "Table", "filled"]
 
-TABLES: tuple[Table, ...] = (
+TABLES: Registry[Table] = Registry("table", (
     of_questions.ACCURACY,
     of_questions.OUTCOMES,
     of_questions.ANSWERS,
@@ -17,5 +18,5 @@ TABLES: tuple[Table, ...] = (
     of_queries.CORRELATIONS,
     of_queries.TESTS_IN_SHORT,
     of_queries.TESTS,
-)
+))  # fmt: skip
 """Every table, in the order of the page."""

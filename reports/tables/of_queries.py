@@ -50,7 +50,6 @@ TESTS_IN_SHORT = Table(
     "zero where the first group is larger).",
     ("statistics_in_short",),
     lambda frames: frames["statistics_in_short"],
-    shares=("share_significant",),
 )
 TESTS = Table(
     "tests-of-relations",

@@ -82,7 +82,6 @@ ACCURACY = Table(
         "coherent_persuasion",
     ),
     note=_standard_errors,
-    shares=("accuracy",),
 )
 OUTCOMES = Table(
     "persuaded-and-stubborn",
@@ -94,7 +93,6 @@ OUTCOMES = Table(
     lambda frames: in_order(
         frames["outcomes"], "instances", "measured", "persuaded", "stubborn", "share_persuaded", "share_stubborn"
     ),
-    shares=("share_persuaded", "share_stubborn"),
 )
 ANSWERS = Table(
     "what-became-of-answers",

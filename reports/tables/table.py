@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from reports.frames import SHARE, Frames, models, with_empty
+from reports.frames import Frames, models, with_empty
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Table:
 
     name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
     reads, first that without which it is empty. rows: (frames) -> its rows; a frame may be empty. note: (frames) -> what the caption adds. folded: whether
-    the page folds it. shares: the columns that are shares of 1.
+    the page folds it.
     """
 
     name: str
@@ -24,7 +24,6 @@ class Table:
     rows: Callable[[Frames], pd.DataFrame]
     note: Callable[[Frames], str] = lambda frames: ""
     folded: bool = False
-    shares: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,5 +50,4 @@ def filled(table: Table, frames: Frames) -> Filled:
     """The table with the rows that the frames give it."""
     known = with_empty(frames, table.queries)
     rows = table.rows(known) if len(known[table.queries[0]]) else pd.DataFrame()
-    rows.attrs["units"] = {**rows.attrs.get("units", {}), **dict.fromkeys(table.shares, SHARE)}
     return Filled(table, table.caption + table.note(known), rows)

@@ -44,9 +44,7 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     return rows
 
 
-def envelope(
-    degrees: "NDArray[np.float64]", scores: "NDArray[np.float64]"
-) -> Iterator[tuple[float, float, int]]:
+def envelope(degrees: "NDArray[np.float64]", scores: "NDArray[np.float64]") -> Iterator[tuple[float, float, int]]:
     """Degree, percentile and number of entities at every degree of degrees (n,) that has enough scores (n,) near it."""
     import numpy as np
 

@@ -64,9 +64,7 @@ def _of_answers(row: Row, grouped: Mapping[str, str], mean: list[float], answers
     from tasks.statistics.summary import summary
 
     of = {name: row[name] for name in _ABOUT}
-    return summary(
-        *QUANTITY, of, mean, unit_of_analysis="answer", grouped_by=grouped, n=scored, prompts=answers
-    )
+    return summary(*QUANTITY, of, mean, unit_of_analysis="answer", grouped_by=grouped, n=scored, prompts=answers)
 
 
 def _pooled(frame: "pd.DataFrame") -> "pd.DataFrame":

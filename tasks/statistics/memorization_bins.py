@@ -29,9 +29,7 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     rows = []
     for of, queries in by(sorted_by(frames["memorization_of_queries"][columns], columns[:5]), columns[:3]):
         ratios = queries["memorization_ratio"].dropna()
-        rows.append(
-            summary("memorization_ratio", "", of, ratios, unit_of_analysis="query", items=len(queries))
-        )
+        rows.append(summary("memorization_ratio", "", of, ratios, unit_of_analysis="query", items=len(queries)))
         both = queries.dropna(subset=["memorization_ratio", "susceptibility"])
         fifth = np.digitize(both["memorization_ratio"], EDGES)
         for number, name in enumerate(FIFTHS):

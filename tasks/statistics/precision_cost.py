@@ -30,9 +30,13 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
         for of, group in by(frame, columns):
             about = {"unit_of_analysis": "query"}
             largest = float(group["difference"].max())
-            rows.append(summary("difference_of_susceptibility", "nats", of, group["difference"], largest=largest, **about))
+            rows.append(
+                summary("difference_of_susceptibility", "nats", of, group["difference"], largest=largest, **about)
+            )
             largest = float(group["largest_difference"].max())
-            rows.append(summary("difference_of_persuasion", "nats", of, group["mean_difference"], largest=largest, **about))
+            rows.append(
+                summary("difference_of_persuasion", "nats", of, group["mean_difference"], largest=largest, **about)
+            )
     return rows
 
 

@@ -35,7 +35,9 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     for of, group in by(relations, ["model", "dtype", "query_type", "invented"]):
         known = {"entities": "invented" if of.pop("invented") else "real"}
         rows.append(
-            summary("susceptibility", "nats", of, group["susceptibility"], unit_of_analysis="relation", grouped_by=known)
+            summary(
+                "susceptibility", "nats", of, group["susceptibility"], unit_of_analysis="relation", grouped_by=known
+            )
         )
     return rows
 

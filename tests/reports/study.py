@@ -4,20 +4,19 @@ Scores are rows of the database's tables; the frames come from the project's own
 """
 
 from collections.abc import Iterable, Iterator
-from importlib import resources
 from itertools import product
 from typing import Any
 
 import duckdb
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from data.records.tables import CORRELATIONS, ENVELOPES, SUMMARIES
 from data.records.tables import STATISTICS as TESTS
 from data.storage.keys import generator
+from data.warehouse.queries import QUERIES, NamedQuery
 from reports.card import NotRun, StudyCard
-from reports.report import QUERIES
+from reports.report import queries
 from tasks.statistics import STATISTICS
 
 Row = dict[str, Any]
@@ -35,11 +34,6 @@ CARD = StudyCard(
     versions={"swaymeter": "0.1.0", "torch": "2.13.0"},
     sources=("YAGO 4.5, CC BY-SA 4.0, https://yago-knowledge.org/.", "Wikidata, CC0"),
 )
-TYPES = {bool: "boolean", int: "Int64"}
-VIEWS = (
-    "susceptibility_of_queries", "persuasion_by_kind", "entity_independent_of_contexts", "memorization_of_queries",
-    "answer_set_of_queries", "fisher_of_queries", "degree_of_queries", "answers_of_questions", "instances",
-)  # fmt: skip
 
 
 def tables(
@@ -66,36 +60,41 @@ def tables(
 
 def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str, pd.DataFrame]:
     """The frames of a report on these rows; those of a table that is missing are empty."""
-    known = tables(entities=4, questions=30) if rows is None else rows
+    known = tables([(MODEL, "float32")], entities=4, questions=30) if rows is None else rows
     full = tables([("m", "bfloat16")], relations=["r"], entities=2, questions=6)
     with duckdb.connect(config={"threads": 1}) as connection:
         for name, of_full in full.items():
             connection.register(name, _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)])
-        for name in VIEWS:
-            connection.execute(f"CREATE VIEW {name} AS {_sql(name)}")
+        waiting = [query for query in QUERIES.values() if query.view]
+        while waiting:  # a view may read another one
+            waiting = [query for query in waiting if not _viewed(connection, query)]
         made: dict[str, list[Row]] = {table.name: [] for table in (TESTS, SUMMARIES, CORRELATIONS, ENVELOPES)}
-        for statistic in STATISTICS:
+        for statistic in STATISTICS.values():
             read = {name: _read(connection, name) for name in statistic.queries}
             made[statistic.table.name] += statistic.compute(read, seed)
         for table in (TESTS, SUMMARIES, CORRELATIONS, ENVELOPES):
             connection.register(table.name, table.of(made[table.name]))
-        return {name: _read(connection, name) for name in QUERIES}
+        return {name: _read(connection, name) for name in queries()}
 
 
-def _sql(name: str) -> str:
-    return (resources.files("data.warehouse.sql") / f"{name}.sql").read_text(encoding="utf-8")
+def _viewed(connection: duckdb.DuckDBPyConnection, query: NamedQuery) -> bool:
+    try:
+        connection.execute(f"CREATE VIEW {query.name} AS {query.sql}")
+    except duckdb.CatalogException:
+        return False
+    return True
 
 
 def _read(connection: duckdb.DuckDBPyConnection, name: str) -> pd.DataFrame:
     if name in FIXED:
         return FIXED[name]
-    types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-    frame = connection.sql(_sql(name)).to_arrow_table().to_pandas(types_mapper=types.get)
-    frame.attrs["units"] = {column: "nats" for column in frame if column in IN_NATS}
+    frame = connection.sql(QUERIES[name].sql).to_arrow_table().to_pandas(types_mapper=PANDAS.get)
+    frame.attrs["units"] = {**{column: "nats" for column in frame if column in IN_NATS}, **QUERIES[name].units}
     return frame
 
 
 IN_NATS = ("mean_a", "mean_b", "semantic_entropy", "coherent_persuasion", "entity_independent_persuasion")
+PANDAS = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 FIXED = {
     "overview": pd.DataFrame([{"models": 1, "relations": 4, "queries": 64, "forward_passes": 100, "seconds": 12.5}]),
     "stand_ins": pd.DataFrame(
@@ -105,8 +104,8 @@ FIXED = {
 }
 
 
-def _frame(rows: list[Row]) -> pa.Table:
-    return pa.Table.from_pylist(rows).to_pandas(types_mapper={pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get)
+def _frame(rows: list[Row]) -> pd.DataFrame:
+    return pa.Table.from_pylist(rows).to_pandas(types_mapper=PANDAS.get)
 
 
 def _draw(*identity: object) -> float:
@@ -143,7 +142,12 @@ def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tu
         kept, changed = number % 5, (number * 3) % 4
         ratio = kept / (kept + changed) if kept + changed else None
         counts = dict.fromkeys(("negation_original", "negation_substitute", "all_original", "all_substitute"), kept)
-        of_both = {"original": kept, "substitute": changed, "memorization_ratio": ratio, "memorization_ratio_all": ratio}
+        of_both = {
+            "original": kept,
+            "substitute": changed,
+            "memorization_ratio": ratio,
+            "memorization_ratio_all": ratio,
+        }
         yield "memorization_ratio", {**about, **of_both, **counts}
         if of["dtype"] == "bfloat16":
             exact = {"susceptibility": score, "susceptibility_reference": score + 0.01 * _draw(number)}
@@ -184,12 +188,13 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         stand_in = {"stand_in": None}
         for sample in (None, 0, 1, 2):
             text = "Oslo" if draw[0] < 0.5 or sample == 1 else "Bergen"
-            answer = {"sample": sample, "text": text, "answer_group": None if sample is None else int(text == "Oslo")}
-            yield "answers", {**about, **stand_in, **answer, "context_cut": 0, "finished": True,
+            yield "answers", {**about, **stand_in, "sample": sample, "text": text, "context_cut": 0, "finished": True,
                               "token_log_probs": [-0.5, -draw[1]]}  # fmt: skip
+            if sample is not None:
+                yield "clusters", {**about, **stand_in, "sample": sample, "cluster": int(text == "Oslo")}
         names = ("semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao",
                  "cluster_assignment_entropy")  # fmt: skip
-        scores = {name: 2 * draw[0] for name in names} | {f"{name}_standard_error": 0.1 for name in names}
+        scores = dict.fromkeys(names, 2 * draw[0]) | {f"{name}_standard_error": 0.1 for name in names}
         yield "semantic_entropy", {**about, **stand_in, **scores, "groups": 2, "group_sizes": [2, 1]}
         yield "accuracy", {**about, **stand_in, "accurate": draw[2] < 0.6, "answer": "Oslo"}
         if condition == "none":
@@ -198,13 +203,3 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         yield "coherent_persuasion", {**about, **stand_in, **moved}
         swayed = {"persuaded": draw[3] < 0.4, "stubborn": draw[3] > 0.7}
         yield "persuaded", {**about, **stand_in, **swayed}
-
-
-def without_scores(rows: dict[str, list[Row]], *names: str) -> dict[str, list[Row]]:
-    """The rows without these tables."""
-    return {name: of_one for name, of_one in rows.items() if name not in names}
-
-
-def finite(values: pd.Series) -> np.ndarray[Any, Any]:
-    """The values that are numbers."""
-    return values.dropna().to_numpy(dtype=float)

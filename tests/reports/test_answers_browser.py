@@ -9,9 +9,9 @@ import pytest
 
 from data.records import CONDITIONS
 from reports.answers import write_answers
-from reports.frames import checked
 from tests.reports.browser import CHROMIUM, Browser
-from tests.reports.frames import CARD, MODEL, study
+from tests.reports.frames_of_answers import frames_of_answers
+from tests.reports.study import CARD, MODEL
 from tests.reports.test_answers_page import HOSTILE
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
@@ -29,7 +29,7 @@ NONSENSE = ("#sort=__proto__&page=-3", "#page=x&open=nothing&under=1", "#%&=&sea
 def frames() -> dict[str, pd.DataFrame]:
     """Answers of two models to 120 questions, of which one has a name to search for."""
     models = [(MODEL, "float32"), ("another", "bfloat16")]
-    made = checked(study(models, relations=["capital"], entities=1, questions=120))
+    made = frames_of_answers(models, 120)
     asked, answers = made["questions_to_read"], made["answers_to_read"]
     one, named = asked["question_id"] == "q7", (answers["model"] == MODEL) & (answers["question_id"] == "q7")
     asked.loc[one, ["question", "replacement"]] = ["Where was Łukasz Müller born?", "Bełchatów"]
@@ -223,7 +223,7 @@ def test_an_address_that_says_nonsense_opens_the_list(browser: Browser, answers:
 
 
 def test_hostile_texts_are_shown_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
-    frames = checked(study(relations=["capital"], entities=1, questions=3))
+    frames = frames_of_answers(questions=3)
     text = "".join(HOSTILE)
     asked = ["subject", "object", "replacement", "question", "accepted", "original_context", "relation"]
     frames["questions_to_read"][[*asked, "subject_id"]] = text
@@ -248,7 +248,7 @@ def test_paper_has_the_question_and_not_the_controls(browser: Browser, answers: 
 
 def published_size() -> dict[str, pd.DataFrame]:
     """5,689 questions with two contexts of 600 characters and eleven answers a condition."""
-    questions, made = 5689, study(relations=["capital"], entities=1, questions=1)
+    questions, made = 5689, frames_of_answers(questions=1)
     names, at = [f"q{number}" for number in range(questions)], np.arange(questions)
     asked = pd.concat([made["questions_to_read"]] * questions, ignore_index=True)
     said = pd.Series(at).astype(str)
@@ -267,7 +267,7 @@ def published_size() -> dict[str, pd.DataFrame]:
 
 def test_a_study_of_the_published_size_opens_and_is_searched_and_read(browser: Browser, tmp_path: Path) -> None:
     browser.look(1400, "light")
-    page = tmp_path / write_answers(checked(published_size()), tmp_path, CARD)
+    page = tmp_path / write_answers((published_size()), tmp_path, CARD)
     assert page.stat().st_size < 40_000_000
     browser.open(page)
     assert browser.ask(COUNT) == "5,689 of 5,689 questions"

@@ -16,11 +16,10 @@ import pytest
 from data.errors import InputError
 from reports.answers import GROUP_HUES, write_answers
 from reports.answers.blocks import sealed
-from reports.frames import checked
 from reports.report import write_report
 from reports.style import THEMES, luminance
-from tests.reports.frames import CARD, MODEL, study
-from tests.reports.frames_of_answers import SAMPLES
+from tests.reports.frames_of_answers import SAMPLES, frames_of_answers
+from tests.reports.study import CARD, MODEL
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",
@@ -56,12 +55,12 @@ class Parts(HTMLParser):
 
 
 def small(**more: Any) -> dict[str, pd.DataFrame]:
-    return study(relations=["capital"], entities=1, questions=6, **more)
+    return frames_of_answers(**more)
 
 
 def written(frames: dict[str, pd.DataFrame], folder: Path) -> Parts:
     folder.mkdir(exist_ok=True)
-    assert write_answers(checked(frames), folder, CARD) == "answers.html"
+    assert write_answers(frames, folder, CARD) == "answers.html"
     return Parts((folder / "answers.html").read_text(encoding="utf-8"))
 
 
@@ -160,7 +159,7 @@ def test_a_model_lists_the_questions_that_it_answered(tmp_path: Path) -> None:
 
 
 def test_blocks_hold_a_hundred_questions_in_the_order_of_the_list(tmp_path: Path) -> None:
-    frames = study(relations=["capital"], entities=1, questions=230)
+    frames = frames_of_answers(questions=230)
     page = written(frames, tmp_path)
     texts = [text for number in range(3) for text in page.block(f"texts-{number}")]
     assert [len(page.block(f"answers-0-{number}")) for number in range(3)] == [100, 100, 30]
@@ -230,13 +229,6 @@ def test_without_answers_there_is_neither_page_nor_link(tmp_path: Path) -> None:
     index = write_report(frames, tmp_path / "report", CARD)
     assert "answers.html" not in index.read_text(encoding="utf-8")
     assert not (tmp_path / "report" / "answers.html").exists()
-
-
-def test_the_order_of_rows_changes_nothing(tmp_path: Path) -> None:
-    frames = small(models=[(MODEL, "float32"), ("other", "bfloat16")])
-    written(frames, tmp_path / "one")
-    written({name: frame.sample(frac=1, random_state=1) for name, frame in frames.items()}, tmp_path / "two")
-    assert (tmp_path / "one" / "answers.html").read_bytes() == (tmp_path / "two" / "answers.html").read_bytes()
 
 
 def test_an_answer_without_its_question_is_refused(tmp_path: Path) -> None:

@@ -1,147 +1,115 @@
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
-from reports.figures.uncertainty import entropy_against_persuasion, entropy_plates
-from reports.intervals import mean_interval
+from matplotlib.figure import Figure as Canvas
 
-from data.errors import InputError
-from reports.figures import Plate, plates, printed
+from reports.figures import FIGURES, entropy, memorization
 from reports.figures.coherent_persuasion import persuasion_of_partitions
-from reports.figures.effects import effect_of_relations, effect_plates
-from reports.figures.susceptibility import susceptibility_plates
-from reports.frames import checked
-from tests.reports.frames import MODEL, study
-
-KNOWN = checked(study(entities=4, questions=30))
-PLATES = plates(KNOWN)[0]
-
-
-def _changed(name: str, **columns: object) -> dict[str, pd.DataFrame]:
-    return {**KNOWN, name: KNOWN[name].assign(**columns)}
+from reports.figures.degree import susceptibility_by_degree
+from reports.figures.effects import effect_of_relations
+from reports.figures.entropy import entropy_against_persuasion
+from reports.figures.figure import Drawing, Drawn, Figure, draw_all
+from reports.figures.rendering import rendered
+from reports.frames import Frames, Model
+from reports.style import MANY_DOTS, dots
+from tests.reports.study import MODEL, frames, tables
 
 
-@pytest.mark.parametrize("plate", PLATES, ids=lambda plate: plate.name)
-def test_every_figure_asks_a_question_and_says_n_model_dtype_and_unit(plate: Plate) -> None:
-    assert plate.title.endswith("?")
-    assert "n = " in plate.caption
-    assert f"{MODEL} (float32)" in plate.caption
-    assert MODEL in plate.alt
-    assert "nats" in plate.alt or "Cohen's d" in plate.alt
-    assert not plate.numbers.empty
+@pytest.fixture(scope="module")
+def drawn(known: dict[str, pd.DataFrame]) -> dict[str, Drawn]:
+    return {one.figure.name: one for one in draw_all(FIGURES.values(), known)[0]}
 
 
-def test_every_axis_names_quantity_and_unit() -> None:
-    for plate in PLATES:
-        figure = plate.paint()
-        labels = [text for axes in figure.axes for text in (axes.get_xlabel(), axes.get_ylabel()) if text]
-        labels.append(figure.get_supxlabel())
-        assert any("(nats)" in label or "no unit" in label for label in labels), plate.name
+def test_figures_come_in_the_order_of_their_list(drawn: dict[str, Drawn]) -> None:
+    assert list(drawn) == [name for name in FIGURES if name != "precision"]
 
 
-def test_the_figures_come_in_the_order_of_the_questions() -> None:
-    starts = [
-        "susceptibility",
-        "familiarity",
-        "susceptibility",
-        "persuasion",
-        "relevance",
-        "assertiveness",
-        "negation",
-        "entity",
-        "persuasion",
-        "susceptibility",
-        "answer",
-        "fisher",
-        "coherent",
-        "entropy",
-        "entropy",
-    ]
-    assert [plate.name.split("-")[0] for plate in PLATES] == starts
+def test_figures_say_question_n_model_and_unit(drawn: dict[str, Drawn]) -> None:
+    for one in drawn.values():
+        assert one.figure.question.endswith("?")
+        assert "n = " in one.caption
+        assert f"{MODEL} (float32)" in one.caption
+        assert "nats" in one.drawing.alt or "Cohen's d" in one.drawing.alt
+        assert not one.drawing.numbers.empty
 
 
-def test_two_models_and_two_dtypes_are_never_mixed() -> None:
-    frames = checked(
-        study([("a", "float32"), ("a", "bfloat16"), ("b", "float32")], relations=["capital"], entities=2, questions=6)
-    )
-    made = susceptibility_plates(frames)
-    assert [plate.about for plate in made] == ["a (bfloat16)", "a (float32)", "b (float32)"]
-    assert {plate.numbers["entities"].sum() for plate in made} == {8}
-    made_of = [plate.name for plate in plates(frames)[0] if not plate.name.startswith("precision-")]
-    assert len(set(made_of)) == len(made_of) == 3 * len(PLATES)
+def test_axes_name_quantity_and_unit(drawn: dict[str, Drawn]) -> None:
+    for name, one in drawn.items():
+        canvas = one.drawing.paint()
+        labels = [text for axes in canvas.axes for text in (axes.get_xlabel(), axes.get_ylabel()) if text]
+        labels.append(canvas.get_supxlabel())
+        assert any("(nats)" in label or "no unit" in label for label in labels), name
 
 
-def test_the_mean_of_a_relation_is_the_mean_of_its_entities() -> None:
-    rows = KNOWN["susceptibility_of_queries"]
-    shown = susceptibility_plates(KNOWN)[0].numbers
-    part = rows[(rows["relation"] == "capital") & (rows["query_type"] == "open") & ~rows["invented"]]
-    row = shown[(shown["relation"] == "capital") & (shown["query_type"] == "open") & ~shown["invented"]].iloc[0]
-    assert row["mean"] == pytest.approx(part["susceptibility"].mean())
-    assert row["low"] < row["mean"] < row["high"]
+def test_models_and_dtypes_are_not_mixed() -> None:
+    models = [("a", "float32"), ("a", "bfloat16"), ("b", "float32")]
+    of_three = frames(tables(models, relations=["capital"], entities=2, questions=6))
+    made = draw_all(FIGURES.values(), of_three)[0]
+    means = [one for one in made if one.figure.name == "susceptibility-by-relation"]
+    assert [str(one.model) for one in means] == ["a (bfloat16)", "a (float32)", "b (float32)"]
+    assert {len(one.drawing.numbers) for one in means} == {4}
+    assert [str(one.model) for one in made if one.figure.name == "precision"] == ["a (bfloat16)"]
 
 
-def test_scores_that_are_no_numbers_are_counted_in_the_caption() -> None:
-    scores = KNOWN["susceptibility_of_queries"]["susceptibility"].copy()
-    scores.iloc[:2], scores.iloc[2] = np.nan, np.inf
-    plate = susceptibility_plates(_changed("susceptibility_of_queries", susceptibility=scores))[0]
-    assert f"3 of {len(scores)} queries have a score that is missing or not finite" in plate.caption
+def test_shown_numbers_carry_their_units(drawn: dict[str, Drawn]) -> None:
+    units = {name: one.drawing.shown.attrs["units"] for name, one in drawn.items()}
+    assert units["susceptibility-by-relation"]["low"] == "nats"
+    assert units["fisher-against-susceptibility"]["mean_fisher"] == "nats per squared embedding unit"
+    assert units["persuasion-by-followed"]["share_answers"] == "share"
+    assert units["relevance-of-persuasion"]["mean_a"] == "nats"
+    assert units["entropy-with-against-persuasion"]["mean_semantic_entropy_with"] == "nats"
 
 
-def test_a_figure_without_any_finite_score_is_left_out_and_named() -> None:
-    made, left_out = plates(_changed("susceptibility_of_queries", susceptibility=np.nan))
-    assert not any(plate.name.startswith("susceptibility-by-relation") for plate in made)
-    assert "How easily are queries" in left_out[0].title
+def test_a_stand_in_is_named_in_the_caption(drawn: dict[str, Drawn]) -> None:
+    assert drawn["entropy-with-against-persuasion"].caption.endswith("Stand-in: embedder for an entailment model.")
+    assert "Stand-in" not in drawn["coherent-persuasion"].caption
 
 
-def test_instances_that_are_not_drawn_stay_in_the_csv() -> None:
-    answers = KNOWN["answers_of_questions"]
-    first = answers.index[answers["condition"] == "original"][0]
-    broken = answers["coherent_persuasion"].copy()
-    broken[first] = np.inf
-    plate = entropy_plates(_changed("answers_of_questions", coherent_persuasion=broken))[0]
-    assert np.isinf(plate.numbers["coherent_persuasion"]).sum() == 1
-    assert "1 of 60 instances" in plate.caption
+def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
+    drawn, omitted = draw_all(FIGURES.values(), {})
+    assert not drawn
+    questions = [figure.question for name, figure in FIGURES.items() if name != "precision"]
+    assert [one.question for one in omitted] == questions
 
 
-def test_untestable_relations_are_counted_and_not_drawn() -> None:
-    plate = effect_plates(KNOWN, "relevance")[0]
-    assert "untestable: 1" in plate.caption
-    assert len(plate.numbers) == 16
-    drawn = sum(
-        len(line.get_xdata()) for axes in plate.paint().axes for line in axes.lines if line.get_linestyle() == "None"
-    )
-    assert drawn == 15
+def test_a_figure_is_added_by_its_declaration_alone(known: dict[str, pd.DataFrame]) -> None:
+    def draw(model: Model, of_model: Frames) -> Drawing:
+        return Drawing("n = 1", "alt", of_model["outcomes"], of_model["outcomes"], Canvas)
+
+    with FIGURES.added(Figure("new", "New?", ("outcomes",), draw)):
+        assert draw_all(FIGURES.values(), known)[0][-1].name == f"new-{MODEL}-float32"
 
 
-def test_an_infinite_effect_is_said_and_not_drawn() -> None:
-    effects = KNOWN["statistics"]["effect_size"].copy()
-    effects[effects.index[KNOWN["statistics"]["comparison"] == "relevance"][0]] = np.inf
-    plate = effect_plates(_changed("statistics", effect_size=effects), "relevance")[0]
-    assert "1 of 16 tests gave no finite effect size" in plate.caption
+def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.DataFrame]) -> None:
+    instances = known["instances"].copy()
+    instances.loc[0, "coherent_persuasion"] = np.inf
+    drawing = entropy.draw("without", Model(MODEL, "float32"), {**known, "instances": instances})
+    assert drawing is not None
+    assert len(drawing.numbers) == len(instances)
+    assert f"1 of {len(instances)} instances have a score that is missing or not finite" in drawing.caption
 
 
-def test_effects_are_sorted_by_size() -> None:
-    rows = effect_plates(KNOWN, "relevance")[0].numbers
-    effects = rows.loc[rows["query_type"] == "open", "effect_size"].to_numpy()
-    assert (np.diff(effects) <= 0).all()
+@pytest.mark.parametrize(("effect", "count"), [(np.inf, "1 of 8 tests gave no finite"), (0.2, "untestable: 1")])
+def test_tests_that_are_not_drawn_are_counted(known: dict[str, pd.DataFrame], effect: float, count: str) -> None:
+    tests = known["statistics"][known["statistics"]["comparison"] == "relevance"].reset_index(drop=True)
+    tests.loc[0, "effect_size"] = effect
+    tests.loc[0, "untestable"] = None if np.isinf(effect) else "a group is empty"
+    drawing = FIGURES["relevance-of-persuasion"].draw(Model(MODEL, "float32"), {"statistics": tests})
+    assert drawing is not None
+    assert count in drawing.caption
 
 
-def test_the_zero_line_is_drawn_and_significance_is_a_shape() -> None:
+def test_significance_and_outcomes_are_shapes() -> None:
+    relations = pd.Categorical(["a", "b"], categories=["a", "b"])
     data = pd.DataFrame(
-        {
-            "relation": pd.Categorical(["a", "b"], categories=["a", "b"]),
-            "query_type": "open",
-            "effect_size": [0.9, -0.2],
-            "significant": [True, False],
-        }
+        {"relation": relations, "query_type": "open", "effect_size": [0.9, -0.2], "significant": [True, False]}
     )
-    axes = effect_of_relations(Figure().subplots(), data)
+    axes = effect_of_relations(Canvas().subplots(), data)
     assert list(axes.lines[0].get_xdata()) == [0, 0]
     assert {"D", "|"} <= {line.get_marker() for line in axes.lines}
-
-
-def test_outcomes_differ_by_shape() -> None:
-    data = pd.DataFrame(
+    outcomes = pd.DataFrame(
         {
             "entropy": [1.0, 2.0, 3.0],
             "coherent_persuasion": [1.0, 2.0, 3.0],
@@ -149,48 +117,53 @@ def test_outcomes_differ_by_shape() -> None:
             "outcome": ["persuaded", "stubborn", "other"],
         }
     )
-    axes = entropy_against_persuasion(Figure().subplots(), data)
+    axes = entropy_against_persuasion(Canvas().subplots(), outcomes)
     assert {line.get_marker() for line in axes.lines} == {"^", "s", "o"}
 
 
-def test_an_outcome_that_was_not_measured_is_no_other_outcome() -> None:
-    plate = entropy_plates(_changed("answers_of_questions", persuaded=None, stubborn=None))[0]
-    assert set(plate.numbers["outcome"]) == {"unmeasured"}
-    assert "60 whose outcome was not measured" in plate.caption
-
-
-@pytest.mark.parametrize(
-    "values", [[1.0], [2.0, 2.0, 2.0, 2.0, 2.0, 2.0], [0.0, 1.0, 2.0]], ids=["one", "equal", "few"]
-)
-def test_few_or_equal_values_are_points_without_a_violin(values: list[float]) -> None:
+@pytest.mark.parametrize("values", [[1.0], [2.0] * 6, [0.0, 1.0, 2.0]], ids=["one", "equal", "few"])
+def test_few_or_equal_values_have_no_violin(values: list[float]) -> None:
     data = pd.DataFrame({"partition": pd.Categorical(["static"] * len(values)), "coherent_persuasion": values})
-    axes = persuasion_of_partitions(Figure().subplots(), data)
+    axes = persuasion_of_partitions(Canvas().subplots(), data, data.iloc[:0])
     assert not axes.collections
     assert axes.get_xticklabels()[0].get_text() == f"static\nn = {len(values)}"
 
 
-def test_a_question_that_occurs_twice_is_refused() -> None:
-    answers = KNOWN["answers_of_questions"]
-    with pytest.raises(InputError, match="twice"):
-        entropy_plates({**KNOWN, "answers_of_questions": pd.concat([answers, answers])})
+def test_fifths_of_few_queries_are_dots() -> None:
+    data = pd.DataFrame({"memorization_ratio": [0.1, 0.2, 1.0], "susceptibility": [1.0, 2.0, 3.0]})
+    fifths = pd.DataFrame(
+        {"query_type": "open", "memorization_ratio": ["0 to 0.2", "0.2 to 0.4", "0.8 to 1"], "queries": 1,
+         "share_queries": 1 / 3}
+    )  # fmt: skip
+    axes = memorization.susceptibility_by_memorization(Canvas().subplots(), data, fifths)
+    assert [list(line.get_xdata()) for line in axes.lines if len(line.get_xdata())] == [[0.0], [1.0], [4.0]]
 
 
-def test_the_interval_of_a_mean_does_not_depend_on_the_order_of_rows() -> None:
-    values = [3.0, 1.0, 2.0, 5.0]
-    assert mean_interval(values) == mean_interval(values[::-1])
+def test_invented_entities_stand_left_of_degree_one() -> None:
+    data = pd.DataFrame(
+        {"query_type": "open", "invented": [False, True], "susceptibility": [1.0, 2.0], "degree": [100.0, 0.0]}
+    )
+    line = pd.DataFrame({"at": [10.0, 100.0], "value": [1.0, 2.0]})
+    real, invented, bound = susceptibility_by_degree(Canvas().subplots(), data, line, "degree").lines
+    assert list(real.get_xdata()) == [100.0]
+    assert invented.get_xdata()[0] < 1
+    assert list(bound.get_ydata()) == [1.0, 2.0]
 
 
-def test_a_single_value_has_a_mean_and_no_interval() -> None:
-    found = mean_interval([2.0])
-    assert (found.mean, found.n) == (2.0, 1)
-    assert np.isnan([found.low, found.high]).all()
+def test_dots_on_one_place_are_drawn_once() -> None:
+    axes = Canvas().subplots()
+    x = np.r_[np.zeros(MANY_DOTS), 1.0]
+    dots(axes, x, x, alpha=0.1)
+    assert sum(len(line.get_xdata()) for line in axes.lines) == 2
+    alphas = {float(line.get_xdata()[0]): line.get_alpha() for line in axes.lines}
+    assert alphas[0.0] > alphas[1.0] == 0.1
 
 
-def test_equal_values_have_an_interval_of_no_width() -> None:
-    found = mean_interval([2.0] * 7)
-    assert found.low == found.high == found.mean == 2.0
-
-
-def test_a_figure_is_drawn_to_the_same_bytes_twice() -> None:
-    assert printed(PLATES[-1]) == printed(entropy_plates(KNOWN)[-1])
-    assert b"dc:date" not in printed(PLATES[0]).svg
+def test_a_figure_is_rendered_to_the_same_bytes(drawn: dict[str, Drawn], tmp_path: Path) -> None:
+    one = drawn["coherent-persuasion"]
+    pictures = rendered(one)
+    assert pictures == rendered(one)
+    assert b"dc:date" not in pictures.svg
+    assert b"words-title" in pictures.svg
+    assert "words-" not in pictures.page_svg
+    assert len(pictures.page_svg) < len(pictures.svg)

@@ -6,9 +6,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 
+from reports.frames import SHARE
 from reports.page import MOST_ROWS, Made, cell, heading, linked, page
-from reports.tables import Sheet
-from tests.reports.frames import CARD
+from reports.tables import Filled, Table
+from tests.reports.study import CARD
 
 VOID = {"meta", "link", "img", "br"}
 NOTHING = Made({}, pd.DataFrame(), pd.DataFrame())
@@ -114,12 +115,14 @@ def test_cells_show_what_is_not_a_number() -> None:
         "1.0e-05",
         "4,321",
     ]
-    assert cell(0.4125, "share_persuaded") == "41.2%"
-    assert heading("mean_a") == "mean a (nats)"
+    assert cell(0.4125, SHARE) == "41.2%"
+    assert heading("share_persuaded", SHARE) == "% persuaded"
+    assert heading("mean_a", "nats") == "mean a (nats)"
 
 
 def test_a_very_long_table_is_cut_and_says_so() -> None:
     rows = pd.DataFrame({"relation": ["capital"] * (MOST_ROWS + 5)})
-    text = page(CARD, [], [], [], [Sheet("long", "Long", "Long.", rows)], NOTHING)
+    table = Table("long", "Long", "Long.", (), lambda frames: rows)
+    text = page(CARD, [], [], [], [Filled(table, "Long.", rows)], NOTHING)
     assert text.count('<th scope="row"><bdi>capital') == MOST_ROWS
     assert f"The first {MOST_ROWS} of {MOST_ROWS + 5} rows" in text

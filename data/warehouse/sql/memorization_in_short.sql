@@ -1,4 +1,5 @@
 -- Susceptibility of queries by fifth of the memorization ratio; the fifth is NULL for the mean ratio of all queries.
+-- unit: share_queries = share
 SELECT
     model, dtype, query_type, group_values[1] AS memorization_ratio,
     n AS queries, items AS all_queries, share AS share_queries,

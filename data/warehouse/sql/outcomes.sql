@@ -1,4 +1,6 @@
 -- What contexts did to the greedy answers of a partition's questions; shares are of the instances that were measured.
+-- unit: share_persuaded = share
+-- unit: share_stubborn = share
 SELECT
     model, dtype, "partition", condition,
     count(*) AS instances,

@@ -1,4 +1,5 @@
 -- Counts and means of a partition's questions under each condition; shares are of the questions that were measured.
+-- unit: accuracy = share
 SELECT
     model, dtype, "partition", condition,
     count(*) AS questions,

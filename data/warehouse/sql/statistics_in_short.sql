@@ -1,4 +1,5 @@
 -- The tests of a comparison over all relations: how many there are, how many are significant, the mean effect size.
+-- unit: share_significant = share
 SELECT
     model, dtype, comparison, query_type,
     any_value(group_a) || if(any_value(alternative) = 'two-sided', ' ≠ ', ' > ') || any_value(group_b) AS asked,

@@ -3,13 +3,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tasks.statistics.comparisons import compare
 
 from data.errors import ScoreError
-from data.records.tables import STATISTICS
+from data.records.row import table_of
+from data.records.statistics import GroupTest
+from tasks.statistics import STATISTICS
+from tasks.statistics.comparison import Comparison, Group
 from tasks.statistics.corrections import benjamini_hochberg
 
-KINDS = ("base", "assertive", "negation")
+COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
+Row = dict[str, Any]
+
+
+def compare(susceptibility: pd.DataFrame, persuasion: pd.DataFrame, *, seed: int = 3) -> list[Row]:
+    frames = {"susceptibility_of_queries": susceptibility, "persuasion_by_kind": persuasion}
+    return [row for name in COMPARISONS for row in STATISTICS[name].compute(frames, seed)]
 
 
 def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -25,7 +33,7 @@ def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.Dat
                     "entity": f"e{entity}", "invented": entity % 2 == 0, "query_id": f"{relation}{query_type}{entity}",
                 }  # fmt: skip
                 susceptibility.append({**query, "contexts": 9, "susceptibility": rng.random()})
-                for kind in KINDS:
+                for kind in ("base", "assertive", "negation"):
                     for relevant, contexts in ((True, 1), (False, 2)):
                         scored = {"kind": kind, "relevant": relevant, "contexts": contexts, "persuasion": rng.random()}
                         persuasion.append({**query, **scored})
@@ -79,7 +87,7 @@ def test_assertiveness_by_hand_takes_all_contexts_of_a_kind() -> None:
     assert row["p"] == pytest.approx(1 / 6)
 
 
-def test_familiarity_by_hand_expects_invented_entities_to_be_swayed_more() -> None:
+def test_familiarity_by_hand_expects_more_for_invented_entities() -> None:
     row = one(compare(*by_hand(), seed=0), "familiarity")
     assert (row["group_a"], row["mean_a"], row["group_b"], row["mean_b"]) == ("invented", 3.5, "real", 1.5)
     assert (row["measure"], row["p"]) == ("susceptibility", pytest.approx(1 / 6))
@@ -93,49 +101,49 @@ def test_an_empty_group_is_untestable_and_keeps_its_row() -> None:
     assert row["alternative"] == "two-sided"
 
 
-def test_one_row_a_comparison_relation_and_query_type_that_the_table_accepts() -> None:
-    rows = compare(*frames(), seed=3, permutations=99)
+def test_every_relation_and_query_type_has_a_row() -> None:
+    rows = compare(*frames(), seed=3)
     assert len(rows) == 4 * 3 * 2
-    assert STATISTICS.of(rows).num_rows == len(rows)
+    assert table_of(GroupTest).of(rows).num_rows == len(rows)
 
 
 def test_shuffled_rows_give_the_same_tests() -> None:
     susceptibility, persuasion = frames()
-    expected = compare(susceptibility, persuasion, seed=3, permutations=99)
+    expected = compare(susceptibility, persuasion, seed=3)
     for shuffle in range(3):
         shuffled = (frame.sample(frac=1, random_state=shuffle) for frame in (susceptibility, persuasion))
-        assert compare(*shuffled, seed=3, permutations=99) == expected
+        assert compare(*shuffled, seed=3) == expected
 
 
 def test_a_relation_is_tested_the_same_whichever_others_there_are() -> None:
     susceptibility, persuasion = frames()
     without = [frame[frame["relation"] != "r0"] for frame in (susceptibility, persuasion)]
     alone, together = (
-        {
-            (row["comparison"], row["relation"], row["query_type"]): row["p"]
-            for row in compare(*some, seed=3, permutations=99)
-        }
+        {(row["comparison"], row["relation"], row["query_type"]): row["p"] for row in compare(*some, seed=3)}
         for some in (without, (susceptibility, persuasion))
     )
     assert alone == {test: p for test, p in together.items() if test[1] != "r0"}
 
 
 def test_another_seed_draws_other_permutations() -> None:
-    p_values = [[row["p"] for row in compare(*frames(entities=20), seed=seed, permutations=99)] for seed in (1, 2)]
+    p_values = [[row["p"] for row in compare(*frames(entities=20), seed=seed)] for seed in (1, 2)]
     assert p_values[0] != p_values[1]
 
 
-def test_relations_of_equal_scores_draw_permutations_of_their_own() -> None:
-    one_relation = frames(relations=1, entities=20)
-    copies = [pd.concat([frame.assign(relation=f"r{n}") for n in range(4)]) for frame in one_relation]
-    rows = [row for row in compare(*copies, seed=3, permutations=99) if row["comparison"] == "negation"]
-    for query_type in ("open", "closed"):
-        assert len({row["statistic"] for row in rows if row["query_type"] == query_type}) == 1
-        assert len({row["p"] for row in rows if row["query_type"] == query_type}) > 1
+def test_a_comparison_is_one_declaration() -> None:
+    comparison = Comparison(
+        name="kinds", query="persuasion_by_kind", measure="persuasion", weight="contexts", column="kind",
+        group_a=Group("assertive", "assertive"), group_b=Group("negation", "negation"), alternative="two-sided",
+    )  # fmt: skip
+    with STATISTICS.added(comparison.statistic):
+        rows = STATISTICS["kinds"].compute({"persuasion_by_kind": frames()[1]}, 0)
+    assert {(row["comparison"], row["test"], row["unit_of_analysis"]) for row in rows} == {
+        ("kinds", "permutation", "query")
+    }
 
 
-def test_p_is_adjusted_over_the_relations_of_a_comparison_and_query_type() -> None:
-    rows = compare(*frames(), seed=3, permutations=99)
+def test_p_is_adjusted_over_the_relations() -> None:
+    rows = compare(*frames(), seed=3)
     for comparison in ("relevance", "familiarity", "assertiveness", "negation"):
         for query_type in ("open", "closed"):
             family = [row for row in rows if (row["comparison"], row["query_type"]) == (comparison, query_type)]
@@ -146,7 +154,7 @@ def test_p_is_adjusted_over_the_relations_of_a_comparison_and_query_type() -> No
 def test_no_scores_no_tests() -> None:
     susceptibility, persuasion = frames()
     assert compare(susceptibility[:0], persuasion[:0], seed=0) == []
-    rows = compare(susceptibility, persuasion[:0], seed=0, permutations=9)
+    rows = compare(susceptibility, persuasion[:0], seed=0)
     assert {row["comparison"] for row in rows} == {"familiarity"}
 
 

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tasks.statistics.agreement import HELD_AGAINST_SUSCEPTIBILITY, agree
 
 from data.errors import ScoreError
-from data.records.tables import AGREEMENT
+from tasks.statistics.correlations import HELD_AGAINST_SUSCEPTIBILITY, STATISTIC
 
 Row = dict[str, Any]
 
@@ -40,13 +39,17 @@ OPEN = fisher("capital", "open", [(1, 1), (2, 1)]) + fisher("father", "open", [(
 CLOSED = fisher("father", "closed", [(5, 7), (7, 9)])
 
 
+def computed(frames: dict[str, pd.DataFrame]) -> list[Row]:
+    return STATISTIC.compute(frames, 0)
+
+
 def found(rows: list[Row], **where: str) -> Row:
     (one,) = [row for row in rows if all(row[name] == value for name, value in where.items())]
     return one
 
 
 def test_queries_are_correlated_by_type_and_all_together() -> None:
-    rows = agree(frames(fisher_of_queries=OPEN + CLOSED))
+    rows = computed(frames(fisher_of_queries=OPEN + CLOSED))
     of_open = found(rows, level="query", query_type="open")
     assert (of_open["measure_a"], of_open["measure_b"], of_open["n"]) == ("fisher_top_k", "susceptibility", 3)
     assert of_open["pearson"] == pytest.approx(3 / np.sqrt(12))
@@ -60,14 +63,14 @@ def test_queries_are_correlated_by_type_and_all_together() -> None:
 
 
 def test_too_few_pairs_are_counted_and_said() -> None:
-    row = found(agree(frames(fisher_of_queries=OPEN + CLOSED)), level="query", query_type="closed")
+    row = found(computed(frames(fisher_of_queries=OPEN + CLOSED)), level="query", query_type="closed")
     nothing = (row["pearson"], row["pearson_p"], row["spearman"], row["spearman_p"])
     assert (row["n"], nothing, row["untestable"]) == (2, (None,) * 4, "too few pairs")
 
 
 def test_relations_are_correlated_by_the_means_of_their_queries() -> None:
     genre = fisher("genre", "open", [(0, 9), (0, 11)])
-    rows = agree(frames(fisher_of_queries=OPEN + CLOSED + genre))
+    rows = computed(frames(fisher_of_queries=OPEN + CLOSED + genre))
     # Means over both types: capital (1.5, 1), father (5, 20/3), genre (0, 10); over open ones father is (3, 4).
     of_all = found(rows, level="relation", query_type="all")
     assert of_all["n"] == 3
@@ -79,13 +82,13 @@ def test_relations_are_correlated_by_the_means_of_their_queries() -> None:
 
 def test_what_lacks_a_score_is_no_pair() -> None:
     lacking = fisher("capital", "open", [(np.nan, 5), (8, np.nan)])
-    assert agree(frames(fisher_of_queries=OPEN + lacking)) == agree(frames(fisher_of_queries=OPEN))
-    assert agree(frames(fisher_of_queries=lacking)) == []
+    assert computed(frames(fisher_of_queries=OPEN + lacking)) == computed(frames(fisher_of_queries=OPEN))
+    assert computed(frames(fisher_of_queries=lacking)) == []
 
 
 def test_models_and_measures_are_held_apart_and_sorted() -> None:
     ratios = [{**row, "memorization_ratio": 1.0} for row in OPEN]
-    rows = agree(
+    rows = computed(
         frames(fisher_of_queries=fisher("capital", "open", [(1, 2)], "n") + OPEN, memorization_of_queries=ratios)
     )
     assert [(row["measure_a"], row["model"], row["level"], row["query_type"]) for row in rows] == [
@@ -97,16 +100,16 @@ def test_models_and_measures_are_held_apart_and_sorted() -> None:
     assert found(rows, measure_a="memorization_ratio", level="query", query_type="all")["untestable"] == "no spread"
 
 
-def test_the_order_of_rows_changes_no_digit_and_the_rows_fit_their_table() -> None:
+def test_rows_fit_their_table_whatever_the_order() -> None:
     shuffled = OPEN + CLOSED
-    rows = agree(frames(fisher_of_queries=shuffled))
-    assert agree(frames(fisher_of_queries=shuffled[::-1])) == rows
-    assert AGREEMENT.of(rows).num_rows == len(rows) == 6
+    rows = computed(frames(fisher_of_queries=shuffled))
+    assert computed(frames(fisher_of_queries=shuffled[::-1])) == rows
+    assert STATISTIC.table.of(rows).num_rows == len(rows) == 6
 
 
 def test_an_infinite_score_is_refused() -> None:
     with pytest.raises(ScoreError):
-        agree(frames(fisher_of_queries=fisher("capital", "open", [(np.inf, 1), (1, 2), (2, 3)])))
+        computed(frames(fisher_of_queries=fisher("capital", "open", [(np.inf, 1), (1, 2), (2, 3)])))
 
 
 def degree(relation: str, entity: str, log_degree: float | None, *scores: float) -> list[Row]:
@@ -128,8 +131,8 @@ DEGREES = [
 ]  # fmt: skip
 
 
-def test_a_degree_is_held_against_the_mean_of_an_entity_s_queries_over_all_relations_and_in_each() -> None:
-    rows = [row for row in agree(frames(degree_of_queries=DEGREES)) if row["query_type"] == "open"]
+def test_degrees_are_held_against_the_means_of_entities() -> None:
+    rows = [row for row in computed(frames(degree_of_queries=DEGREES)) if row["query_type"] == "open"]
     assert {(row["level"], row["relation"]) for row in rows} == {
         ("entity", "all"), ("entity", "capital"), ("entity", "father"),
     }  # fmt: skip
@@ -143,4 +146,4 @@ def test_a_degree_is_held_against_the_mean_of_an_entity_s_queries_over_all_relat
 
 
 def test_entities_of_no_degree_are_no_pairs() -> None:
-    assert agree(frames(degree_of_queries=degree("capital", "Ostremia", None, 1.0))) == []
+    assert computed(frames(degree_of_queries=degree("capital", "Ostremia", None, 1.0))) == []

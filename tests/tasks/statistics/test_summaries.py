@@ -1,0 +1,148 @@
+"""Worked by hand: which values a summary is of, their mean, interval and quantiles."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from data.errors import ScoreError
+from tasks.statistics import STATISTICS
+from tasks.statistics.degree_envelope import envelope
+from tasks.statistics.interval import mean_interval
+from tasks.statistics.summary import summary
+from tests.reports.study import frames as report_frames
+
+Row = dict[str, Any]
+QUERY = {"model": "m", "dtype": "float32", "relation": "capital", "query_type": "open"}
+
+
+def computed(name: str, **rows: list[Row]) -> list[Row]:
+    made = STATISTICS[name].compute({query: pd.DataFrame(of_one) for query, of_one in rows.items()}, 0)
+    assert STATISTICS[name].table.of(made).num_rows == len(made)
+    return made
+
+
+def found(rows: list[Row], *values: str, **where: object) -> Row:
+    (row,) = [
+        row
+        for row in rows
+        if row["group_values"] == list(values) and all(row[name] == value for name, value in where.items())
+    ]
+    return row
+
+
+def test_an_interval_covers_the_mean_whatever_the_order() -> None:
+    values = [3.0, 1.0, 2.0, 5.0]
+    interval = mean_interval(values)
+    assert interval == mean_interval(values[::-1])
+    assert interval.low is not None
+    assert interval.high is not None
+    assert interval.low < 2.75 < interval.high
+
+
+def test_large_samples_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(0).random(99)
+    whole = mean_interval(values)
+    monkeypatch.setattr("tasks.statistics.interval._AT_A_TIME", 1000)
+    assert mean_interval(values) == whole
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [([], (None,) * 3), ([2.0], (2.0, None, None)), ([2.0] * 7, (2.0,) * 3)]
+)
+def test_few_or_equal_values_have_no_width(values: list[float], expected: tuple[float | None, ...]) -> None:
+    interval = mean_interval(values)
+    assert (interval.mean, interval.low, interval.high) == expected
+
+
+def test_a_score_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(ScoreError):
+        summary("persuasion", "nats", QUERY, [1.0, np.inf], unit_of_analysis="query")
+
+
+def test_a_relation_is_the_mean_of_its_entities() -> None:
+    rows = [
+        {**QUERY, "entity": entity, "invented": False, "query_id": str(number), "susceptibility": value}
+        for number, (entity, value) in enumerate([("Norway", 1.0), ("Norway", 3.0), ("Peru", 6.0)])
+    ]
+    made = computed("susceptibility_means", susceptibility_of_queries=rows)
+    relation = found(made, "real", unit_of_analysis="entity")
+    assert (relation["n"], relation["mean"], relation["unit"]) == (2, 4.0, "nats")
+    assert found(made, "real", relation="all")["mean"] == pytest.approx(10 / 3)
+
+
+def test_persuasion_weighs_each_context_once() -> None:
+    rows = [
+        {**QUERY, "relation": relation, "query_id": f"{relation}{number}", "kind": "base", "relevant": True,
+         "contexts": contexts, "persuasion": value}
+        for relation, number, contexts, value in (("capital", 1, 1, 4.0), ("capital", 2, 3, 0.0), ("father", 1, 5, 3.0))
+    ]  # fmt: skip
+    made = computed("persuasion_means", persuasion_by_kind=rows)
+    capital = found(made, "relevant", "base", relation="capital")
+    assert (capital["mean"], capital["items"], capital["prompts"], capital["low"]) == (1.0, 2, 4, None)
+    every = found(made, "relevant", "base", relation="all")
+    assert (every["mean"], every["n"], every["items"], every["prompts"]) == (2.0, 2, 3, 9)
+    assert (found(made)["items"], found(made)["prompts"]) == (3, 9)
+
+
+def test_answers_without_persuasion_are_counted_and_in_no_mean() -> None:
+    rows = [
+        {**QUERY, "kind": "base", "conflict": conflict, "follows": follows, "answers": answers, "persuasion": value}
+        for conflict, follows, answers, value in (
+            (None, "context", 3, 1.0), ("substitution", "context", 1, 5.0), (None, "other", 4, None),
+        )
+    ]  # fmt: skip
+    made = computed("followed_means", followed=rows)
+    context = found(made, "context", relation="capital")
+    assert (context["mean"], context["n"], context["prompts"]) == (2.0, 4, 4)
+    other = found(made, "every context", "other")
+    assert (other["mean"], other["n"], other["prompts"], other["share"]) == (None, 0, 4, 0.5)
+    assert found(made, "in conflict: substitution", "context")["mean"] == 5.0
+
+
+def test_queries_without_a_ratio_are_counted_and_in_no_fifth() -> None:
+    rows = [
+        {**QUERY, "query_id": str(number), "memorization_ratio": ratio, "susceptibility": value}
+        for number, (ratio, value) in enumerate([(0.2, 1.0), (0.3, 3.0), (1.0, 8.0), (None, 9.0)])
+    ]
+    made = computed("memorization_bins", memorization_of_queries=rows)
+    assert (found(made)["n"], found(made)["items"], found(made)["mean"]) == (3, 4, pytest.approx(0.5))
+    second = found(made, "0.2 to 0.4")
+    assert (second["n"], second["median"], second["share"]) == (2, 2.0, pytest.approx(2 / 3))
+    assert len(made) == 3
+
+
+def test_the_envelope_is_of_entities_of_half_to_double_the_degree() -> None:
+    degrees = np.r_[np.full(20, 10.0), 20.0, 41.0]
+    scores = np.r_[np.arange(20.0), 100.0, 7.0]
+    assert list(envelope(degrees, scores)) == [
+        (10.0, np.percentile(scores[:21], 95), 21),
+        (20.0, np.percentile(scores[:21], 95), 21),
+    ]
+
+
+def test_the_cost_of_a_precision_is_the_size_of_differences() -> None:
+    rows = [
+        {**QUERY, "query_id": str(number), "susceptibility": 1.0, "susceptibility_reference": reference,
+         "largest_difference": 0.5, "mean_difference": 0.1 * number}
+        for number, reference in enumerate([0.9, 1.3])
+    ]  # fmt: skip
+    made = computed("precision_cost", precision_of_queries=rows)
+    both = found(made, quantity="difference_of_susceptibility", query_type="all")
+    assert (both["mean"], both["largest"]) == (pytest.approx(0.2), pytest.approx(0.3))
+    assert found(made, quantity="difference_of_persuasion", query_type="open")["largest"] == 0.5
+
+
+def test_every_statistic_of_no_scores_has_no_rows() -> None:
+    assert all(
+        report_frames({})[name].empty for name in ("statistics", "correlations", "envelopes", "measures_in_short")
+    )
+
+
+def test_importing_the_list_imports_neither_pandas_nor_scipy() -> None:
+    code = "import sys, tasks.statistics; print([name for name in ('pandas', 'scipy') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
