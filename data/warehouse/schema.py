@@ -1,131 +1,168 @@
-"""The schema as SQL text, made from the tables and the registry of measures, and the named questions.
+"""The schema of a database: its tables, which the caller lists, and its views, as SQL text and as documentation.
 
-No connection is opened here: `data.warehouse` runs what this module says.
+What the database knows of its own files stands in three more tables: `about`, `files` and `origins`. A table of scores
+without a primary key has a row a prompt, tens of millions in a large study. What all rows of a file share (`Score`) is
+stored once, in `origins`; the table is a view that joins the two, so that whoever queries it sees all of its columns.
+
+No connection is opened here.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib import resources
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated
 
-from data.errors import UnknownName
-from data.measures import MEASURES
-from data.records import tables
-from data.records.tables import PROVENANCE, Column, Table
+from data.named import Registry
+from data.records.row import Meaning, columns_of, table, table_of
+from data.records.score import Score
+from data.records.table import Column, Table
+from data.warehouse.queries import QUERIES, NamedQuery
 
-ABOUT = Table("about", "this database", (
-    Column("schema_version", "VARCHAR", "digest of the tables and views that it was made with"),
-    Column("swaymeter_version", "VARCHAR", "version of the package that made it"),
-    Column("content", "VARCHAR", "what it was made from, in the words of whoever made it"),
-))  # fmt: skip
-
-MEASURES_TABLE = Table("measures", "a measure", (
-    Column("name", "VARCHAR", "the measure's name and that of its table"),
-    Column("version", "BIGINT", "the measure's own version"),
-    Column("family", "VARCHAR", "the measures that one pass yields together share a family"),
-    Column("unit", "VARCHAR", "the unit of its scores"),
-    Column("meaning", "VARCHAR", "what it measures"),
-))  # fmt: skip
-
-TABLES: tuple[Table, ...] = (
-    ABOUT,
-    MEASURES_TABLE,
-    *(table for table in vars(tables).values() if isinstance(table, Table)),
-    *(measure.table for measure in MEASURES.values()),
-)
-
-# The tables with a row a prompt (persuasion, greedy_answers, answer_set_persuasion, answers) have none: an index would
-# cost more than the table. Each comes from the same pass as one that has a key, so that a study loaded twice over is
-# noticed all the same.
-PRIMARY_KEYS: Mapping[str, tuple[str, ...]] = {
-    "queries": ("query_id",),
-    "contexts": ("context_id",),
-    "questions": ("question_id",),
-    "runs": ("file",),
-    "statistics": ("comparison", "measure", "model", "dtype", "relation", "query_type"),
-    "agreement": ("model", "dtype", "measure_a", "measure_b", "level", "relation", "query_type"),
-    "susceptibility": ("model", "dtype", "relation", "query_id"),
-    "entity_independent_persuasion": ("model", "dtype", "relation", "query_type", "form", "context_id"),
-    "entity_independent_susceptibility": ("model", "dtype", "relation", "query_type", "form"),
-    "memorization_ratio": ("model", "dtype", "relation", "query_id"),
-    "answer_set_susceptibility": ("model", "dtype", "relation", "query_id"),
-    "fisher_susceptibility": ("model", "dtype", "relation", "query_id"),
-    "precision": ("model", "dtype", "relation", "query_id"),
-    "semantic_entropy": ("model", "dtype", "relation", "question_id", "condition"),
-    "coherent_persuasion": ("model", "dtype", "relation", "question_id", "condition"),
-    "accuracy": ("model", "dtype", "relation", "question_id", "condition"),
-    "persuaded": ("model", "dtype", "relation", "question_id", "condition"),
-}
-
-VIEWS = (
-    "susceptibility_of_queries",
-    "persuasion_by_kind",
-    "entity_independent_of_contexts",
-    "memorization_of_queries",
-    "answer_set_of_queries",
-    "fisher_of_queries",
-    "degree_of_queries",
-    "answers_of_questions",
-)
+SHARED = columns_of(Score)
+"""The columns that say where a score comes from."""
 
 
-def statements() -> Iterator[str]:
-    """What makes an empty database: tables, keys, comments and views, in order."""
-    for table in TABLES:
-        columns = [f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in table.columns]
-        if key := PRIMARY_KEYS.get(table.name):
-            columns.append(f"PRIMARY KEY ({', '.join(map(quoted, key))})")
-        name = quoted(table.name)
-        yield f"CREATE TABLE {name} ({', '.join(columns)})"
-        yield f"COMMENT ON TABLE {name} IS {_literal(f'A row is {table.row}.')}"
-        for c in table.columns:
-            meaning = f"{c.meaning} ({c.unit})" if c.unit else c.meaning
-            yield f"COMMENT ON COLUMN {name}.{quoted(c.name)} IS {_literal(meaning)}"
-    provenance = ", ".join(["relation", *(c.name for c in PROVENANCE)])
-    counts = (
-        f"SELECT {_literal(name)} AS measure, {provenance}, count(*) AS stored FROM {quoted(name)} GROUP BY ALL"
-        for name in MEASURES
-    )
-    yield f"CREATE VIEW scored AS {' UNION ALL '.join(counts)}"
-    for name in VIEWS:
-        yield f"CREATE VIEW {name} AS {question(name)}"
-        yield f"COMMENT ON VIEW {name} IS {_literal(_sentence(name))}"
+@table("about", "this database")
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the database is."""
+
+    schema_version: Annotated[str, Meaning("digest of the tables and views that it was made with")]
+    swaymeter_version: Annotated[str, Meaning("version of the package that made it")]
+    key: Annotated[str, Meaning("digest of everything that it was made from")]
 
 
-@cache
-def questions() -> tuple[str, ...]:
-    """The names of all questions that `Warehouse.frame` answers."""
-    found = (file.name for file in resources.files("data.warehouse.sql").iterdir())
-    return tuple(sorted(name.removesuffix(".sql") for name in found if name.endswith(".sql")))
+@table("files", "a file that the database was loaded from", key=("file_id",))
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """A file that the database was loaded from."""
+
+    file_id: Annotated[int, Meaning("its number in this database")]
+    file: Annotated[str, Meaning("where it lies in the workspace; the name ends in the digest of the content")]
+    table: Annotated[str, Meaning("the table that it holds")]
 
 
-@cache
-def question(name: str) -> str:
-    """The SQL of a named question; UnknownName with the nearest one where there is none."""
-    if name not in questions():
-        raise UnknownName("question", name, questions())
-    return resources.files("data.warehouse.sql").joinpath(f"{name}.sql").read_text(encoding="utf-8")
+@table("origins", "what rows of a file share: where their scores come from", key=("origin_id",))
+@dataclass(frozen=True, slots=True)
+class Origin(Score):
+    """Where the scores of a file come from; a file that two engines wrote has two."""
+
+    origin_id: Annotated[int, Meaning("its number in this database")]
+    file_id: Annotated[int, Meaning("the file")]
+    table: Annotated[str, Meaning("the table that the file holds")]
+    rows: Annotated[int, Meaning("how many rows share it")]
 
 
-@cache
-def schema_version() -> str:
-    """A digest of every table, key and view, so that no change to them can be forgotten; 12 hex digits."""
-    return hashlib.sha256("\n".join(statements()).encode()).hexdigest()[:12]
+ABOUT, FILES, ORIGINS = table_of(About), table_of(LoadedFile), table_of(Origin)
+FILE_ID = Column("file_id", "BIGINT", "the file that the row came from", nullable=True)
+ORIGIN_ID = Column("origin_id", "BIGINT", "the origin of the score")
 
 
-def describe() -> str:
-    """Every table with its columns, their meaning and unit, and every named question, as Markdown."""
+@dataclass(frozen=True)
+class Schema:
+    """The tables that a database holds, in order, and the queries that can be asked of it."""
+
+    tables: tuple[Table, ...]
+    queries: Registry[NamedQuery] = field(default_factory=lambda: QUERIES)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Table]:
+        """The tables by their names, those about the database itself included."""
+        return {table.name: table for table in (ABOUT, FILES, ORIGINS, *self.tables)}
+
+    def statements(self) -> Iterator[str]:
+        """What makes an empty database but for its views: tables, keys and comments, in order."""
+        for made in self.by_name.values():
+            yield from _created(made)
+        yield self.scored([made for made in self.tables if not is_large(made)], origins=True)
+
+    @property
+    def views(self) -> list[NamedQuery]:
+        """The named queries that are views."""
+        return [query for query in self.queries.values() if query.view]
+
+    @property
+    def version(self) -> str:
+        """A digest of every table, key and view, so that no change to them can be forgotten; 12 hex digits."""
+        text = "\n".join([*self.statements(), *(query.sql for query in self.views)])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def scored(self, tables: Sequence[Table], *, origins: bool) -> str:
+        """What makes the view that counts the scores of every measure by where they come from.
+
+        Args:
+            tables: those whose rows are counted.
+            origins: whether those of the large tables are counted already.
+        """
+        shared = ", ".join(quoted(c.name) for c in SHARED)
+        counted = 'SELECT "table" AS measure, {}, sum("rows")::BIGINT AS stored FROM origins GROUP BY ALL'
+        parts = [counted.format(shared)] if origins else []
+        parts += [
+            f"SELECT {literal(name)} AS measure, {shared}, count(*) AS stored FROM {quoted(name)} GROUP BY ALL"
+            for name in (made.name for made in tables if holds_scores(made))
+        ]
+        return f"CREATE VIEW scored AS {' UNION ALL '.join(parts)}"
+
+
+def schema_version(tables: Sequence[Table]) -> str:
+    """A digest of every table, key and view of a database of these tables; 12 hex digits."""
+    return Schema(tuple(tables)).version
+
+
+def describe(tables: Sequence[Table]) -> str:
+    """Every table with its columns, their meaning and unit, and every named query, as Markdown."""
+    schema = Schema(tuple(tables))
     lines: list[str] = []
-    for table in TABLES:
-        lines += [f"## {table.name}", "", f"A row is {table.row}.", ""]
+    for made in schema.by_name.values():
+        key = f" Its key is {', '.join(f'`{name}`' for name in made.key)}." if made.key else ""
+        lines += [f"## {made.name}", "", f"A row is {made.row}.{key}", ""]
         lines += ["| column | type | meaning | unit | may be NULL |", "| --- | --- | --- | --- | --- |"]
-        for c in table.columns:
+        for c in made.columns:
             cells = (f"`{c.name}`", c.type, c.meaning, c.unit, "yes" if c.nullable else "")
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
-    lines += ["## Views and named questions", "", "| name | what it returns | view |", "| --- | --- | --- |"]
-    lines += [f"| `{name}` | {_sentence(name)} | {'yes' if name in VIEWS else ''} |" for name in questions()]
+    lines += ["## Views and named queries", "", "| name | what it returns | view |", "| --- | --- | --- |"]
+    lines += [f"| `{q.name}` | {q.sentence} | {'yes' if q.view else ''} |" for q in schema.queries.values()]
     return "\n".join([*lines, ""])
+
+
+def holds_scores(made: Table) -> bool:
+    """Whether its rows say where a score comes from."""
+    return {c.name for c in SHARED} <= {c.name for c in made.columns}
+
+
+def is_large(made: Table) -> bool:
+    """Whether it has a row a prompt."""
+    return holds_scores(made) and not made.key
+
+
+def rows_table(made: Table) -> str:
+    """The name of the database's table that the rows are loaded into."""
+    return f"{made.name}_rows" if is_large(made) else made.name
+
+
+def own_columns(made: Table) -> tuple[Column, ...]:
+    """The columns that are stored in every row."""
+    shared = {c.name for c in SHARED} if is_large(made) else set()
+    return tuple(c for c in made.columns if c.name not in shared)
+
+
+def _created(made: Table) -> Iterator[str]:
+    loaded = made not in (ABOUT, FILES, ORIGINS)
+    stored = (*own_columns(made), *([ORIGIN_ID if is_large(made) else FILE_ID] if loaded else []))
+    columns = [f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in stored]
+    if made.key:
+        columns.append(f"PRIMARY KEY ({', '.join(map(quoted, made.key))})")
+    yield f"CREATE TABLE {quoted(rows_table(made))} ({', '.join(columns)})"
+    kind, name = ("VIEW" if is_large(made) else "TABLE"), quoted(made.name)
+    if is_large(made):
+        names = ", ".join(quoted(c.name) for c in made.columns)
+        yield f"CREATE VIEW {name} AS SELECT {names} FROM {quoted(rows_table(made))} JOIN origins USING (origin_id)"
+    yield f"COMMENT ON {kind} {name} IS {literal(f'A row is {made.row}.')}"
+    for c in made.columns:
+        meaning = f"{c.meaning} ({c.unit})" if c.unit else c.meaning
+        yield f"COMMENT ON COLUMN {name}.{quoted(c.name)} IS {literal(meaning)}"
 
 
 def quoted(name: str) -> str:
@@ -133,9 +170,6 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _sentence(name: str) -> str:
-    return question(name).splitlines()[0].removeprefix("--").strip()
-
-
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """The text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"

@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
-from data import catalog
-from data.records.tables import Table
-from data.sources import sample
 from data.sources.fetch import fetch_questions, write_facts, write_names
 from flows.items import Selection
 from flows.plan import Plan
 from tasks.contexts.build import build_prompts, build_questions
-from tests.data.sql.small_study import row
+
+from data import catalog
+from data.records.tables import Table
+from data.sources import sample
+from tests.data.warehouse.small_study import row
 
 
 def small_study(folder: Path, **changes: Any) -> dict[str, Any]:

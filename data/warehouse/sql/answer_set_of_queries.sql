@@ -1,4 +1,5 @@
 -- Every query with its answer-set susceptibility, and susceptibility beside it; NULL where that was not measured.
+-- view
 SELECT
     a.model, a.dtype, a.relation,
     q.query_type, q.form, q.entity, q.invented, q.query_id,

@@ -1,4 +1,5 @@
 -- Every question under every condition with all that was measured of it; NULL where a measure was not run.
+-- view
 WITH asked AS (
     SELECT
         model, dtype, relation, question_id, condition,

@@ -1,4 +1,4 @@
--- What was computed when, in which number format, with which versions?
+-- What was computed when, in which precision, with which versions?
 SELECT
     model, dtype, measure,
     count(*) AS files, sum("rows")::BIGINT AS "rows",

@@ -1,4 +1,5 @@
 -- Every query with its Fisher susceptibility, and its susceptibility beside it; NULL where that was not measured.
+-- view
 SELECT
     f.model, f.dtype, f.relation,
     q.query_type, q.form, q.entity, q.invented, q.query_id,

@@ -1,4 +1,5 @@
 -- Every query with its memorization ratios, and its susceptibility beside them; NULL where that was not measured.
+-- view
 SELECT
     m.model, m.dtype, m.relation,
     q.query_type, q.form, q.entity, q.invented, q.query_id,

@@ -1,4 +1,4 @@
--- Every sampled query with its susceptibility in the model's own number format and in the reference, in nats.
+-- Every sampled query with its susceptibility in the model's own precision and in the reference, in nats.
 SELECT
     p.model, p.dtype, p.relation, q.query_type, q.query_id,
     p.reference, p.susceptibility, p.susceptibility_reference, p.largest_difference, p.mean_difference

@@ -1,4 +1,5 @@
 -- Every query with its susceptibility under every model.
+-- view
 SELECT
     s.model, s.dtype, s.relation,
     q.query_type, q.form, q.entity, q.invented, q.query_id,

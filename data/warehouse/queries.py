@@ -1,0 +1,48 @@
+"""Named queries: SQL texts that are named after what they return, those of this package and those of extensions.
+
+A text opens with comment lines. The first says what the query returns; `-- view` makes it a view of the database, too;
+`-- unit: <column> = <unit>` gives the unit of a column that the query computes.
+"""
+
+import re
+from dataclasses import dataclass
+from importlib import resources
+
+from data.named import Registry
+
+_UNIT = re.compile(r"^-- unit: (\w+) = (.+)$", re.MULTILINE)
+_VIEW = re.compile(r"^-- view$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class NamedQuery:
+    """A query that is asked by its name; a view can be asked by other queries, too."""
+
+    name: str
+    sql: str
+    view: bool = False
+
+    @classmethod
+    def of_text(cls, name: str, sql: str) -> "NamedQuery":
+        """The query of an SQL text, which says in its comments whether it is a view."""
+        return cls(name, sql, _VIEW.search(sql) is not None)
+
+    @property
+    def sentence(self) -> str:
+        """What it returns."""
+        return self.sql.splitlines()[0].removeprefix("--").strip()
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units that its comments declare, by column."""
+        return {column: unit.strip() for column, unit in _UNIT.findall(self.sql)}
+
+
+def _bundled() -> list[NamedQuery]:
+    files = (file for file in resources.files("data.warehouse.sql").iterdir() if file.name.endswith(".sql"))
+    texts = {file.name.removesuffix(".sql"): file.read_text(encoding="utf-8") for file in files}
+    return [NamedQuery.of_text(name, texts[name]) for name in sorted(texts)]
+
+
+QUERIES: Registry[NamedQuery] = Registry("query", _bundled())
+"""The named queries: the files of data/warehouse/sql, and what extensions add."""

@@ -1,0 +1,87 @@
+"""Parquet files as sources of SQL: what their footers must say before DuckDB reads the rows itself.
+
+Whoever names a file has verified its bytes (`data.storage`): DuckDB's reader would take a flipped bit for a score.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.errors import DamagedFile, InputError
+from data.records.table import Column, Table
+from data.warehouse.schema import SHARED, literal, quoted
+
+
+def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
+    """The footer of a file that holds a table.
+
+    Raises:
+        DamagedFile: it cannot be read, or holds another table.
+        InputError: a column has NULL that may have none.
+    """
+    try:
+        footer = pq.read_metadata(path)
+        found = footer.schema.to_arrow_schema()
+    except (OSError, pa.ArrowException) as error:
+        raise DamagedFile(f"{path} cannot be read ({first_line(error)}); remove it and run again") from None
+    wanted = table.schema
+    if {field.name: field.type for field in found} != {field.name: field.type for field in wanted}:
+        raise DamagedFile(f"{path} does not hold table {table.name}; remove it and run again")
+    for column in table.columns:
+        if not column.nullable and not column.type.endswith("[]") and (nulls := _nulls(footer, column.name)):
+            raise InputError(f"{path}: column {column.name} has {nulls} NULL and may have none; compute it again")
+    return footer
+
+
+def shared_values(footer: pq.FileMetaData) -> dict[str, str | None] | None:
+    """The values of the columns of `Score`, where all rows of a file have the same; None where they differ."""
+    values: dict[str, str | None] = {}
+    for column in SHARED:
+        chunks = _statistics(footer, column.name)
+        texts = {text for chunk in chunks if chunk.has_min_max for text in (chunk.min, chunk.max)}
+        nulls = sum(chunk.null_count for chunk in chunks)
+        if len(texts) != (0 if nulls else 1) or nulls not in (0, footer.num_rows):
+            return None
+        values[column.name] = texts.pop() if texts else None
+    return values
+
+
+def selected(table: Table, paths: Sequence[Path], columns: Sequence[Column]) -> str:
+    """The SQL that reads columns of a table from files; a number that is not finite is an error that names its file."""
+    if not paths:
+        nothing = ", ".join(f"NULL::{c.type} AS {quoted(c.name)}" for c in columns)
+        return f"SELECT {nothing} WHERE false"
+    files = ", ".join(literal(str(path)) for path in paths)
+    return f"SELECT {', '.join(map(_finite, columns))} FROM read_parquet([{files}], filename = 'source_file')"
+
+
+NOT_FINITE = "NaN or infinite"
+
+
+def _finite(column: Column) -> str:
+    name = quoted(column.name)
+    if not column.is_float:
+        return name
+    wrong = f"NOT isfinite({name})"
+    if column.type.endswith("[]"):
+        wrong = f"len(list_filter({name}, lambda number: NOT isfinite(number))) > 0"
+    text = literal(f": column {column.name} has numbers that are {NOT_FINITE}; compute it again")
+    return f"CASE WHEN {wrong} THEN error(source_file || {text}) ELSE {name} END AS {name}"
+
+
+def _nulls(footer: pq.FileMetaData, name: str) -> int:
+    return sum(chunk.null_count or 0 for chunk in _statistics(footer, name))
+
+
+def _statistics(footer: pq.FileMetaData, name: str) -> list[Any]:
+    place = footer.schema.names.index(name)
+    chunks = (footer.row_group(number).column(place).statistics for number in range(footer.num_row_groups))
+    return [chunk for chunk in chunks if chunk is not None]
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, in one line."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
