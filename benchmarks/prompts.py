@@ -15,13 +15,13 @@ from typing import Any
 
 import psutil
 import yaml
+from data.sources.fetch import write_facts, write_names
+from flows.plan import Plan
 
 from benchmarks.machine import this_machine
 from benchmarks.measuring import Table, arguments, publish
 from data import catalog
 from data.records import Fact, RelationName
-from data.sources.fetch import write_facts, write_names
-from flows.plan import Plan
 
 MIB = 1 << 20
 PAIRS, ENTITIES, PER_KIND = 200, 50, 2

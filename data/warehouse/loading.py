@@ -98,8 +98,8 @@ def _empty(temporary: Path, path: Path, schema: Schema) -> Iterator[duckdb.DuckD
         connection.execute("BEGIN")
         for statement in schema.statements():
             connection.execute(statement)
-        create_views(connection, schema)
         connection.execute("COMMIT")
+        create_views(connection, schema)
         yield connection
 
 
