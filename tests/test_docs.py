@@ -12,6 +12,7 @@ from data import catalog, warehouse
 from data.sources.http.limits import Service
 from data.sources.http.services import SERVICES
 from flows.study import reference
+from tests.data.warehouse.small_study import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -22,8 +23,9 @@ HEADINGS = ["Context", "Decision", "Why", "What it costs"]
 WAREHOUSE_HEAD = """\
 # The database
 
-`study.duckdb` in a study's workspace: every table, column and named question. It is a view of the workspace's files
-and can be made again from them at any time. This page is made from the code, by `python -m tests.test_docs`.
+`study.duckdb` in a study's workspace: every table, column and named query. It is a view of the workspace's files
+and can be made again from them at any time. Tables with a row a prompt have a column `origin_id` in `<table>_rows`, the
+others a column `file_id`: each row leads to its file. This page is made from the code, by `python -m tests.test_docs`.
 
 """
 
@@ -50,7 +52,7 @@ made from the code, by `python -m tests.test_docs`.
 """
 MADE = {
     "study-file.md": lambda: STUDY_FILE_HEAD + reference.describe(),
-    "warehouse.md": lambda: WAREHOUSE_HEAD + warehouse.describe(),
+    "warehouse.md": lambda: WAREHOUSE_HEAD + warehouse.describe(TABLES),
     "relations.md": lambda: RELATIONS_HEAD + catalog.describe(),
 }
 

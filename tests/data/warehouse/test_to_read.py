@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from data.warehouse import opened, rebuilt
-from tests.data.sql.small_study import ANSWERS, QUESTIONS, load, row
+from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, QUESTIONS, row, warehouse_of
 
 ASKED = {"relation": "P36", "question_id": "w1", "model": "m", "dtype": "float32", "condition": "none"}
 
@@ -18,14 +17,13 @@ def frames(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
             row(QUESTIONS, relation="P36", question_id="w1", answers=["Oslo", "Kristiania"], object_id="Q585"),
         ],
         "answers": [
-            row(ANSWERS, **ASKED, sample=10, answer_group=1, text="", finished=False, token_log_probs=[-1.0, -2.5]),
-            row(ANSWERS, **ASKED, sample=2, answer_group=0, text="Oslo", token_log_probs=[-0.25, -0.5]),
+            row(ANSWERS, **ASKED, sample=10, text="", finished=False, token_log_probs=[-1.0, -2.5]),
+            row(ANSWERS, **ASKED, sample=2, text="Oslo", token_log_probs=[-0.25, -0.5]),
             row(ANSWERS, **ASKED, sample=None, text="Oslo", token_log_probs=[-0.25]),
         ],
+        "clusters": [row(CLUSTERS, **ASKED, sample=sample, cluster=cluster) for sample, cluster in ((10, 1), (2, 0))],
     }
-    with rebuilt(folder / "study.duckdb") as warehouse:
-        load(warehouse, study)
-    with opened(folder / "study.duckdb") as warehouse:
+    with warehouse_of(folder, study) as warehouse:
         return warehouse.frame("answers_to_read"), warehouse.frame("questions_to_read")
 
 

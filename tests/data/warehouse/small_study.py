@@ -1,13 +1,17 @@
 """A study small enough to work out every answer by hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from data.records.tables import AGREEMENT, CONTEXTS, QUERIES, QUESTIONS, RUNS, Table
-from data.warehouse import Warehouse
-from data.warehouse.schema import TABLES
+from data.records.table import Table
+from data.records.tables import CORRELATIONS, CONTEXTS, QUERIES, QUESTIONS, RECORD_TABLES, RUNS, STATISTICS
+from data.storage.files import write_parquet
+from data.warehouse import Warehouse, opened, update
 from tasks.measures import MEASURES
 
+TABLES = (*RECORD_TABLES, STATISTICS, CORRELATIONS, *(measure.table for measure in MEASURES.values()))
 PERSUASION = MEASURES["persuasion"].table
 SUSCEPTIBILITY = MEASURES["susceptibility"].table
 ENTITY_INDEPENDENT = MEASURES["entity_independent_persuasion"].table
@@ -17,6 +21,7 @@ ANSWER_SET = MEASURES["answer_set_susceptibility"].table
 FISHER = MEASURES["fisher_susceptibility"].table
 PRECISION = MEASURES["precision"].table
 ANSWERS = MEASURES["answers"].table
+CLUSTERS = MEASURES["clusters"].table
 ENTROPY = MEASURES["semantic_entropy"].table
 COHERENT = MEASURES["coherent_persuasion"].table
 ACCURACY = MEASURES["accuracy"].table
@@ -87,7 +92,7 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
                 susceptibility_reference=5.1, largest_difference=0.3, mean_difference=0.2)
         ],
         "agreement": [
-            row(AGREEMENT, model="m", dtype="float32", measure_a="fisher_top_k", level=level, n=2,
+            row(CORRELATIONS, model="m", dtype="float32", measure_a="fisher_top_k", level=level, n=2,
                 untestable="too few pairs")
             for level in ("relation", "query")
         ],
@@ -95,14 +100,13 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
         "answers": [
             row(ANSWERS, **asked, condition="none", text="Bergen", context_cut=0, stand_in="embedder for entailment"),
             *(
-                row(ANSWERS, **asked, condition="none", sample=sample, answer_group=group, text=text, context_cut=0,
-                    finished=finished)
-                for sample, group, text, finished in (
-                    (0, 0, "Oslo", True), (1, 1, "", True), (2, 0, "Oslo and", False), (3, 1, "", True),
+                row(ANSWERS, **asked, condition="none", sample=sample, text=text, context_cut=0, finished=finished)
+                for sample, text, finished in (
+                    (0, "Oslo", True), (1, "", True), (2, "Oslo and", False), (3, "", True),
                 )
             ),
             row(ANSWERS, **asked, condition="original", text="", context_cut=5, finished=False),
-            row(ANSWERS, **asked, condition="original", sample=0, answer_group=0, text="Oslo", context_cut=5),
+            row(ANSWERS, **asked, condition="original", sample=0, text="Oslo", context_cut=5),
         ],
         "semantic_entropy": [
             row(ENTROPY, **asked, condition="none", groups=2, group_sizes=[3, 2], semantic_entropy=1.5,
@@ -118,8 +122,8 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
         ],
         "persuaded": [row(PERSUADED, **asked, condition="original", persuaded=True, stubborn=False)],
         "runs": [
-            row(RUNS, relation="capital", model="m", measure=name, file=name, seconds=3.0, forward_passes=7)
-            for name in ("persuasion", "susceptibility")
+            row(RUNS, relation="capital", model="m", measure=name, file=name, seconds=seconds, forward_passes=passes)
+            for name, seconds, passes in (("persuasion", 3.0, 7), ("susceptibility", 0.0, 0))
         ],
     }  # fmt: skip
 
@@ -128,6 +132,16 @@ def table(name: str) -> Table:
     return next(table for table in TABLES if table.name == name)
 
 
-def load(warehouse: Warehouse, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    for name, rows in study.items():
-        warehouse.load_rows(table(name), rows)
+def stored(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[Table, list[Path]]:
+    """The rows as Parquet files, one a table."""
+    files = {table(name): table(name).of(rows) for name, rows in study.items() if name != "runs"}
+    return {of: [write_parquet(folder, of.name, rows, {"table": of.name})] for of, rows in files.items()}
+
+
+@contextmanager
+def warehouse_of(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Warehouse]:
+    """A study's rows in a database, `study.duckdb` of the folder."""
+    path = folder / "study.duckdb"
+    update(path, "key", TABLES, stored(folder / "files", study), runs=study.get("runs", ()))
+    with opened(path, TABLES) as warehouse:
+        yield warehouse

@@ -6,10 +6,9 @@ import pandas as pd
 import pytest
 
 from data.errors import UnknownName
-from data.records.tables import AGREEMENT, CONTEXTS, RUNS, STATISTICS
-from data.warehouse import Warehouse, opened, rebuilt
-from data.warehouse.schema import questions
-from tests.data.sql.small_study import load, row, small_study
+from data.records.tables import CORRELATIONS, CONTEXTS, RUNS, STATISTICS
+from data.warehouse import QUERIES, Warehouse
+from tests.data.warehouse.small_study import row, small_study, warehouse_of
 
 QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "invented", "query_id"]
 ENTROPIES = ["semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao"]
@@ -30,12 +29,9 @@ OVERVIEW_COLUMNS = [
 ]
 
 
-@pytest.fixture
-def loaded(tmp_path: Path) -> Iterator[Warehouse]:
-    database = tmp_path / "loaded.duckdb"
-    with rebuilt(database, "content") as warehouse:
-        load(warehouse, small_study())
-    with opened(database) as warehouse:
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    with warehouse_of(tmp_path_factory.mktemp("study"), small_study()) as warehouse:
         yield warehouse
 
 
@@ -65,9 +61,8 @@ def test_a_mean_over_contexts_has_the_same_last_digit_in_every_order(name: str, 
         contexts = [row(CONTEXTS, relation="capital", context_id=f"c{value}", kind="base") for value in values]
         scores = [{**study["persuasion"][0], "context_id": f"c{value}", "persuasion": value} for value in order]
         answers = [{**study["greedy_answers"][0], "context_id": f"c{value}"} for value in order]
-        with rebuilt(tmp_path / "study.duckdb") as warehouse:
-            tables = {"queries": study["queries"], "contexts": contexts, "persuasion": scores}
-            load(warehouse, {**tables, "greedy_answers": answers})
+        tables = {"queries": study["queries"], "contexts": contexts, "persuasion": scores, "greedy_answers": answers}
+        with warehouse_of(tmp_path, tables) as warehouse:
             means.append(warehouse.frame(name)["persuasion"].tolist())
     assert means[0] == means[1] == means[2]
     assert means[0] == [pytest.approx(0.2)]
@@ -136,15 +131,14 @@ def test_precision_of_queries(loaded: Warehouse) -> None:
 
 def test_agreement_is_sorted(loaded: Warehouse) -> None:
     frame = loaded.frame("agreement")
-    assert list(frame.columns) == [column.name for column in AGREEMENT.columns]
+    assert list(frame.columns) == [column.name for column in CORRELATIONS.columns]
     assert frame["level"].tolist() == ["query", "relation"]
 
 
 def test_without_susceptibility_other_measures_of_a_query_stand_alone(tmp_path: Path) -> None:
     study = small_study()
     del study["susceptibility"], study["persuasion"]
-    with rebuilt(tmp_path / "study.duckdb") as warehouse:
-        load(warehouse, study)
+    with warehouse_of(tmp_path, study) as warehouse:
         for name in ("fisher_of_queries", "memorization_of_queries", "answer_set_of_queries"):
             assert len(warehouse.frame(name)) > 0
             assert warehouse.frame(name)["susceptibility"].isna().all()
@@ -180,8 +174,7 @@ def test_only_samples_are_counted_as_answers(loaded: Warehouse) -> None:
 
 def test_a_measure_that_was_not_run_loses_no_question(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("questions", "accuracy")}
-    with rebuilt(tmp_path / "study.duckdb") as warehouse:
-        load(warehouse, study)
+    with warehouse_of(tmp_path, study) as warehouse:
         frame = warehouse.frame("answers_of_questions")
     assert frame["accurate"].tolist() == [False, True]
     assert frame["answer"].tolist() == ["x", "x"]
@@ -206,8 +199,7 @@ def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> 
     study["semantic_entropy"] += [{**one, "question_id": "w2", "groups": 5} for one in study["semantic_entropy"]]
     study["accuracy"] += [{**one, "question_id": "w3"} for one in study["accuracy"]]
     counts = ["questions", "answers", "empty_answers", "unfinished_answers", "contexts_cut"]
-    with rebuilt(tmp_path / "study.duckdb") as warehouse:
-        load(warehouse, study)
+    with warehouse_of(tmp_path, study) as warehouse:
         frame = warehouse.frame("partition_summary")
     assert frame[counts].values.tolist() == [[3, 8, 4, 2, 0], [3, 2, 0, 0, 2]]
     assert frame["groups"].tolist()[0] == 3.5
@@ -215,13 +207,12 @@ def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> 
 
 def test_what_was_not_sampled_is_not_counted_as_none(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("questions", "accuracy")}
-    with rebuilt(tmp_path / "study.duckdb") as warehouse:
-        load(warehouse, study)
+    with warehouse_of(tmp_path, study) as warehouse:
         frame = warehouse.frame("partition_summary")
     assert frame[["answers", "empty_answers", "unfinished_answers", "contexts_cut"]].isna().all(axis=None)
 
 
-def test_overview_counts_what_a_family_took_once(loaded: Warehouse) -> None:
+def test_overview_adds_up_what_was_asked(loaded: Warehouse) -> None:
     frame = loaded.frame("overview")
     assert list(frame.columns) == OVERVIEW_COLUMNS
     assert frame.values.tolist() == [[1, 2, 2, 3, 6, 1, 7, 3.0, 7]]
@@ -229,8 +220,8 @@ def test_overview_counts_what_a_family_took_once(loaded: Warehouse) -> None:
 
 def test_statistics_come_largest_effect_first_and_untestable_last(tmp_path: Path) -> None:
     effects = {"a": 0.1, "b": None, "c": -2.0, "d": 1.0}
-    with rebuilt(tmp_path / "study.duckdb") as warehouse:
-        warehouse.load_rows(STATISTICS, [row(STATISTICS, relation=r, effect_size=d) for r, d in effects.items()])
+    rows = [row(STATISTICS, relation=r, effect_size=d) for r, d in effects.items()]
+    with warehouse_of(tmp_path, {"statistics": rows}) as warehouse:
         frame = warehouse.frame("statistics")
     assert list(frame.columns) == [column.name for column in STATISTICS.columns]
     assert frame["relation"].tolist() == ["d", "a", "c", "b"]
@@ -247,15 +238,15 @@ def test_runs_are_all_there(loaded: Warehouse) -> None:
 
 
 def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:
-    with rebuilt(tmp_path / "empty.duckdb") as empty:
-        for name in questions():
+    with warehouse_of(tmp_path, {}) as empty:
+        for name in QUERIES:
             full = loaded.frame(name)
             assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64"}, name
             pd.testing.assert_series_equal(full.dtypes, empty.frame(name).dtypes)
 
 
 def test_five_examples_answer_the_study(loaded: Warehouse) -> None:
-    examples = [name for name in questions() if name.startswith("example_")]
+    examples = [name for name in QUERIES if name.startswith("example_")]
     assert [name.split("_")[1] for name in examples] == ["1", "2", "3", "4", "5"]
     rows = {name.split("_")[1]: len(loaded.frame(name)) for name in examples}
     assert rows == {"1": 1, "2": 3, "3": 1, "4": 0, "5": 2}
@@ -270,8 +261,7 @@ def test_degree_of_queries_has_those_whose_entities_come_from_a_graph(tmp_path: 
     rows = small_study()
     first, second = rows["queries"]
     rows["queries"] = [first | {"degree": 100, "relation_degree": 10}, second | {"degree": 0, "relation_degree": 0}]
-    with rebuilt(tmp_path / "loaded.duckdb", "content") as warehouse:
-        load(warehouse, rows)
+    with warehouse_of(tmp_path, rows) as warehouse:
         frame = warehouse.frame("degree_of_queries").set_index("query_id")
     assert frame.loc["q1", ["log_degree", "log_relation_degree", "susceptibility"]].tolist() == [2, 1, 2]
     assert frame.loc["q2", "degree"] == 0

@@ -95,8 +95,10 @@ def _replacing(path: Path) -> Iterator[Path]:
 def _empty(temporary: Path, path: Path, schema: Schema) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database without rows."""
     with duckdb.connect(temporary, config=CONFIG) as connection:
+        connection.execute("BEGIN")
         for statement in schema.statements():
             connection.execute(statement)
+        connection.execute("COMMIT")
         create_views(connection, schema)
         yield connection
 
