@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -26,13 +27,11 @@ class TerminalProgress:
         self.prompts, self.forward_passes, self.seconds = 0, 0, 0.0
         self._console = console
         self._lock = threading.RLock()
-        self._stage, self._total, self._bar = "", 0, TaskID(-1)
-        self._ended: set[str] = set()
-        self._within: dict[str, float] = {}
+        self._stages: dict[str, _Bar] = {}
         self.bars = Progress(
             TextColumn("{task.description:<9}"),
             BarColumn(bar_width=24),
-            TextColumn("{task.fields[ended]} of {task.fields[steps]}"),
+            TextColumn("{task.fields[ended]} of {task.total:.0f}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[doing]}"),
@@ -41,29 +40,31 @@ class TerminalProgress:
             disable=not console.is_terminal,
         )
 
-    def begin(self, stage: str, total: int) -> None:
-        """A stage of `total` steps begins: another bar."""
+    def plan(self, totals: Mapping[str, int]) -> None:
+        """A bar for each stage; its length follows what is known of its steps."""
         with self._lock:
-            self._stage, self._total = stage, total
-            self._ended.clear()
-            self._within.clear()
-            self._bar = self.bars.add_task(stage, total=total, doing="", ended=0, steps=total)
+            for stage, total in totals.items():
+                if stage not in self._stages:
+                    self._stages[stage] = _Bar(self.bars.add_task(stage, total=total, doing="", ended=0))
+                self._stages[stage].total = total
+                self._update(stage, doing="")
 
-    def started(self, name: str) -> None:
+    def started(self, stage: str, name: str) -> None:
         """The step is named beside the bar."""
-        self._update(doing=escape(name))
+        self._update(stage, doing=escape(name))
 
-    def within(self, name: str, done: int, total: int) -> None:
+    def within(self, stage: str, name: str, done: int, total: int) -> None:
         """The bar advances by a part of a step."""
         with self._lock:
-            self._within[name] = done / total if total else 0.0
-            self._update(doing=f"{escape(name)}: chunk {min(done + 1, total)} of {total}")
+            self._stages[stage].within[name] = done / total if total else 0.0
+            self._update(stage, doing=f"{escape(name)}: chunk {min(done + 1, total)} of {total}")
 
-    def finished(self, name: str, failed: str | None, spent: Spent | None = None) -> None:
+    def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         """The bar advances by the step; one that failed, was retried and is done did not fail and counts once."""
         with self._lock:
-            self._within.pop(name, None)
-            self._ended.add(name)
+            bar = self._stages[stage]
+            bar.within.pop(name, None)
+            bar.ended.add(name)
             if failed:
                 self.failures[name] = failed
             else:
@@ -72,23 +73,32 @@ class TerminalProgress:
                 self.prompts += spent.prompts
                 self.forward_passes += spent.forward_passes
                 self.seconds += spent.seconds
-            self._update(doing="")
+            self._update(stage, doing="")
             if not self._console.is_terminal:
-                self._print_line(name, failed, spent)
+                self._print_line(bar, stage, name, failed, spent)
 
-    def _update(self, doing: str) -> None:
+    def _update(self, stage: str, doing: str) -> None:
         with self._lock:
-            done = len(self._ended) + sum(self._within.values())
-            self.bars.update(self._bar, completed=done, ended=len(self._ended), doing=doing)
+            bar = self._stages[stage]
+            done = len(bar.ended) + sum(bar.within.values())
+            self.bars.update(bar.task, completed=done, total=bar.total, ended=len(bar.ended), doing=doing)
 
-    def _print_line(self, name: str, failed: str | None, spent: Spent | None) -> None:
+    def _print_line(self, bar: "_Bar", stage: str, name: str, failed: str | None, spent: Spent | None) -> None:
         took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
         outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
         self._console.print(
-            f"{self._stage} {len(self._ended)} of {self._total}  {escape(name)}  {outcome}",
-            soft_wrap=True,
-            highlight=False,
+            f"{stage} {len(bar.ended)} of {bar.total}  {escape(name)}  {outcome}", soft_wrap=True, highlight=False
         )
+
+
+@dataclass
+class _Bar:
+    """A stage's bar: its steps, those that have ended, and how far the others are."""
+
+    task: TaskID
+    total: int = 0
+    ended: set[str] = field(default_factory=set)
+    within: dict[str, float] = field(default_factory=dict)
 
 
 def log_to(console: Console, verbose: bool) -> None:

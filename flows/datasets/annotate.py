@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from data.sources.http.printable import printable
-
 from data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
 from data.records import Annotation, Partition, Question, as_row
 from data.records.tables import ANNOTATIONS
+from data.sources.http.printable import printable
 from data.storage.workspace import Workspace
 from flows.graph.contents import Contents
 from tasks.contexts.annotation.agreement import Agreement, agreement

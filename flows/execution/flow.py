@@ -1,7 +1,6 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import os
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +15,7 @@ from data.sources.http.shared import close_sessions
 from flows.execution.progress import progress
 from flows.execution.runner import AT_ONCE, Runner
 from flows.execution.task import step_task
-from flows.graph.graph import Graph, Node
+from flows.graph.graph import Graph
 from flows.graph.rerun import Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step
@@ -91,9 +90,9 @@ def run_study(
 
     def submit(step: Step) -> Any:
         name, watcher = str(step.id), progress()
-        run = Run(workspace.root, offline, lambda done, total: watcher.within(name, done, total))
+        run = Run(workspace.root, offline, lambda done, total: watcher.within(step.id.stage, name, done, total))
         future = step_task.with_options(name=step.id.stage).submit(name, quote(step), quote(run))
-        future.add_done_callback(lambda ended: _tell(name, ended.state))
+        future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 
     with workspace.lock():
@@ -106,9 +105,11 @@ def run_study(
         return graph
 
 
-def _tell(name: str, state: State[Any]) -> None:
-    spent = state.data if state.is_completed() else None
-    progress().finished(name, None if state.is_completed() else state.message or "no reason was given", spent)
+def _tell(step: Step, ended: Any) -> None:
+    ended.wait()  # it has ended; this only lets the future know its final state
+    state, name = ended.state, str(step.id)
+    failed = None if state.is_completed() else state.message or "no reason was given"
+    progress().finished(step.id.stage, name, failed, None if failed else state.result(raise_on_failure=False))
 
 
 def _request(workspace: Any, selection: Selection, *, force: bool, refresh: bool) -> None:
@@ -141,9 +142,3 @@ def _outcome(graph: Graph, selection: Selection) -> State[Any]:
     rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in undone]
     create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
     return Failed(message="; ".join(f"{node.id}: {node.reason or node.state}" for node in failed))
-
-
-def is_settled(graph: Graph, selection: Selection, is_requested: Callable[[Node], bool] = lambda node: False) -> bool:
-    """Whether a run over the selection would do nothing."""
-    selected = selection.of(graph)
-    return all(node.state == "done" for node in graph if node.id in selected)

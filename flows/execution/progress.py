@@ -1,5 +1,6 @@
 """What an execution reports while it runs: stages, steps, the chunks within a step, and what a step took."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 
@@ -17,26 +18,26 @@ class Spent(Protocol):
 class Progress(Protocol):
     """Whoever wants to know how far an execution is; steps run in threads, so each call may come from another one."""
 
-    def begin(self, stage: str, total: int) -> None:
-        """A stage of `total` steps begins."""
+    def plan(self, totals: Mapping[str, int]) -> None:
+        """So many steps of each stage are to run, or have; called again whenever more are known."""
 
-    def started(self, name: str) -> None:
+    def started(self, stage: str, name: str) -> None:
         """A step of the stage is computed from now on."""
 
-    def within(self, name: str, done: int, total: int) -> None:
+    def within(self, stage: str, name: str, done: int, total: int) -> None:
         """So many of a step's chunks are done."""
 
-    def finished(self, name: str, failed: str | None, spent: Spent | None = None) -> None:
+    def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         """A step is done, or failed for that reason; one that is retried finishes more than once."""
 
 
 class Silent:
     """Progress that nobody looks at: scheduled runs, tests."""
 
-    def begin(self, stage: str, total: int) -> None: ...
-    def started(self, name: str) -> None: ...
-    def within(self, name: str, done: int, total: int) -> None: ...
-    def finished(self, name: str, failed: str | None, spent: Spent | None = None) -> None: ...
+    def plan(self, totals: Mapping[str, int]) -> None: ...
+    def started(self, stage: str, name: str) -> None: ...
+    def within(self, stage: str, name: str, done: int, total: int) -> None: ...
+    def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None: ...
 
 
 _progress: Progress = Silent()

@@ -83,7 +83,7 @@ class Runner:
                 continue
             self._attempted.add(_attempt(node))
             self._running[node.id] = node
-            self._progress.started(str(node.id))
+            self._progress.started(node.id.stage, str(node.id))
             future = self._submit(step)
             future.add_done_callback(lambda _, identity=node.id: self._ended.put(identity))
             submitted = True
@@ -115,10 +115,9 @@ class Runner:
         for node in graph:
             if node.id in selected and (node.id in attempted or node.state not in ("done", "blocked")):
                 totals[node.id.stage] = totals.get(node.id.stage, 0) + 1
-        for stage, total in totals.items():
-            if self._totals.get(stage) != total:
-                self._progress.begin(stage, total)
-        self._totals = totals
+        if totals != self._totals:
+            self._progress.plan(totals)
+            self._totals = totals
 
 
 def _attempt(node: Node) -> tuple[StepId, str]:
