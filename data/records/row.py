@@ -1,5 +1,4 @@
-"""A row type is declared once: a frozen dataclass from which its Arrow schema, its database table, its primary key and
-its documentation are derived.
+"""A row type is declared once: a frozen dataclass that its table, its key and its documentation are derived from.
 
     @table("queries", "a complete query", key=("query_id",))
     @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def of_row(record: type[Row], row: Mapping[str, Any]) -> Row:
     Raises:
         InputError: a value is not the identifier that its column holds.
     """
-    kinds = _kinds(record)
+    kinds = _kinds(record)  # type: ignore[arg-type]  # a class can be hashed
     return record(**{name: None if value is None else kinds[name](value) for name, value in row.items()})
 
 
