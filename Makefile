@@ -11,7 +11,7 @@ LOCKS := requirements-dev.lock requirements-models.lock
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install -qq --progress-bar off --root-user-action=ignore
 
-# Prefect reports home unless told not to.
+# Prefect and the hub report home otherwise.
 export DO_NOT_TRACK := 1
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 

@@ -93,7 +93,7 @@ def main() -> None:
         "device": asked.device,
         "entities": asked.entities,
         "rounds": asked.rounds,
-        "tokens_a_pass": shared.TOKENS_A_PASS[torch.device(asked.device).type],
+        "tokens_a_pass": shared.TOKENS_PER_PASS[torch.device(asked.device).type],
         "memory": asked.memory,
         "plain_batch": asked.plain_batch,
         "ceiling_tflops": {"before": ceiling, "after": after, "size": asked.size},
@@ -121,7 +121,7 @@ def _asked() -> argparse.Namespace:
     if kind == "cuda" and not torch.cuda.is_available():
         raise SystemExit("this machine has no CUDA device; --small --device cpu runs anywhere")
     if asked.tokens_a_pass:
-        shared.TOKENS_A_PASS[kind] = asked.tokens_a_pass
+        shared.TOKENS_PER_PASS[kind] = asked.tokens_a_pass
     return asked
 
 

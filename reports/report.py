@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -96,7 +97,8 @@ def _write_manifest(folder: Path, key: str) -> None:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
-    (folder / MANIFEST).write_text(json.dumps({"key": key, "files": files}, indent=1), encoding="utf-8")
+    manifest = {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": files}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
 def _made(frames: Frames) -> Made:
@@ -127,7 +129,7 @@ def _is_report(folder: Path) -> bool:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(manifest, dict) and manifest.keys() == {"key", "files"}
+    return isinstance(manifest, dict) and {"key", "files"} <= manifest.keys()
 
 
 def _swap(folder: Path, new: Path, old: Path) -> None:

@@ -12,6 +12,7 @@ from data import catalog, warehouse
 from data.sources.http.limits import Service
 from data.sources.http.services import SERVICES
 from flows.study import reference
+from tests.data.warehouse.small_study import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -22,8 +23,9 @@ HEADINGS = ["Context", "Decision", "Why", "What it costs"]
 WAREHOUSE_HEAD = """\
 # The database
 
-`study.duckdb` in a study's workspace: every table, column and named question. It is a view of the workspace's files
-and can be made again from them at any time. This page is made from the code, by `python -m tests.test_docs`.
+`study.duckdb` in a study's workspace: every table, column and named query. It is a view of the workspace's files
+and can be made again from them at any time. Tables with a row a prompt have a column `origin_id` in `<table>_rows`, the
+others a column `file_id`: each row leads to its file. This page is made from the code, by `python -m tests.test_docs`.
 
 """
 
@@ -50,7 +52,7 @@ made from the code, by `python -m tests.test_docs`.
 """
 MADE = {
     "study-file.md": lambda: STUDY_FILE_HEAD + reference.describe(),
-    "warehouse.md": lambda: WAREHOUSE_HEAD + warehouse.describe(),
+    "warehouse.md": lambda: WAREHOUSE_HEAD + warehouse.describe(TABLES),
     "relations.md": lambda: RELATIONS_HEAD + catalog.describe(),
 }
 
@@ -104,8 +106,8 @@ def test_files_of_the_code_that_a_page_names_exist(page: Path) -> None:
 
 
 TOLD_OF_QUESTIONS: Mapping[str, Callable[[Service], str]] = {
-    "at once, a minute": lambda service: f"{service.max_concurrency}, {service.requests_per_minute:g}",
-    "kept for days": lambda service: f"{service.cache_ttl_days:g}",
+    "max concurrency, per minute": lambda service: f"{service.max_concurrency}, {service.requests_per_minute:g}",
+    "cached for days": lambda service: f"{service.cache_ttl_days:g}",
     "requests and minutes of a run": lambda service: f"{service.max_requests:,} and {service.max_minutes:,g}",
 }
 TOLD_OF_FACTS: Mapping[str, Callable[[Service], str]] = {

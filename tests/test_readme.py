@@ -12,12 +12,11 @@ import pytest
 import typer.main
 
 from data.catalog import facts, invented_entities, relation
-from data.warehouse import rebuilt
-from data.warehouse.schema import questions
+from data.warehouse import QUERIES
 from flows.cli.main import app
 from flows.study.reading import read_study
 from flows.study.study import Study
-from tests.data.sql.small_study import load, row, small_study, table
+from tests.data.warehouse.small_study import row, small_study, table, warehouse_of
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -42,9 +41,8 @@ def database(tmp_path: Path) -> Path:
     persuaded, asked = table("persuaded"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
     study["persuaded"].append(row(persuaded, **asked, condition="counter_memory", persuaded=False, stubborn=True))
     path = tmp_path / "workspaces" / "quickstart" / "study.duckdb"
-    with rebuilt(path) as warehouse:
-        load(warehouse, study)
-    return path
+    with warehouse_of(path.parent, study):
+        return path
 
 
 @pytest.fixture
@@ -68,7 +66,7 @@ def test_the_study_asks_for_no_more_than_the_catalog_has(study: Study) -> None:
 
 
 def test_there_is_a_question_in_sql_for_every_example() -> None:
-    assert len(SQL) == len([name for name in questions() if name.startswith("example_")]) == 5
+    assert len(SQL) == len([name for name in QUERIES if name.startswith("example_")]) == 5
 
 
 @pytest.mark.parametrize("sql", SQL)

@@ -43,8 +43,11 @@ class NamesPrompt:
 
 @cache
 def name_parts() -> NameParts:
-    """The whole of name_parts.yaml; raises InputError for other classes than those of entities, and for a slot that
-    nothing above its line fills."""
+    """The whole of name_parts.yaml.
+
+    Raises:
+        InputError: Its classes are not those of entities, or nothing above a line fills one of its slots.
+    """
     lines: dict[str, tuple[str, ...]] = {}
     classes: dict[str, ClassOfNames] = {}
     _add("parts", mapping(FILE, "parts"), lines)

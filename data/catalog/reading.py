@@ -114,7 +114,7 @@ def identifier(where: str, row: Mapping[str, str], column: str, form: re.Pattern
     if not row[column]:
         return None
     if not form.fullmatch(row[column]):
-        raise InputError(f"{where}: {column} is {row[column]!r}, which is no Wikidata id")
+        raise InputError(f"{where}: {column} is {row[column]!r}, which is not a Wikidata id")
     return row[column]
 
 
@@ -125,13 +125,13 @@ def number(where: str, row: Mapping[str, str], column: str) -> float | None:
     try:
         return float(row[column])
     except ValueError as error:
-        raise InputError(f"{where}: {column} is {row[column]!r}, which is no number") from error
+        raise InputError(f"{where}: {column} is {row[column]!r}, which is not a number") from error
 
 
 def count(where: str, row: Mapping[str, str], column: str) -> int:
     """A number of things, from 0."""
     if not row[column].isdecimal():
-        raise InputError(f"{where}: {column} is {row[column]!r}, which is no count")
+        raise InputError(f"{where}: {column} is {row[column]!r}, which is not a count")
     return int(row[column])
 
 
@@ -140,7 +140,7 @@ def listed(where: str, row: Mapping[str, str], column: str) -> tuple[str, ...]:
     try:
         values = json.loads(row[column])
     except json.JSONDecodeError as error:
-        raise InputError(f"{where}: {column} is no JSON ({error})") from error
+        raise InputError(f"{where}: {column} is not JSON ({error})") from error
     if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
         raise InputError(f"{where}: {column} must be a list of texts that is not empty")
     return tuple(values)

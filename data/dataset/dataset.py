@@ -23,8 +23,11 @@ _EXPECTED = "name a workspace with fetched facts or questions, a folder of Dynam
 
 @dataclass(frozen=True)
 class Dataset:
-    """The facts and questions of a workspace, the questions of a folder of DynamicQA's CSV files, or the facts of a
-    yago_qec.json; warnings: what a reader should know of how they were read."""
+    """The facts and questions of a workspace, of a folder of DynamicQA's CSV files, or of a yago_qec.json.
+
+    Attributes:
+        warnings: What a reader should know of how they were read.
+    """
 
     path: Path
     facts: tuple[Fact, ...]
@@ -57,8 +60,11 @@ class Dataset:
 
     @functools.cached_property
     def version(self) -> str:
-        """A digest of what facts and questions say: the same whatever their order, and whenever they were fetched from
-        where. How often a fact was edited or a page read is not in it."""
+        """A digest of what facts and questions say.
+
+        It is the same whatever their order, and whenever they were fetched from where. How often a fact was edited or a
+        page read is not in it.
+        """
         digests = {
             table.name: table.digest(table.of(sorted((_in_order(row, table) for row in rows), key=_counting(table))))
             for table, rows in ((FACTS, self.facts), (QUESTIONS, self.questions))

@@ -11,11 +11,11 @@ from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, Su
 from data.records.table import Column, Table
 
 __all__ = [
-    "CORRELATIONS",
-    "ENVELOPES",
     "ANNOTATIONS",
     "CONTEXTS",
+    "CORRELATIONS",
     "DISPUTES",
+    "ENVELOPES",
     "FACTS",
     "INVENTED",
     "PAGES",

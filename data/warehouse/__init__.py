@@ -8,9 +8,9 @@ NaN and infinities are refused at the door, so that a missing number is NULL and
 no other program is writing.
 """
 
+from data.warehouse.loading import update
 from data.warehouse.queries import QUERIES, NamedQuery
 from data.warehouse.schema import describe, schema_version
-from data.warehouse.update import update
 from data.warehouse.warehouse import Warehouse, key_of, opened, over
 
 __all__ = [

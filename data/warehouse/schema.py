@@ -75,7 +75,7 @@ class Schema:
         """What makes an empty database but for its views: tables, keys and comments, in order."""
         for made in self.by_name.values():
             yield from _created(made)
-        yield self._scored()
+        yield self.scored([made for made in self.tables if not is_large(made)], origins=True)
 
     @property
     def views(self) -> list[NamedQuery]:
@@ -88,14 +88,19 @@ class Schema:
         text = "\n".join([*self.statements(), *(query.sql for query in self.views)])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
-    def _scored(self) -> str:
-        """The view that counts the scores of every measure by where they come from."""
+    def scored(self, tables: Sequence[Table], *, origins: bool) -> str:
+        """What makes the view that counts the scores of every measure by where they come from.
+
+        Args:
+            tables: those whose rows are counted.
+            origins: whether those of the large tables are counted already.
+        """
         shared = ", ".join(quoted(c.name) for c in SHARED)
-        parts = [f'SELECT "table" AS measure, {shared}, sum("rows")::BIGINT AS stored FROM origins GROUP BY ALL']
+        counted = 'SELECT "table" AS measure, {}, sum("rows")::BIGINT AS stored FROM origins GROUP BY ALL'
+        parts = [counted.format(shared)] if origins else []
         parts += [
-            f"SELECT {literal(made.name)}, {shared}, count(*) FROM {quoted(made.name)} GROUP BY ALL"
-            for made in self.tables
-            if holds_scores(made) and not is_large(made)
+            f"SELECT {literal(name)} AS measure, {shared}, count(*) AS stored FROM {quoted(name)} GROUP BY ALL"
+            for name in (made.name for made in tables if holds_scores(made))
         ]
         return f"CREATE VIEW scored AS {' UNION ALL '.join(parts)}"
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
 from data.records.table import Table
 from data.warehouse.queries import NamedQuery
-from data.warehouse.schema import Schema, literal, quoted
+from data.warehouse.schema import Schema, holds_scores, literal, quoted
 from data.warehouse.sources import NOT_FINITE, checked_footer, first_line, selected
 
 _PANDAS_TYPES = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
@@ -68,12 +68,12 @@ class Warehouse:
         """
         found: dict[str, set[str]] = {}
         for name in self._tables_of(query):
-            if view := self._schema.queries.get(name):
-                units = self._units(view).items()
+            if read := self._schema.by_name.get(name):
+                units = {column.name: column.unit for column in read.columns}
             else:
-                read = self._schema.by_name.get(name)
-                units = {column.name: column.unit for column in read.columns}.items() if read else ()
-            for column, unit in units:
+                view = self._schema.queries.get(name)
+                units = self._units(view) if view else {}
+            for column, unit in units.items():
                 found.setdefault(column, set()).add(unit)
         passed = {column: next(iter(units)) for column, units in found.items() if len(units) == 1}
         return {column: unit for column, unit in {**passed, **query.units}.items() if unit}
@@ -105,6 +105,8 @@ def over(files: Mapping[Table, Sequence[Path]], tables: Sequence[Table]) -> Iter
                 for path in paths:
                     checked_footer(table, path)
                 connection.execute(f"CREATE VIEW {quoted(table.name)} AS {selected(table, paths, table.columns)}")
+            if any(map(holds_scores, tables)):
+                connection.execute(schema.scored(tables, origins=False))
             create_views(connection, schema)
             yield Warehouse(connection, schema)
         finally:

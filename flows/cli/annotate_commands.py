@@ -37,8 +37,8 @@ def export(
     from flows.cli.pipeline import Selected
     from flows.datasets import annotate as work
 
-    plan = Selected.of(study, workspace).plan
-    exported = work.export(plan, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
+    contents = Selected.of(study, workspace).contents
+    exported = work.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
     _warn_of(exported.missing)
     if exported.too_long:
         warn(f"questions with a text that no cell holds, not in the sheet: {first_names(exported.too_long, NAMED)}")
@@ -65,7 +65,7 @@ def import_(
     from flows.cli.pipeline import Selected
     from flows.datasets import annotate as work
 
-    imported = work.import_(Selected.of(study, workspace).plan, file, annotator, revise=revise)
+    imported = work.import_(Selected.of(study, workspace).contents, file, annotator, revise=revise)
     _warn_of(imported.missing)
     if imported.unfinished:
         warn(f"rows with a note and no choice yet, not imported: {first_names(imported.unfinished, NAMED)}")
@@ -91,7 +91,7 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
     from flows.cli.pipeline import Selected
     from flows.datasets import annotate as work
 
-    standing = work.standing(Selected.of(study, workspace).plan)
+    standing = work.standing(Selected.of(study, workspace).contents)
     _warn_of(standing.missing)
     table = Table()
     table.add_column("annotator", overflow="fold")

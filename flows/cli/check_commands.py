@@ -26,7 +26,7 @@ def status(
     from flows.cli.pipeline import Selected
 
     selected = Selected.of(study, workspace, relation, model, measure)
-    rows, root = selected.rows(), selected.plan.workspace.root
+    rows, root = selected.rows(), selected.workspace.root
     if as_json:
         typer.echo(view.as_json(rows, root))
     else:

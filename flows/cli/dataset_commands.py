@@ -53,7 +53,7 @@ def export(
     from flows.cli.pipeline import Selected
     from flows.datasets.export import export
 
-    exported = export(Selected.of(study, workspace, relation).plan, file, force=force)
+    exported = export(Selected.of(study, workspace, relation).contents, file, force=force)
     if exported.without_predicate:
         warn(f"left out, since YAGO has no predicate for them: {', '.join(exported.without_predicate)}")
     print_line(f"{file}: {sum(exported.facts.values())} facts of {len(exported.facts)} relations")
@@ -76,8 +76,8 @@ def export_questions(
     from flows.cli.pipeline import Selected
     from flows.datasets.export import export_questions
 
-    plan = Selected.of(study, workspace, relation).plan
-    exported = export_questions(plan, folder, force=force, incomplete=incomplete)
+    contents = Selected.of(study, workspace, relation).contents
+    exported = export_questions(contents, folder, force=force, incomplete=incomplete)
     for left_out in exported.left_out:
         warn(f"left out, for {left_out.why}: {left_out.question.question!r}")
     counts = ", ".join(f"{count} {partition}" for partition, count in exported.questions.items())
@@ -104,7 +104,7 @@ def predicates(
     table.add_column("triples", justify="right")
     table.add_column("classes of its subjects")
     table.add_column("relations")
-    for row in predicates_of_graph(Selected.of(study, workspace).plan, offline=offline):
+    for row in predicates_of_graph(Selected.of(study, workspace).contents, offline=offline):
         classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
         cells = (visible(row.predicate), f"{row.triples:,}", visible(classes), ", ".join(row.relations))
         table.add_row(*map(Text, cells))

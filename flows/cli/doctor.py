@@ -10,7 +10,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from data.warehouse import content_of, rebuilt
+from data.records.tables import RECORD_TABLES
+from data.warehouse import key_of, update
 from flows.server.api import prefect_api
 from flows.study.reading import STUDIES
 from tasks.models import identify_entailment, identify_language_model, load_embedder, load_language_model
@@ -101,9 +102,9 @@ def _entailment() -> str:
 def _duckdb() -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "doctor.duckdb"
-        with rebuilt(path, "doctor"):
-            pass
-        return "a database can be written and read" if content_of(path) == "doctor" else "a database cannot be read"
+        update(path, "doctor", RECORD_TABLES, {})
+        written = key_of(path, RECORD_TABLES) == "doctor"
+        return "a database can be written and read" if written else "a database cannot be read"
 
 
 def _prefect() -> str:

@@ -12,6 +12,7 @@ from data.errors import UnknownName
 from data.storage.workspace import Workspace
 from flows.cli.status import StatusRow
 from flows.cli.terminal import TerminalProgress
+from flows.graph.contents import Contents
 from flows.graph.estimate import estimate
 from flows.graph.graph import Graph, Node
 from flows.graph.selection import DISPUTABLE, Selection
@@ -70,6 +71,11 @@ class Selected:
         """The graph as the workspace is now."""
         return study_graph(self.study, self.workspace)
 
+    @property
+    def contents(self) -> Contents:
+        """What of the study is fetched and chosen."""
+        return Contents(self.study, self.graph, self.selection.relations)
+
     def check_models(self, name: str) -> None:
         """Refuses, before anything runs, a model that cannot be had."""
         if name in ("run", "score", "fetch"):
@@ -98,7 +104,8 @@ class Selected:
         with self.workspace.lock():
             selected = selection.of(self.graph)
             open_requests = reruns_of(self.workspace).exists()
-            if not (force or refresh or open_requests) and all(self.graph.nodes[one].state == "done" for one in selected):
+            is_done = all(self.graph.nodes[identity].state == "done" for identity in selected)
+            if is_done and not (force or refresh or open_requests):
                 return None
             from flows.server.api import prefect_api
 

@@ -91,7 +91,7 @@ def _run(
     selected = pipeline.Selected.of(study, workspace, *only)
     selected.check_models(name)
     if dry_run:
-        for line in selected.estimate(force):
+        for line in selected.estimate(name, force):
             print_line(line)
         return
     progress = TerminalProgress(out)

@@ -50,8 +50,8 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path) -> None:
     for column in ("subject", "model", "measure", "stage", "state"):
         table.add_column(column, overflow="fold")
     for row in shown:
-        state = Text(row.state, style=STYLES.get(row.state, ""))
-        table.add_row(Text(row.subject), Text(row.model), Text(row.measure), Text(row.stage), state)
+        coloured = Text(row.state, style=STYLES.get(row.state, ""))
+        table.add_row(Text(row.subject), Text(row.model), Text(row.measure), Text(row.stage), coloured)
     console.print(table)
     for state in STYLES:
         reasons = by_reason((row.name, row.reason) for row in shown if row.state == state and row.reason)

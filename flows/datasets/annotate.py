@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from data.sources.http.manners import printable
+from data.sources.http.printable import printable
 
 from data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
 from data.records import Annotation, Partition, Question, as_row
 from data.records.tables import ANNOTATIONS
 from data.storage.workspace import Workspace
-from flows.plan import Plan
+from flows.graph.contents import Contents
 from tasks.contexts.annotation.agreement import Agreement, agreement
 from tasks.contexts.annotation.judging import (
     annotator_name,
@@ -81,7 +81,7 @@ class Standing:
 
 
 def export(
-    plan: Plan, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()
+    contents: Contents, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()
 ) -> Exported:
     """Write the sheet of the questions that the annotator has still to judge.
 
@@ -95,12 +95,13 @@ def export(
         SwaymeterError: No question is fetched.
         InputError: No question fits into a sheet.
     """
-    annotations = read_annotations(plan.workspace)
+    annotations = read_annotations(contents.workspace)
     name = annotator_name(annotator, annotations)
     for partition in partitions:
-        if partition not in _partitions(plan):
-            raise UnknownName("partition", partition, _partitions(plan))
-    questions, missing = _questions(plan, [name for name in _partitions(plan) if not partitions or name in partitions])
+        if partition not in _partitions(contents):
+            raise UnknownName("partition", partition, _partitions(contents))
+    wanted = [name for name in _partitions(contents) if not partitions or name in partitions]
+    questions, missing = _questions(contents, wanted)
     chosen = for_annotator(questions, annotations, name, conflicts_only=conflicts)
     if not chosen:
         what = "no conflict" if conflicts else "no question"
@@ -117,7 +118,7 @@ def export(
     return Exported(len(fitting), tuple(others), missing)
 
 
-def import_(plan: Plan, file: Path, annotator: str, *, revise: bool = False) -> Imported:
+def import_(contents: Contents, file: Path, annotator: str, *, revise: bool = False) -> Imported:
     """Import an annotator's sheet, all of it or, where something is wrong, nothing.
 
     Args:
@@ -127,10 +128,10 @@ def import_(plan: Plan, file: Path, annotator: str, *, revise: bool = False) -> 
         UsageError: A judgement differs from an earlier one, without `revise`. Other errors are those of `read_sheet`
             and `read_back`.
     """
-    questions, missing = _questions(plan, _partitions(plan))
+    questions, missing = _questions(contents, _partitions(contents))
     sheet = read_sheet(file, COLUMNS)
-    with plan.workspace.conducted():
-        imported = read_annotations(plan.workspace)
+    with contents.workspace.lock():
+        imported = read_annotations(contents.workspace)
         name = annotator_name(annotator, imported)
         read = read_back(sheet, questions, name, imported_at=_later_than(imported))
         earlier = {
@@ -148,18 +149,18 @@ def import_(plan: Plan, file: Path, annotator: str, *, revise: bool = False) -> 
         if revised and not revise:
             raise UsageError(_differences(file, revised, earlier))
         if new or revised:
-            _store(plan.workspace, name, [*new, *revised])
+            _store(contents.workspace, name, [*new, *revised])
     return Imported(len(new), len(revised), known, read.unfinished, read.outdated, read.others, missing)
 
 
-def standing(plan: Plan) -> Standing:
+def standing(contents: Contents) -> Standing:
     """How the annotation of a study's questions stands."""
-    annotations = read_annotations(plan.workspace)
-    questions, missing = _questions(plan, _partitions(plan))
+    annotations = read_annotations(contents.workspace)
+    questions, missing = _questions(contents, _partitions(contents))
     texts = {shown(question) for question in questions}
     current = [row for row in annotations if (row.question_id, row.texts) in texts]
     decided = decide(questions, current)
-    reasons = Counter(row.reason for row in decided.dropped)
+    reasons = Counter(row.reason for row in decided.rejected)
     return Standing(
         questions=len(texts),
         agreement=agreement(current),
@@ -170,26 +171,26 @@ def standing(plan: Plan) -> Standing:
     )
 
 
-def _partitions(plan: Plan) -> list[Partition]:
-    partitions = plan.partitions()
+def _partitions(contents: Contents) -> list[Partition]:
+    partitions = list(contents.partitions)
     if not partitions:
-        raise UsageError(f"the study {plan.study.name} has no questions, so there is nothing to annotate")
+        raise UsageError(f"the study {contents.study.name} has no questions, so there is nothing to annotate")
     return partitions
 
 
-def _questions(plan: Plan, partitions: Sequence[Partition]) -> tuple[list[Question], tuple[str, ...]]:
+def _questions(contents: Contents, partitions: Sequence[Partition]) -> tuple[list[Question], tuple[str, ...]]:
     """The questions that are there, and what is missing; a sheet's rows about that are kept, too."""
     questions: list[Question] = []
     errors: dict[Partition, SwaymeterError] = {}
     for partition in partitions:
         try:
-            questions += plan.question_files.candidates(partition)
+            questions += contents.candidates(partition)
         except SwaymeterError as error:
             errors[partition] = error
     if errors and not questions:
         raise next(iter(errors.values()))
     unread = (f"partition {partition}: {error}" for partition, error in errors.items())
-    return questions, (*unread, *plan.question_files.not_there())
+    return questions, (*unread, *contents.missing())
 
 
 def _too_long(question: Question, columns: Sequence[str]) -> str:
@@ -229,7 +230,7 @@ def _store(workspace: Workspace, annotator: str, annotations: Sequence[Annotatio
         "imported_at": annotations[0].imported_at,
         "rows": ANNOTATIONS.digest(rows),
     }
-    stored = workspace.annotations(annotator, made_from)
-    if stored.exists():
-        raise WorkspaceError(f"{stored.path} exists, and no annotations are written over; import once more")
-    stored.write(rows)
+    artifact = workspace.table(("annotations",), annotator, ANNOTATIONS, made_from)
+    if artifact.files():
+        raise WorkspaceError(f"{artifact.files()[0]} exists, and no annotations are written over; import once more")
+    artifact.write(rows)

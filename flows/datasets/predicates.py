@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from data import catalog
 from data.errors import UsageError
 from data.sources.graph.predicates import predicates
-from flows.plan import Plan
-from flows.sources import opened
+from data.sources.http.shared import close_sessions
+from data.sources.registry import FACT_SOURCES
+from flows.graph.contents import Contents
 
 
 @dataclass(frozen=True)
@@ -20,19 +21,25 @@ class PredicateUse:
     relations: tuple[str, ...]
 
 
-def predicates_of_graph(plan: Plan, *, offline: bool) -> Iterator[PredicateUse]:
+def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[PredicateUse]:
     """Every predicate of the graph that the study's facts come from, the most frequent first.
 
     Raises:
         UsageError: The facts come from another source.
         ServiceError: The graph cannot be queried.
     """
-    if plan.study.facts is None or plan.study.facts.source != "yago":
-        raise UsageError(f"the facts of study {plan.study.name} do not come from a graph; use `source: yago`")
+    study = contents.study
+    access = study.access(contents.workspace.downloads, offline=offline)
+    graph = FACT_SOURCES[study.facts.source].graph(study.facts, access) if study.facts else None
+    if graph is None:
+        raise UsageError(f"the facts of study {study.name} do not come from a graph; use `source: yago`")
     users: dict[str, list[str]] = {}
     for relation in catalog.relations().values():
         for iri in relation.yago:
             users.setdefault(iri, []).append(relation.name)
-    with plan.workspace.conducted(), opened(plan, offline=offline) as sources:
-        for row in predicates(sources.store("yago")):
-            yield PredicateUse(row.iri, row.triples, row.subject_classes, tuple(users.get(row.iri, ())))
+    with contents.workspace.lock():
+        try:
+            for row in predicates(graph.open()):
+                yield PredicateUse(row.iri, row.triples, row.subject_classes, tuple(users.get(row.iri, ())))
+        finally:
+            close_sessions()

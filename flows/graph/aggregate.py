@@ -27,10 +27,12 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     """Adds the steps; gives that of the database."""
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     tables = _by_role([*prompts, *scores])
+    outputs = {
+        one.name: Output(one.table, ("statistics",), one.name, {"version": one.version}) for one in STATISTICS.values()
+    }
     statistics = graph.add(
-        StepId("aggregate", "study", "statistics"), compute_statistics,
-        {one.name: Output(one.table, ("statistics",), one.name, {"version": one.version}) for one in STATISTICS.values()},
-        version=VERSION, optional=tables, parameters={"seed": study.seed}, arguments=study.seed,
+        StepId("aggregate", "study", "statistics"), compute_statistics, outputs, version=VERSION, optional=tables,
+        parameters={"seed": study.seed}, arguments=study.seed,
     )  # fmt: skip
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in STATISTICS]) | tables | _by_role(rest)

@@ -112,11 +112,16 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
         "annotations": [annotation.check().digest for annotation in annotations],
     }  # fmt: skip
-    roles = {f"{one.role} {one.node.id.subject} {one.node.id.part}": one for one in candidates}
+    roles = {role_of(one.node, one.role): one for one in candidates}
     return graph.add(
         identity, choose, outputs, version=VERSION, optional=roles, parameters=parameters,
         arguments=(study, tuple(annotations)), after=[lacking] if lacking is not None else [],
     )  # fmt: skip
+
+
+def role_of(node: Node, role: str) -> str:
+    """What a table of candidates is called among the inputs of a choice: questions and disputes of a page match."""
+    return f"{role} {node.id.subject} {node.id.part}"
 
 
 def _relations(rows: pa.Table) -> list[str]:

@@ -4,9 +4,10 @@ import importlib.metadata
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from data.dataset import Dataset
+from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
 from data.warehouse import opened
 from flows.graph.build import Built
@@ -15,7 +16,7 @@ from flows.graph.graph import Graph, Node
 from flows.graph.schema import schema
 from flows.graph.step import Run, Step, StepId
 from flows.study.study import Study
-from reports.report import NotRun, StudyCard, queries, write_report
+from reports.report import QUERIES, NotRun, StudyCard, write_report
 
 VERSION = 6
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
@@ -46,7 +47,7 @@ def draw_report(step: Step, run: Run) -> None:
     study, not_run = step.arguments
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:  # type: ignore[attr-defined]
-        frames = {name: warehouse.frame(name) for name in queries()}
+        frames = {name: warehouse.frame(name) for name in QUERIES}
     versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
     card = StudyCard(
         name=study.name,
@@ -66,8 +67,8 @@ def _sources(inputs: Mapping[str, Any]) -> tuple[str, ...]:
     questions = tuple(of_row(Question, row) for row in _rows(inputs, "questions: "))
     rows: tuple[Fact | Question, ...] = (*questions, *facts)
     named = {f"{row.source} ({row.licence})" for row in rows}
-    versions = [_version("Facts", Dataset.of_rows(facts, ()))] if facts else []
-    versions += [_version("Questions", Dataset.of_rows((), questions))] if questions else []
+    versions = [_version("Facts", Dataset(Path(), facts))] if facts else []
+    versions += [_version("Questions", Dataset(Path(), (), questions=questions))] if questions else []
     return (*sorted(named), *versions)
 
 

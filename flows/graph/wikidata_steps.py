@@ -79,9 +79,8 @@ def fetch_property(step: Step, run: Run) -> None:
     study, chosen = step.arguments
     options, access = _options(study), access_for(study, step, run)
     similar = Wembedder(access.session("wembedder")) if options.counter_memory == "wembedder" else None
-    clients = Clients(
-        Wikidata(Wiki(access.session("wikidata_api"))), _wikipedia(access), PageViews(access.session("pageviews")), similar
-    )
+    wikidata = Wikidata(Wiki(access.session("wikidata_api")))
+    clients = Clients(wikidata, _wikipedia(access), PageViews(access.session("pageviews")), similar)
     with alternative(ADVICE):
         built = questions_of_property(
             chosen, clients, words=options.snippet_words, months=_months(options), embed=_embed(options)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 STOP_SECONDS = 10.0
-"""How long what is asked to end may take for it."""
+"""How long a child may take to end."""
 
 QUIET = {
     "DO_NOT_TRACK": "1",

@@ -2,11 +2,7 @@
 
 from data.errors import StudyFileError
 from flows.study.study import Study
-
-try:
-    from tasks.models.capabilities import capabilities
-except ImportError:
-    capabilities = None
+from tasks.models.capabilities import capabilities
 
 
 def check_capabilities(study: Study) -> None:
@@ -15,8 +11,6 @@ def check_capabilities(study: Study) -> None:
     Raises:
         StudyFileError: names each model and each measure that do not go together.
     """
-    if capabilities is None:
-        return
     wrong = []
     for model in dict.fromkeys(model.name for model in study.models):
         offered = capabilities(model)

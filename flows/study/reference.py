@@ -12,9 +12,9 @@ from data.options import Options
 from data.sources.http.services import SERVICES
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
-from flows.study.measures import MEASURES
 from flows.study.services import ServiceOptions, ServicesPart
 from flows.study.study import ContextsPart, ModelPart, Study
+from tasks.measures import MEASURES
 
 
 def describe() -> str:

@@ -13,8 +13,9 @@ from data.records import ContextKind
 from data.sources.access import ServiceAccess
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
-from flows.study.measures import MEASURES
 from flows.study.services import ServicesPart
+from tasks.measures import MEASURES
+from tasks.measures.measure import Measure
 
 
 def _branch(sources: Registry[Any]) -> Callable[[Any], Any]:
@@ -145,7 +146,7 @@ class Study(Options):
                 raise ValueError(f"measure {name} needs questions; name a source under `questions`")
         return self
 
-    def requested(self) -> dict[str, Any]:
+    def requested(self) -> dict[str, Measure]:
         """The measures that the study names and, transitively, those that they need, in the registry's order."""
         names, added = set[str](), set(self.measures)
         while added:
@@ -172,10 +173,14 @@ def _parameters(name: str, content: Any) -> dict[str, Any]:
     try:
         return dict(measure.parameters.model_validate({} if content is None else content).model_dump())
     except ValidationError as error:
-        owners = {key: need for need in measure.needs for key in MEASURES[need].parameters.model_fields}
         raise refused(
-            one._replace(message=f"is a parameter of {owners[one.place[0]]}; write it there")
-            if one.is_unknown and one.place[0] in owners
+            one._replace(message=f"is a parameter of {owners}; write it there")
+            if one.is_unknown and (owners := _owners(str(one.place[0]), measure))
             else one
             for one in problems(error, known)
         ) from None
+
+
+def _owners(key: str, measure: Measure) -> str:
+    """The needed measures that have that parameter."""
+    return ", ".join(need for need in measure.needs if key in MEASURES[need].parameters.model_fields)

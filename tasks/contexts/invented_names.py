@@ -17,7 +17,7 @@ from data.sources.graph import yago
 from data.sources.graph.dump import Dump
 from data.sources.registry import FACT_SOURCES
 from data.sources.source import Access, FactsOptions, alternative
-from tasks.models.identity import identify_language_model
+from tasks.models.backends import identify_language_model
 
 VERSION = 2
 DTYPE: Literal["bfloat16"] = "bfloat16"

@@ -19,7 +19,7 @@ class Chosen:
     """The questions that are asked, and the rows that cannot be."""
 
     questions: tuple[Question, ...]
-    left_out: tuple[Rejected, ...]
+    rejected: tuple[Rejected, ...]
 
 
 def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> Chosen:
@@ -33,22 +33,22 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         raise InputError("there are no questions to choose from")
     partition = questions[0].partition
     askable: dict[str, Question] = {}
-    left_out = []
+    rejected = []
     for question in questions:
         broken = [flag for flag in question.flags if flag in UNASKABLE]
         if broken:
-            left_out.append(not_asked(question, broken[0]))
+            rejected.append(not_asked(question, broken[0]))
         elif question.question_id in askable:
-            left_out.append(not_asked(question, reasons.DOUBLED))
+            rejected.append(not_asked(question, reasons.DOUBLED))
         else:
             askable[question.question_id] = question
-    if left_out:
-        counted = dict(Counter(one.reason for one in left_out))
+    if rejected:
+        counted = dict(Counter(one.reason for one in rejected))
         log.warning("partition %s: rows that cannot be asked: %s", partition, counted)
     if count is not None and len(askable) < count:
         raise InputError(f"partition {partition}: {count} questions are asked for, {len(askable)} can be asked")
     chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
-    return Chosen(tuple(askable[question_id] for question_id in chosen), tuple(left_out))
+    return Chosen(tuple(askable[question_id] for question_id in chosen), tuple(rejected))
 
 
 def not_asked(question: Question, reason: str, detail: str | None = None) -> Rejected:

@@ -24,6 +24,7 @@ class AccuracyParameters(Parameters):
     """When an answer counts as the expected one."""
 
     rouge_threshold: float = Field(default=0.3, ge=0, lt=1)
+    """The ROUGE-L (F-measure) above which an answer counts as an expected one."""
 
 
 @table(

@@ -21,6 +21,7 @@ class AnswerSetParameters(Parameters):
     """What may end a complete answer."""
 
     terminators: tuple[str, ...] = Field(default=("\n", "."), min_length=1)
+    """Texts that end an answer."""
 
     @field_validator("terminators")
     @classmethod

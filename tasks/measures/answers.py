@@ -27,10 +27,15 @@ class AnswersParameters(Parameters):
     """How answers are sampled."""
 
     samples: int = Field(default=10, ge=1, le=1000)
+    """Sampled answers of each prompt."""
     max_new_tokens: int = Field(default=20, ge=1, le=1000)
+    """The most tokens of an answer."""
     temperature: float = Field(default=0.5, gt=0, le=10)
+    """The temperature of sampling."""
     top_p: float = Field(default=1.0, gt=0, le=1)
+    """The probability mass that is sampled from."""
     top_k: int = Field(default=0, ge=0)
+    """The likeliest tokens that are sampled from; 0 for all."""
 
 
 @table("answers", "an answer")

@@ -25,8 +25,11 @@ class ClustersParameters(Parameters):
     """When two answers are equivalent."""
 
     entailment: str = "microsoft/deberta-large-mnli"
+    """The entailment model that decides which answers are equivalent, or an embedder that stands in for it."""
     entailment_with_question: bool = False
+    """Whether it reads the question before each answer."""
     threshold: float = Field(default=0.8, gt=0, le=1)
+    """From which similarity on answers are equivalent, where an embedder stands in."""
 
 
 @table("clusters", "a sampled answer")

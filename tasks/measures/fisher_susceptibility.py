@@ -19,7 +19,9 @@ class FisherParameters(Parameters):
     """How many of the likeliest answers are taken exactly, and how often signs are drawn for the rest."""
 
     top_k: int = Field(default=10, ge=1, le=10_000)
+    """The likeliest answers, which are taken exactly."""
     draws: int = Field(default=64, ge=0, le=100_000)
+    """Draws of random signs for all other answers; 0 for none."""
 
     @field_validator("draws")
     @classmethod

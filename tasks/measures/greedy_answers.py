@@ -15,6 +15,7 @@ class GreedyAnswersParameters(Parameters):
     """How long a greedy answer may become, in tokens."""
 
     max_new_tokens: int = Field(default=10, ge=1, le=1000)
+    """The most tokens of an answer."""
 
 
 @table("greedy_answers", "a context before a query")

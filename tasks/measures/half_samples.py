@@ -18,6 +18,7 @@ class HalfSampleParameters(Parameters):
     """How many halves of the answers a standard error is estimated from; 0 for no standard errors."""
 
     half_samples: int = Field(default=50, ge=0, le=10_000)
+    """Half samples that the standard error is estimated from; 0 for no standard errors."""
 
     @field_validator("half_samples")
     @classmethod

@@ -4,12 +4,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from data.options import Options
 from data.records import CONDITIONS, Context, Query, Question
 from data.records.row import table_of
 from data.records.score import Score
 from data.records.table import Table
+from tasks.models.capabilities import Capability
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,19 +24,14 @@ INPUTS: Mapping[About, tuple[str, ...]] = {
 }
 """The tables of prompts that a measure about them reads."""
 
-Capability = Literal["next_token_logits", "samples", "answer_scores", "gradients"]
-"""What a measure needs of a model; see tasks.models."""
-
 Chunk = Sequence[Any]
 """Queries or questions that are computed, and stored, together."""
 
 Row = Mapping[str, Any]
 
 
-class Parameters(BaseModel):
+class Parameters(Options):
     """The parameters of a measure in a study file; an unknown key is refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ class PrecisionParameters(Parameters):
     """How many queries of a relation are scored once more, and in which dtype."""
 
     queries: int = Field(default=4, ge=1, le=100_000)
+    """Queries of each relation that are scored a second time."""
     reference: Literal["float32", "bfloat16", "float16"] = "float32"
+    """The dtype that they are scored in."""
 
 
 @table("precision", "a sampled query", key=("model", "dtype", "relation", "query_id"))
@@ -39,7 +41,7 @@ class Precision(QueryScore):
 
 def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     """The sampled queries after every context, in both dtypes."""
-    from tasks.models.language_model import load_language_model
+    from tasks.models import load_language_model
     from tasks.scoring.persuasion import persuasion
 
     parameters: PrecisionParameters = inputs.parameters["precision"]

@@ -97,12 +97,13 @@ def _run(
     with contextlib.closing(measure.compute(inputs, model, [chunks[number] for number in todo])) as computed:
         for number in todo:
             progress(number, len(chunks))
-            rows, about = _next(computed, model)
-            about |= {"prompts": _prompts(measure, inputs, chunks[number]), "chunk": bounds[number]}
+            of_chunk = {"chunk": bounds[number], "prompts": count_prompts(measure, inputs, chunks[number])}
+            rows, took = _next(computed, model)
+            about = {**of_chunk, **took}
             for name, output in outputs.items():
                 # What a pass took is noted once, at its leading measure: sums over files count nothing twice.
-                took = about if name == measure.name else {**about, **_NOTHING}
-                _store(measure, inputs, model, rows, output.part(number), took)
+                noted = about if name == measure.name else {**about, **_NOTHING}
+                _store(measure, inputs, model, rows, output.part(number), noted)
             spent = spent.plus(about)
     for output in outputs.values():
         _join(output, len(chunks))
@@ -161,7 +162,8 @@ def _discard_parts(whole: TableArtifact, count: int) -> None:
         part.discard()
 
 
-def _prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
+def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
+    """How many prompts a model reads or answers for a chunk."""
     amounts = (
         Amounts(questions=len(chunk))
         if measure.about == "questions"

@@ -6,7 +6,7 @@ of the standard errors.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from data.records import CONDITIONS, Question
 from data.records.row import Meaning, table
@@ -61,12 +61,12 @@ def _rows(inputs: Inputs, questions: Sequence[Question]) -> list[Row]:
     answers = of_questions(inputs, "answers", questions, "token_log_probs")
     equivalent = equivalences(inputs, questions)
     origins = inherited(rows_of(inputs.scores["clusters"], questions), "question_id", "condition")
-    rows = []
+    parameters: HalfSampleParameters = inputs.parameters["semantic_entropy"]
+    rows: list[Row] = []
     for key in ((question.question_id, condition) for question in questions for condition in CONDITIONS):
-        parameters: HalfSampleParameters = inputs.parameters["semantic_entropy"]
         clusters, halves = clusters_of(equivalent[key], parameters, inputs.seed, *key)
         log_probs = [row["token_log_probs"] for row in answers[key]]
-        row = {"question_id": key[0], "condition": key[1], **origins[key]}
+        row: dict[str, Any] = {"question_id": key[0], "condition": key[1], **origins[key]}
         row |= {"groups": len(clusters), "group_sizes": [len(cluster) for cluster in clusters]}
         for kind, column in KINDS.items():
             row[column] = semantic_entropy(log_probs, clusters, kind=kind)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from data.errors import ModelError
-from tasks.models.bulk import Recent, batches, tokens_a_batch
+from tasks.models.batches import Recent, batches, tokens_per_batch
 from tasks.models.hub_files import snapshot_folder
 from tasks.models.identity import identify_model
 from tasks.models.loading import chosen_device, context_window, pretrained, weights_options
@@ -47,7 +47,7 @@ class Embedder:
         """One row per text: (n, d), each of length 1; raises ModelError if one is not finite."""
         vectors = np.zeros((len(texts), int(self.model.config.hidden_size)), dtype=np.float32)
         tokens = self._tokenized(texts) if texts else {"input_ids": []}
-        for places in batches([len(ids) for ids in tokens["input_ids"]], tokens_a_batch(self.device)):
+        for places in batches([len(ids) for ids in tokens["input_ids"]], tokens_per_batch(self.device)):
             vectors[places] = self._embed({name: [rows[place] for place in places] for name, rows in tokens.items()})
         if not np.isfinite(vectors).all():
             raise ModelError(f"model {self.name!r} gave an embedding that is not finite")

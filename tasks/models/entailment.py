@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.errors import InputError, ModelError, UsageError
-from tasks.models.bulk import Recent, batches, tokens_a_batch
+from tasks.models.batches import Recent, batches, tokens_per_batch
 from tasks.models.identity import catalog_kind, identify_model
 from tasks.models.loading import chosen_device, context_window, pretrained, weights_options
 
@@ -161,7 +161,7 @@ class EntailmentModel:
 
     def _verdicts(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, bool]]:
         tokens = self._tokenized(pairs) if pairs else {"input_ids": []}
-        for places in batches([len(ids) for ids in tokens["input_ids"]], tokens_a_batch(self.device)):
+        for places in batches([len(ids) for ids in tokens["input_ids"]], tokens_per_batch(self.device)):
             for place, margin in zip(places, self._margins(tokens, places), strict=True):
                 if abs(margin) < CLOSE_LOGITS and len(places) > 1:
                     (margin,) = self._margins(tokens, [place])

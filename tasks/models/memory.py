@@ -37,7 +37,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def released(device: str) -> None:
+def release_memory(device: str) -> None:
     """Gives memory that is kept for later back: to the GPU, or to the machine where its C library can (glibc).
 
     After many large tensors of many sizes glibc keeps twice what is in use, and more with every chunk of a study.
@@ -76,7 +76,7 @@ class Halving:
             ScoreError: memory runs out with the smallest amounts.
         """
         if self.ran_out:  # not at once: what the failed attempt held is free only after its error is gone
-            released(self._model.device)
+            release_memory(self._model.device)
         self.ran_out = False
         try:
             yield

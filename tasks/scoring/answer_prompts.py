@@ -148,6 +148,7 @@ def _conversation(model: LanguageModel) -> Conversation:
 
 
 def chat_template(model: LanguageModel) -> str:
+    """The template that writes a conversation with this model; raises ModelError where it has several, no default."""
     if prompt_form(model) == "plain":
         return _AS_IT_IS
     try:
@@ -223,7 +224,7 @@ def _too_long(model: LanguageModel, tokens: tuple[int, ...], question: str, *, r
 
 
 def _cuts(tokenizer: Any, text: str) -> list[_Cut]:
-    """Every place where a text can be cut, behind each of its tokens, from its beginning to its end.
+    """Every place where a text can be cut, behind each of its tokens, from its start to its end.
 
     A token that ends within a character is taken to reach to that character's end. A slow tokenizer does not say where
     its tokens lie: there a place is where the tokens before it decode to the text.

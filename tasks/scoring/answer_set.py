@@ -76,8 +76,8 @@ def answer_set_persuasion(
     stops = _stops(model, terminators)
     distinct, weights, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries)
-    way = engine(model, prompts)
-    found = complete_answers(model, distinct, queries, aliases, stops=stops, way=way, memory=memory)
+    engine_name = engine(model, prompts)
+    found = complete_answers(model, distinct, queries, aliases, stops=stops, engine=engine_name, memory=memory)
     scores, log_mass = _persuasion(found.log_probs, groups, weights)
     checks = (
         (~found.sound.numpy(), no_distribution(model)),
@@ -88,7 +88,7 @@ def answer_set_persuasion(
     check_contexts_matter(model, unmoved.numpy(), prompts, queries)
     # A context that changes nothing may come out as -1e-17, and a whole mass as 1 + 1e-7: rounding.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
-    return AnswerSetPersuasion(scores[:, rows], scores @ weights, mass[:, rows], way)
+    return AnswerSetPersuasion(scores[:, rows], scores @ weights, mass[:, rows], engine_name)
 
 
 def _persuasion(

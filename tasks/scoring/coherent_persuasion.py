@@ -199,6 +199,6 @@ def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[i
     broken = (rows < 0).any(axis=1) | ~(np.abs(sums[:, 0] - 1) <= _SLACK)  # a NaN or an infinity is in the sum as well
     if broken.any():
         number = row_of.index(int(broken.argmax()))
-        raise InputError(f"row {number} of {name} is no distribution: it has to be >= 0 and to sum to 1")
+        raise InputError(f"row {number} of {name} is not a distribution: it must be >= 0 and sum to 1")
     rows /= sums
     return rows

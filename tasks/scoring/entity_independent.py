@@ -16,7 +16,7 @@ from data.errors import ScoreError, UsageError
 
 
 def entity_independent_persuasion(scores: ArrayLike) -> NDArray[np.float64]:
-    """kappa of every context: (n_contexts,) in nats.
+    """The persuasion kappa of every context: (n_contexts,) in nats.
 
     scores: (n_entities, n_contexts), the persuasion scores of one query form; every entity weighs the same.
     Raises UsageError where there is no entity or no context, ScoreError for a score that is not finite.
@@ -28,14 +28,14 @@ def entity_independent_persuasion(scores: ArrayLike) -> NDArray[np.float64]:
     if len(wrong):
         entity, context = wrong[0]
         raise ScoreError(
-            f"persuasion of entity {entity} by context {context} is {matrix[entity, context]}, which is no score"
+            f"persuasion of entity {entity} by context {context} is {matrix[entity, context]}, not a valid score"
         )
     kappa: NDArray[np.float64] = matrix.mean(axis=0)
     return kappa
 
 
 def entity_independent_susceptibility(scores: ArrayLike) -> float:
-    """gamma of a query form, in nats; a context that occurs twice in `scores` weighs twice.
+    """The susceptibility gamma of a query form, in nats; a context that occurs twice in `scores` weighs twice.
 
     scores and errors: as for `entity_independent_persuasion`.
     """

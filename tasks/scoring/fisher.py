@@ -96,8 +96,8 @@ def _check(model: LanguageModel, trace: NDArray[np.float64], queries: list[str])
     broken = np.flatnonzero(~np.isfinite(trace))
     if len(broken):
         raise ScoreError(
-            f"Fisher susceptibility by {model.name} in {model.dtype} is {trace[broken[0]]}, which is no score, for the "
-            f"query {shortened(queries[broken[0]])}"
+            f"Fisher susceptibility by {model.name} in {model.dtype} is {trace[broken[0]]}, not a valid score, "
+            f"for the query {shortened(queries[broken[0]])}"
         )
 
 

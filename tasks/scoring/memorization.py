@@ -4,7 +4,7 @@
 
 A context conflicts when it is about the queried entity and substitutes another answer (a base or assertive one), or
 negates the query's answer; negations name no substitute, which is any answer but the original then, and are counted
-apart. The answer is the greedy continuation, one line of at most 10 tokens, compared by its beginning.
+apart. The answer is the greedy continuation, one line of at most 10 tokens, compared by its prefix.
 What it is not: accuracy. Answers that follow neither are left out of the ratio, and 0/0 is None, where the released
 code has 0. That code counts all contexts, conflicting or not; its ratio is kept beside this one.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
@@ -19,7 +19,7 @@ from data.errors import UsageError
 from data.records import ContextKind, QueryType
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.generation.greedy import GreedyLines
-from tasks.scoring.next_token import PLAIN, SharedBeginnings, engine, tokenized_prompts
+from tasks.scoring.next_token import PLAIN, SharedPrefixes, engine, tokenized_prompts
 from tasks.scoring.persuasion import counted
 
 Conflict = Literal["substitution", "negation"]
@@ -64,7 +64,7 @@ def greedy_answers(
 
     contexts: texts put before the queries with nothing between; one that occurs twice is read once. max_new_tokens:
     most tokens of an answer, its end included. memory: the bytes that may be filled beside the model. An answer ends
-    with an end-of-sequence token or with its line: answers are compared by their beginning, so what stands in later
+    with an end-of-sequence token or with its line: answers are compared by their prefix, so what stands in later
     lines cannot matter.
     Raises UsageError where there is nothing to answer, ScoreError for a prompt that does not fit the model with its
     answer, or a NaN, with its query and context.
@@ -75,17 +75,17 @@ def greedy_answers(
         raise UsageError(f"greedy answers need contexts and queries; given: {len(contexts)} and {len(queries)}")
     distinct, _, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries, room=max_new_tokens)
-    way = engine(model, prompts)
+    engine_name = engine(model, prompts)
     answers = GreedyLines(model, len(queries), len(distinct), max_new_tokens)
-    if way == PLAIN:
+    if engine_name == PLAIN:
         for place in range(len(queries)):
             answers.take_plain(place, [of_context[place] for of_context in prompts])
     else:
-        shared = SharedBeginnings(model, prompts, entries=max_new_tokens, keep=True, memory=memory)
+        shared = SharedPrefixes(model, prompts, entries=max_new_tokens, keep=True, memory=memory)
         for _ in shared.read(answers.take):
             pass
     answers.check(prompts, queries, distinct)
-    return GreedyAnswers([[texts[row] for row in rows] for texts in answers.texts()], way)
+    return GreedyAnswers([[texts[row] for row in rows] for texts in answers.texts()], engine_name)
 
 
 def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:

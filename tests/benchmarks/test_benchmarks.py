@@ -220,3 +220,10 @@ def test_results_become_tables_under_the_benchmarks_name(tmp_path: Path) -> None
         "### fisher\n\n**Speed**\n\n| side   | s   |\n| ------ | --- |\n| engine | 1.5 |\n\nA note.\n"
     )
     assert "A chip; amx_bf16; torch 2, transformers 5, Python 3." in section
+
+
+def test_scale_in_small(tmp_path: Path) -> None:
+    content = ran("scale", tmp_path)
+    assert content["prompts"] == 3 * 8 * 12
+    for phase in ("load", "load_again", "over", "report"):
+        assert {content[f"{phase}_{what}"] > 0 for what in ("seconds", "cpu_seconds", "peak_bytes")} == {True}

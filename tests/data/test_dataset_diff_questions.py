@@ -35,7 +35,7 @@ def changes(old: Question, new: Question, *others: Question) -> tuple[Change, ..
     return changed.changes
 
 
-def test_a_dataset_does_not_differ_from_itself_in_another_order_at_another_time() -> None:
+def test_a_dataset_does_not_differ_from_itself() -> None:
     later = {"retrieved_at": "2027-01-01T00:00:00+00:00", "address": "x", "item_revision": 77, "page_revision": 78}
     again = [replace(one, **later) for one in (GULF, PERU, OSLO)]
     found = difference(of(OSLO, PERU, GULF), of(*again))
@@ -44,7 +44,7 @@ def test_a_dataset_does_not_differ_from_itself_in_another_order_at_another_time(
     assert found.relations == ()
 
 
-def test_a_fact_that_was_static_and_is_temporal_now_is_the_same_in_another_partition() -> None:
+def test_a_fact_may_change_its_partition() -> None:
     assert changes(OSLO, replace(OSLO, partition="temporal", edits=2), PERU) == (
         Change("partition", "static", "temporal"), Change("edits", 1, 2),
     )  # fmt: skip
@@ -71,12 +71,12 @@ def test_what_a_question_says_is_compared(field: str, value: Any) -> None:
     "field",
     sorted({column.name for column in QUESTIONS.columns} - {*QUESTION_FIELDS, "relation"}),
 )  # fmt: skip
-def test_where_it_comes_from_and_how_it_was_made_is_no_difference(field: str) -> None:
+def test_provenance_is_not_a_difference(field: str) -> None:
     value: Any = (3,) if isinstance(getattr(OSLO, field), tuple) else 0.5 if field == "replacement_quality" else "x"
     assert not difference(of(OSLO), of(replace(OSLO, **{field: value}))).differs
 
 
-def test_a_subject_is_known_by_its_id_and_without_one_on_either_side_by_its_name() -> None:
+def test_a_subject_is_known_by_id_else_by_name() -> None:
     renamed = replace(OSLO, subject="Noreg")
     assert changes(OSLO, renamed) == (Change("subject", "Norway", "Noreg"),)
     nameless = replace(OSLO, subject_id=None, property_id=None)
@@ -91,7 +91,7 @@ def test_a_subject_under_another_property_is_another_question() -> None:
     assert counts(difference(of(OSLO), of(other))) == {"capital": (1, 1, 0, 0)}
 
 
-def test_several_answers_of_a_subject_are_known_again_by_the_answer_and_the_rest_as_changed() -> None:
+def test_several_answers_of_a_subject_are_matched() -> None:
     bergen = replace(OSLO, object="Bergen", object_id=WikidataId("Q26793"))
     tromsø = replace(OSLO, object="Tromsø", object_id=WikidataId("Q26087"))
     more = replace(bergen, edits=5)
@@ -100,7 +100,7 @@ def test_several_answers_of_a_subject_are_known_again_by_the_answer_and_the_rest
     assert {(one.old.object, one.new.object) for one in found.changed} == {("Bergen", "Bergen"), ("Oslo", "Tromsø")}
 
 
-def test_a_dispute_is_known_again_by_its_page_and_both_answers_whichever_was_put_back_last() -> None:
+def test_a_dispute_is_known_by_page_and_answers() -> None:
     turned = replace(
         GULF, object="Peru", replacement="Iran", answers=("Peru",), edits=8,
         original_context=GULF.counter_memory_context, counter_memory_context=GULF.original_context,
@@ -117,7 +117,7 @@ def test_another_dispute_on_a_page_is_another_question() -> None:
     }
 
 
-def test_two_disputes_of_the_same_answers_are_told_apart_by_their_sentences() -> None:
+def test_disputes_of_equal_answers_differ_by_sentence() -> None:
     one = replace(GULF, original_context="Iran again.", question="What then?")
     found = difference(of(GULF, one), of(replace(one, edits=7), GULF))
     assert counts(found) == {"disputable": (0, 0, 1, 1)}
@@ -128,14 +128,14 @@ def test_the_published_layout_knows_a_page_by_the_subject() -> None:
     assert counts(difference(of(replace(GULF, page=None)), of(GULF))) == {"disputable": (0, 0, 0, 1)}
 
 
-def test_what_only_one_of_them_says_of_any_question_is_not_compared_and_named() -> None:
+def test_what_only_one_dataset_says_is_not_compared() -> None:
     published = replace(OSLO, hidden_edits=None, replacement_id=None)
     found = difference(of(published), of(OSLO))
     assert found.questions_not_compared == ("replacement_id", "hidden_edits")
     assert not found.differs
 
 
-def test_where_one_has_no_questions_at_all_the_others_are_added_or_gone() -> None:
+def test_a_dataset_without_questions_adds_or_loses_all() -> None:
     facts = Dataset(Path("somewhere"), (NORWAY,))
     found = difference(facts, replace(facts, questions=(OSLO, GULF)))
     assert found.differs
@@ -144,7 +144,7 @@ def test_where_one_has_no_questions_at_all_the_others_are_added_or_gone() -> Non
     assert [one.same for one in found.relations] == [1]
 
 
-def test_relations_are_told_in_the_order_of_their_names_and_questions_in_that_of_their_subjects() -> None:
+def test_differences_are_in_the_order_of_names() -> None:
     other = replace(OSLO, relation=RelationName("author"))
     found = difference(of(OSLO), of(PERU, OSLO, other, GULF))
     assert [one.relation for one in found.questions] == ["author", "capital", "disputable"]

@@ -31,7 +31,7 @@ def version(folder: Path, *questions: Question) -> str:
     return Dataset.of(folder).version
 
 
-def test_a_workspace_s_questions_of_all_parts_are_in_the_dataset(tmp_path: Path) -> None:
+def test_questions_of_all_parts_are_in_the_dataset(tmp_path: Path) -> None:
     keep_questions(tmp_path, "capital", STATIC, TEMPORAL)
     keep_questions(tmp_path, "Persian Gulf", DISPUTED)
     keep_questions(tmp_path, "static", replace(STATIC, subject="Kenya"), key="partition")
@@ -63,7 +63,7 @@ def test_a_folder_of_the_published_files_is_a_dataset(tmp_path: Path) -> None:
     assert read.warnings == (f"{tmp_path}: there is no Temporal_final.csv",)
 
 
-def test_a_published_file_that_breaks_the_layout_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_malformed_published_file_is_refused_by_name(tmp_path: Path) -> None:
     write_questions(tmp_path, [STATIC])
     (tmp_path / "Static_final.csv").write_text("id,subj\n")
     with pytest.raises(InputError, match=f"^{tmp_path}/Static_final.csv, line 1: has no column"):
@@ -76,7 +76,7 @@ def test_files_without_a_row_are_no_dataset(tmp_path: Path) -> None:
         Dataset.of(tmp_path)
 
 
-def test_of_several_files_of_a_part_the_newest_counts_and_it_is_said(tmp_path: Path) -> None:
+def test_the_newest_file_of_a_part_counts(tmp_path: Path) -> None:
     old, new = keep_questions(tmp_path, "capital", STATIC), keep_questions(tmp_path, "capital", TEMPORAL, seed=1)
     keep_questions(tmp_path, "Capital!", DISPUTED)  # of the same name as a file, and another part
     os.utime(old.path, ns=(1_000, 1_000))
@@ -105,7 +105,7 @@ def test_another_dispute_s_numbers_are_not_taken(other: dict[str, str]) -> None:
     assert counted_anew([DISPUTED], [replace(a_dispute(), **other)]) == [DISPUTED]
 
 
-def test_a_version_is_the_same_in_any_order_and_in_files_of_any_key(tmp_path: Path) -> None:
+def test_a_version_depends_on_neither_order_nor_keys(tmp_path: Path) -> None:
     one = version(tmp_path / "a", STATIC, TEMPORAL)
     keep_questions(tmp_path / "b", "capital", replace(TEMPORAL, answers=TEMPORAL.answers[::-1]), seed=5)
     keep_questions(tmp_path / "b", "other", STATIC, seed=6)
@@ -122,7 +122,7 @@ UNCOUNTED = {
 
 
 @pytest.mark.parametrize(("field", "value"), UNCOUNTED.items())
-def test_what_is_counted_anew_or_says_how_it_came_changes_no_version(field: str, value: object, tmp_path: Path) -> None:
+def test_counting_anew_and_provenance_change_no_version(field: str, value: object, tmp_path: Path) -> None:
     other = replace(TEMPORAL, **{field: value})
     assert version(tmp_path / "a", TEMPORAL) == version(tmp_path / "b", other)
 
@@ -144,14 +144,14 @@ def test_a_damaged_file_of_questions_or_disputes_is_named(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("made_from", [None, {"step": "fetch"}, {"part": 7}, "capital"])
-def test_a_file_that_says_nothing_of_its_part_is_refused_by_name(made_from: object, tmp_path: Path) -> None:
+def test_a_file_without_part_is_refused_by_name(made_from: object, tmp_path: Path) -> None:
     stored = keep_questions(tmp_path, "capital", TEMPORAL)
     write_parquet(stored.path, stored.read(), {"key": stored.key, "made_from": made_from})
     with pytest.raises(InputError, match=f"^{stored.path} does not say which part of the questions it has"):
         Dataset.of(tmp_path)
 
 
-def test_questions_that_an_earlier_version_wrote_are_left_out_and_it_is_said(tmp_path: Path) -> None:
+def test_questions_of_an_earlier_version_are_left_out(tmp_path: Path) -> None:
     stored = keep_questions(workspace(tmp_path, NORWAY), "static", STATIC, key="partition")
     rows = stored.read().drop_columns(["list_id", "address"])
     write_parquet(stored.path, rows, {"key": stored.key, "made_from": dict(stored.made_from)})

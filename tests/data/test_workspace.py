@@ -13,7 +13,7 @@ import pytest
 from data.errors import DamagedFile, WorkspaceBusy, WorkspaceError
 from data.records.tables import FACTS
 from data.storage.workspace import Stored, Workspace, read_metadata, slug, write_parquet, written_whole
-from tests.data.sql.small_study import row
+from tests.data.warehouse.small_study import row
 
 ROWS = FACTS.of([row(FACTS, subject=f"subject {number}", object="Oslo") for number in range(3)])
 OTHER_ROWS = FACTS.of([row(FACTS, subject="another")])

@@ -1,7 +1,7 @@
 """The command `swaymeter` with chunks of eight queries, so that a study that is over in seconds has several of them."""
 
 from flows.cli.main import main
-from tasks.measurement import chunks
+from tasks.measures import chunks
 
 chunks.LEAST_QUERIES, chunks.LEAST_PROMPTS = 8, 1
 

@@ -17,7 +17,7 @@ from typing import Any
 from transformers.models.llama.modeling_llama import LlamaMLP
 
 from data.warehouse import Warehouse
-from tasks.measurement import chunks
+from tasks.measures import run
 from tests.end_to_end.in_small_chunks import main
 
 moment, nth, prompts = sys.argv[1], int(sys.argv[2]), os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -46,21 +46,19 @@ def perhaps_die(subject: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-compute_in_chunks = chunks.compute_in_chunks
+count_prompts = run.count_prompts
 
 
-def noted(workspace: Any, wanted: Any, cut: Any, compute: Any, **options: Any) -> Any:
+def noted(measure: Any, inputs: Any, chunk: Any) -> int:
     """Notes the prompts of each chunk that is begun."""
-
-    def begin(chunk: Any) -> Any:
-        global begun
+    global begun
+    prompts_of_chunk = count_prompts(measure, inputs, chunk)
+    if prompts_of_chunk:
         begun += 1
-        os.write(prompts, b"." * options["prompts"](chunk))
-        return compute(chunk)
-
-    return compute_in_chunks(workspace, wanted, cut, begin, **options)
+        os.write(prompts, b"." * prompts_of_chunk)
+    return prompts_of_chunk
 
 
-chunks.compute_in_chunks = noted
+run.count_prompts = noted
 before(*{"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Warehouse, "load")}[moment], perhaps_die)
 main()

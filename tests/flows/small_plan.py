@@ -12,7 +12,7 @@ from tasks.contexts.build import build_prompts, build_questions
 from data import catalog
 from data.records.tables import Table
 from data.sources import sample
-from tests.data.sql.small_study import row
+from tests.data.warehouse.small_study import row
 
 
 def small_study(folder: Path, **changes: Any) -> dict[str, Any]:

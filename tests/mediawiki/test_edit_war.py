@@ -11,7 +11,7 @@ from data.records import Dispute, Rejected
 from data.sources.wikimedia.wikipedia import Wikipedia
 from tasks.contexts.disputes.of_page import Found, disputes_of_page
 from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki
-from tests.tasks.contexts.letters import embed
+from tests.tasks.contexts.disputes.letters import embed
 
 pytestmark = pytest.mark.mediawiki
 

@@ -122,9 +122,9 @@ def _lines(content: bytes, named: str) -> list[str]:
         line = content.count(b"\n", 0, error.start) + 1
         before = content[content.rfind(b"\n", 0, error.start) + 1 : error.start]
         said = f"byte {len(before) + 1} of the line is 0x{content[error.start]:02x}"
-        raise InputError(f"{named}, line {line}: is no CSV in UTF-8: {said}; save it as UTF-8, or {MEND}") from None
+        raise InputError(f"{named}, line {line}: is not CSV in UTF-8: {said}; save it as UTF-8, or {MEND}") from None
     if text.lstrip().startswith("<"):
-        raise InputError(f"{named}, line 1: is no CSV but a web page: {printable(text, 60)!r}; {MEND}")
+        raise InputError(f"{named}, line 1: is not CSV but a web page: {printable(text, 60)!r}; {MEND}")
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
@@ -137,7 +137,7 @@ def _records(lines: Sequence[str], named: str) -> Iterator[tuple[int, list[str],
             cells = next(reader)
         except csv.Error as error:
             raise InputError(
-                f"{named}, line {begins + 1}: is no CSV: {error}; a quote may be missing or never closed; {MEND}"
+                f"{named}, line {begins + 1}: is not CSV: {error}; a quote may be missing or never closed; {MEND}"
             ) from None
         written = "".join(lines[begins : reader.line_num])
         if not written.endswith("\n"):
@@ -158,7 +158,7 @@ def _check_columns(header: Sequence[str], partition: Partition, named: str) -> N
         if column not in wanted:
             near = get_close_matches(column, wanted, n=1)
             hint = f"did you mean {near[0]!r}?" if near else "remove it"
-            raise InputError(f"{where} has a column {printable(column, 60)!r}, which is none of the published; {hint}")
+            raise InputError(f"{where} has a column {printable(column, 60)!r}, which is not a published one; {hint}")
         if column in header[:place]:
             raise InputError(f"{where} has the column {_called(column)} twice; {MEND}")
     expected = [column for column in wanted if column in header]

@@ -112,13 +112,13 @@ class _Cells:
             return None
         number = float(cell) if _NUMBER.fullmatch(cell) else float("inf")
         if abs(number) == float("inf"):
-            raise self.refused(column, "is no number")
+            raise self.refused(column, "is not a number")
         return number
 
     def count(self, column: str) -> float | None:
         number = self.number(column)
         if number is not None and not 0 <= number <= _LARGEST_COUNT:
-            raise self.refused(column, "is no count")
+            raise self.refused(column, "is not a count")
         return number
 
     def edits(self) -> int | None:
@@ -127,7 +127,7 @@ class _Cells:
             self.flags.append(NUMBER_UNKNOWN)
             return None
         if number != int(number):
-            raise self.refused("num_edits", "is no whole number")
+            raise self.refused("num_edits", "is not a whole number")
         return int(number)
 
     def wikidata_id(self, column: str, letter: str) -> WikidataId | None:
@@ -147,10 +147,10 @@ class _Cells:
         except (ValueError, RecursionError):
             forms = None
         if not isinstance(forms, list):
-            raise self.refused("possible_answers", "is no JSON list")
+            raise self.refused("possible_answers", "is not a JSON list")
         for form in forms:
             if not isinstance(form, str) or not form.strip() or re.search(r"[\ud800-\udfff]", form):
-                raise self.refused("possible_answers", f"holds what is no text, {printable(repr(form), 60)}")
+                raise self.refused("possible_answers", f"holds what is not text, {printable(repr(form), 60)}")
         if answer and answer not in forms:
             self.flags.append(OBJECT_NOT_AMONG_ANSWERS)
         return tuple(dict.fromkeys((answer, *forms)))

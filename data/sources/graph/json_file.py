@@ -33,7 +33,7 @@ def read_object(path: Path) -> JsonObject:
     except RecursionError:
         raise InputError(f"{path} is nested too deeply to be read") from None
     except ValueError as error:
-        raise InputError(f"{path} is no JSON in UTF-8: {error}") from None
+        raise InputError(f"{path} is not JSON in UTF-8: {error}") from None
     return as_object(str(path), read)
 
 
@@ -85,7 +85,7 @@ def _text(where: str, value: object) -> str:
     if not isinstance(value, str):
         raise InputError(f"{where} must be a text, not {reprlib.repr(value)}")
     if _HALF_A_SIGN.search(value):
-        raise InputError(f"{where} has half a sign, which is no text: {reprlib.repr(value)}")
+        raise InputError(f"{where} has half a sign, which is not text: {reprlib.repr(value)}")
     return value
 
 

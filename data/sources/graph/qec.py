@@ -105,7 +105,7 @@ def read_qec(path: Path) -> QecDataset:
         invented = texts(where, entry, "gpt_fake_entities") if "gpt_fake_entities" in entry else []
         names.setdefault(relation, {}).update(dict.fromkeys(invented))
     if not pairs:
-        raise InputError(f"{path} is no yago_qec.json: none of its keys is a predicate that the catalog has")
+        raise InputError(f"{path} is not a yago_qec.json: none of its keys is a predicate that the catalog has")
     return QecDataset(
         {name: tuple(_facts(catalog.relation(name), read)) for name, read in pairs.items()},
         {name: tuple(read) for name, read in names.items()},

@@ -115,7 +115,7 @@ def is_iri(value: str) -> bool:
 def iri(value: str) -> str:
     """The IRI as a query writes it; InputError where none can."""
     if not is_iri(value):
-        raise InputError(f"no SPARQL query can name {value[:200]!r}: it is no whole IRI")
+        raise InputError(f"no SPARQL query can name {value[:200]!r}: it is not a whole IRI")
     return f"<{value}>"
 
 
@@ -137,7 +137,7 @@ def string(value: str, language: str | None = None) -> str:
     if language is None:
         return f'"{escaped}"'
     if not _LANGUAGE.fullmatch(language):
-        raise InputError(f"{language!r} is no language tag, such as en")
+        raise InputError(f"{language!r} is not a language tag, such as en")
     return f'"{escaped}"@{language}'
 
 
@@ -165,7 +165,7 @@ def _bindings(content: Any) -> list[Any]:
     bindings = results.get("bindings") if isinstance(results, dict) else None
     if not isinstance(bindings, list):
         raise _NoResultError(
-            f"JSON that is no result of a SELECT query, {_shown(content)[:100]}; "
+            f"JSON that is not the result of a SELECT query, {_shown(content)[:100]}; "
             "is its address that of a SPARQL endpoint?"
         )
     return bindings
@@ -175,7 +175,7 @@ def _row(binding: Any) -> Row | None:
     try:
         terms = {name: _term(said) for name, said in binding.items()}
     except (AttributeError, KeyError, TypeError):
-        raise _NoResultError(f"a row that is none, {_shown(binding)}") from None
+        raise _NoResultError(f"an invalid row, {_shown(binding)}") from None
     row = {name: term for name, term in terms.items() if term is not None}
     return row if len(row) == len(terms) else None
 
@@ -183,7 +183,7 @@ def _row(binding: Any) -> Row | None:
 def _term(said: Mapping[str, Any]) -> Term | None:
     kind, value, datatype, language = said["type"], said["value"], said.get("datatype"), said.get("xml:lang")
     if not isinstance(value, str) or not isinstance(datatype, str | None) or not isinstance(language, str | None):
-        raise TypeError("a term whose value, datatype or language is no text")
+        raise TypeError("a term whose value, datatype or language is not text")
     if kind == "uri":
         return Uri(value)
     if kind in ("literal", "typed-literal"):  # the second is how endpoints of the first SPARQL say it

@@ -72,9 +72,19 @@ def facts(
 ) -> Fetched:
     """A sample of a relation's facts, at most `pairs`, the same for the same seed and graph.
 
-    Of a reversed relation the subject is what the graph has as the object. source, licence: what the facts say of the
-    graph. InputError where YAGO has no predicate for the relation, or the graph no fact; ServiceTimeout where even the
-    smallest questions need too long.
+    Of a reversed relation the subject is what the graph has as the object.
+
+    Args:
+        store: The graph.
+        relation: The relation of the catalog.
+        pairs: The most pairs that become facts.
+        seed: Draws the sample.
+        source: What the facts cite.
+        licence: The licence of the graph.
+
+    Raises:
+        InputError: YAGO has no predicate for the relation, or the graph has no fact.
+        ServiceTimeout: Even the smallest queries need too long.
     """
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")

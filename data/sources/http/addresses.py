@@ -21,7 +21,7 @@ def check_address(address: str, name: str) -> None:
         fits = False
     if not fits or parts.query or parts.fragment or parts.username or not address.isprintable() or " " in address:
         raise ServiceError(
-            f"the address of {name}, {printable(address)!r}, is no plain http or https address; "
+            f"the address of {name}, {printable(address)!r}, is not a plain http or https address; "
             "give another in the study file"
         )
 
@@ -48,7 +48,7 @@ def redirected(request: requests.PreparedRequest, status: int, headers: Mapping[
         parts = urlsplit(there)
         same = (parts.scheme, parts.hostname, parts.port) == (here.scheme, here.hostname, here.port)
     except ValueError:
-        raise ServiceError(f"{named} sends us to {printable(target)!r}, which is no address") from None
+        raise ServiceError(f"{named} sends us to {printable(target)!r}, which is not an address") from None
     upgraded = (here.scheme, parts.scheme) == ("http", "https") and parts.hostname == here.hostname
     if not same and not upgraded:
         raise ServiceError(

@@ -103,7 +103,9 @@ def content_of(reply: Reply, named: str) -> Any:
         try:
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise ServiceError(f"{named} answered with half a character (a lone surrogate), which is no text") from None
+            raise ServiceError(
+                f"{named} answered with half a character (a lone surrogate), which is not text"
+            ) from None
     return content
 
 
@@ -113,7 +115,7 @@ def text_of(reply: Reply, named: str) -> str:
         return reply.body.decode()
     except UnicodeDecodeError as error:
         raise ServiceError(
-            f"{named} answered with something that is no text in UTF-8 (byte {error.start}): {printable(reply.body)!r}"
+            f"{named} answered with something that is not text in UTF-8 (byte {error.start}): {printable(reply.body)!r}"
         ) from None
 
 
@@ -139,4 +141,4 @@ def phrase(status: int) -> str:
 
 
 def _no_number(said: str) -> Any:
-    raise ValueError(f"{said} is no number of JSON")
+    raise ValueError(f"{said} is not a number of JSON")

@@ -51,10 +51,19 @@ def limiter_of(service: Service) -> Limiter:
 class Session:
     """Asks one service, for all threads of a run.
 
-    contact: an e-mail address or URL of whoever runs this; ServiceError without one, unless offline or the service
-    needs none. cache: the folder of cached responses, one file per service. offline: only cached responses. not_before:
-    those cached before this moment (UTC) are requested again. limiter: keeps the requests per minute
-    of several sessions. now, sleep: another clock, for tests.
+    Args:
+        service: The service and its limits.
+        contact: An e-mail address or URL of whoever runs this.
+        cache: The folder of cached responses, one file per service.
+        offline: Whether only cached responses are used.
+        not_before: Responses cached before this moment (UTC) are requested again.
+        limiter: Keeps the requests per minute of several sessions; by default the session has its own.
+        now: Another clock, in seconds, for tests.
+        sleep: Another way to wait, for tests.
+
+    Raises:
+        ServiceError: There is no contact, though the service wants one, or the address is not valid.
+        WorkspaceError: The cache cannot be used.
     """
 
     def __init__(
@@ -116,11 +125,21 @@ class Session:
     ) -> Answer:
         """The answer to a form, cached or requested: its fields go into the address (GET) or the body (POST).
 
-        path: added to the service's address, its parts quoted by the caller. error_of: finds an error inside an answer.
-        allow: the statuses of good answers. content: what a good answer is. lasting: what is asked for never changes
-        (or: whether what was answered never does), so that a cached one is never too old. anew: a cached one is not
-        taken, unless offline, and a good one takes its place. Raises ServiceError (cannot be asked, answered nonsense
-        or an error, or offline and not cached), ServiceTimeout (ask for less), ServiceBudget (this run asked enough).
+        Args:
+            form: The fields of the request.
+            method: The HTTP method.
+            path: Added to the service's address, its parts quoted by the caller.
+            accept: The accepted format; by default that of `content`.
+            error_of: Finds an error inside an answer.
+            allow: The statuses of good answers.
+            content: What a good answer is.
+            lasting: Whether what is asked for, or what was answered, never changes; a cached one is then never too old.
+            anew: Whether a cached response is not used, unless offline; a good answer takes its place.
+
+        Raises:
+            ServiceError: It cannot be asked, answered nonsense or an error, or this is offline and nothing is cached.
+            ServiceTimeout: It needs too long; ask for less.
+            ServiceBudget: This run has asked it enough.
         """
         request = self._request(form, method, path, accept or _ACCEPTED[content])
         wanted = Wanted(content, error_of, allow, lasting)

@@ -60,7 +60,7 @@ class ListedRow:
         except (ValueError, RecursionError):
             found = [None]
         if not all(isinstance(text, str) and _is_whole(text) for text in found):
-            raise self.wrong(field, 'which is no list of texts, such as ["actor", "actress"] or actor|actress')
+            raise self.wrong(field, 'which is not a list of texts, such as ["actor", "actress"] or actor|actress')
         return tuple(dict.fromkeys(text for text in map(one_line, found) if text))
 
     def wrong(self, field: str, what: str) -> InputError:
@@ -71,7 +71,7 @@ class ListedRow:
     def _id(self, field: str, form: re.Pattern[str], what: str, such_as: str) -> WikidataId:
         found = form.fullmatch(self.cells[field])
         if not found:
-            raise self.wrong(field, f"which is no {what}: expected an id such as {such_as}")
+            raise self.wrong(field, f"which is not a valid {what}: expected an id such as {such_as}")
         return WikidataId(found[1])
 
 
@@ -117,7 +117,7 @@ def _text(file: Path) -> str:
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}; expected a list of facts as CSV") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{file} is no text in UTF-8 (byte {error.start}); save it as CSV in UTF-8") from None
+        raise InputError(f"{file} is not text in UTF-8 (byte {error.start}); save it as CSV in UTF-8") from None
 
 
 def _records(file: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:

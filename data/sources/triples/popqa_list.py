@@ -60,9 +60,15 @@ def popqa(
 ) -> list[Triple]:
     """The facts of PopQA in its order, each once.
 
-    path: its file, test.tsv, with tabs or as CSV; None: from the hub, or from what the hub's library keeps of it, and
-    from that alone where offline. endpoint, cache: another hub, and another folder for what is kept. InputError, with
-    file, line and column, where the file is not PopQA's; ServiceError where there is none to read.
+    Args:
+        path: Its file, test.tsv, with tabs or as CSV; None for that of the hub.
+        offline: Whether the hub is not asked: only what the hub's library has cached is read.
+        endpoint: Another hub.
+        cache: Another folder for the hub's library.
+
+    Raises:
+        InputError: The file is not PopQA's; the message has file, line and column.
+        ServiceError: There is no file to read.
     """
     retrieved_at = None
     if path is None:
@@ -98,7 +104,7 @@ def popqa(
 def _property(row: ListedRow) -> WikidataId:
     name = row.text("property") or ""
     if name not in PROPERTIES:
-        raise row.wrong("property", f"which is no property of PopQA; {nearest(name, sorted(PROPERTIES))}")
+        raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, sorted(PROPERTIES))}")
     return PROPERTIES[name]
 
 

@@ -188,7 +188,7 @@ class _Contents:
         except (*MISREAD, RecursionError) as error:
             service = self._wiki.session.service
             raise ServiceError(
-                f"{service.name} ({service.address}): revision {number} is no item ({printable(repr(error), 160)})"
+                f"{service.name} ({service.address}): revision {number} is not an item ({printable(repr(error), 160)})"
             ) from None
         return {
             property_id: {one.statement_id: one.value for one in stated.get(property_id, ())}

@@ -52,7 +52,7 @@ def is_title(title: str) -> bool:
 def error_of(content: Any) -> ServiceProblem | None:
     """The error inside an answer, in the wiki's code and words; it passes where the wiki lags, is busy or ill."""
     if not isinstance(content, dict):
-        return ServiceProblem("JSON that is none of a wiki's; is its address that of api.php?")
+        return ServiceProblem("JSON that is not a wiki's; is its address that of api.php?")
     said = content.get("errors") or ([content["error"]] if "error" in content else [])
     problems = [_problem(one) for one in (said if isinstance(said, list) else [said])]
     return next((problem for problem in problems if not problem.transient), next(iter(problems), None))
@@ -62,7 +62,7 @@ def pages_of(content: Any) -> list[Mapping[str, Any]]:
     """The pages of an answer; TypeError where it has something else in their place."""
     pages = content.get("query", {}).get("pages", [])
     if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
-        raise TypeError("pages that are no list of pages")
+        raise TypeError("pages that are not a list of pages")
     return pages
 
 
@@ -81,14 +81,14 @@ def page_of(content: Any) -> Mapping[str, Any] | None:
 def text(value: Any) -> str:
     """The value; TypeError where it is no text."""
     if not isinstance(value, str):
-        raise TypeError(f"{str(value)[:60]!r} is no text")
+        raise TypeError(f"{str(value)[:60]!r} is not text")
     return value
 
 
 def whole(value: Any) -> int:
     """The value; TypeError where it is no whole number."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{str(value)[:60]!r} is no whole number")
+        raise TypeError(f"{str(value)[:60]!r} is not a whole number")
     return value
 
 
@@ -135,7 +135,7 @@ def continued(content: Mapping[str, Any]) -> dict[str, str]:
     """The fields that bring the next part; none after the last."""
     more = content.get("continue", {})
     if not all(isinstance(value, str | int) for value in more.values()):
-        raise TypeError("continue is no list of fields")
+        raise TypeError("continue is not a list of fields")
     return {str(name): str(value) for name, value in more.items()}
 
 

@@ -83,7 +83,7 @@ def _months(first: str, last: str) -> list[str]:
     for said in (first, last):
         found = _MONTH.fullmatch(said)
         if not found:
-            raise InputError(f"{said[:20]!r} is no month: expected a year and a month, such as 2025-01")
+            raise InputError(f"{said[:20]!r} is not a month: expected a year and a month, such as 2025-01")
         numbers.append(12 * int(found[1]) + int(found[2]) - 1)
     if first < FIRST_MONTH:
         raise InputError(f"page views are counted from {FIRST_MONTH} on, not from {first}; name a later first month")
@@ -112,7 +112,7 @@ def _views(content: Any, months: list[str]) -> dict[str, int] | str:
     if items is None:
         return {} if _is_unknown_page(content) else f"no page views, {shown(content)}; is its address right?"
     if not isinstance(items, list):
-        return f"page views that are no list, {shown(items)}"
+        return f"page views that are not a list, {shown(items)}"
     views: dict[str, int] = {}
     for item in items:
         stamp, count = (item.get("timestamp"), item.get("views")) if isinstance(item, dict) else (None, None)

@@ -54,12 +54,12 @@ def _similar(content: Any) -> list[Similar] | str | None:
         unknown = isinstance(content, dict) and str(content.get("message")).startswith("Not found")
         return None if unknown else f"no list of similar items, {shown(content)}; is its address right?"
     if not isinstance(listed, list):
-        return f"similar items that are no list, {shown(listed)}"
+        return f"similar items that are not a list, {shown(listed)}"
     found: list[Similar] = []
     for one in listed:
         name, similarity = (one.get("item"), one.get("similarity", "")) if isinstance(one, dict) else (None, "")
         if not isinstance(name, str) or not _is_cosine(similarity):
-            return f"a similar item that is none, {shown(one)}"
+            return f"an invalid similar item, {shown(one)}"
         if _ITEM.fullmatch(name):
             found.append(Similar(WikidataId(name), float(similarity)))
     return found

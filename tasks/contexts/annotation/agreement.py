@@ -43,7 +43,7 @@ def agreement(annotations: Iterable[Annotation]) -> Agreement:
     if not pairs:
         return Agreement(None, 0, annotators, counts, "no question has been judged by two annotators")
     if len(made) == 1:
-        undefined = f"everybody chose {made.pop()} everywhere, so there is no chance to hold agreement against"
+        undefined = f"everybody chose {made.pop()} everywhere, so there is no agreement by chance to compare with"
         return Agreement(None, len(pairs), annotators, counts, undefined)
     return Agreement(_alpha(pairs, annotators), len(pairs), annotators, counts)
 

@@ -189,7 +189,7 @@ def annotator_name(name: str, annotations: Iterable[Annotation]) -> str:
     """
     plain = _plain(name)
     if not plain or not plain.isprintable():
-        raise UsageError(f"{name!r} is no name of an annotator; give one with letters, such as --annotator ada")
+        raise UsageError(f"{name!r} is not a name of an annotator; give one with letters, such as --annotator ada")
     for known in {one.annotator for one in annotations}:
         if known != plain and known.casefold() == plain.casefold():
             raise UsageError(

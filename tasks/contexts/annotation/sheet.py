@@ -143,7 +143,7 @@ class _Reader:
         """Takes what a row says, or notes what is wrong in it."""
         key = _KEY.fullmatch(row.cells[KEY].strip())
         if key is None:
-            self._wrong(row, KEY, "is none; rows of one's own cannot be added, and the hidden columns must stay")
+            self._wrong(row, KEY, "is unknown; rows of one's own cannot be added, and the hidden columns must stay")
             return
         question_id, digest = key[1], key[2]
         owner = " ".join(row.cells[ANNOTATOR].split())
@@ -226,7 +226,9 @@ def _or_none(new: str, old: str) -> str | None:
 def _no_choice(cell: str) -> str:
     near = get_close_matches(cell.strip().casefold(), ANNOTATION_CHOICES, n=1, cutoff=0.5)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"{_short(cell)} is no choice{hint}; choose {', '.join(ANNOTATION_CHOICES[:-1])} or {ANNOTATION_CHOICES[-1]}"
+    return (
+        f"{_short(cell)} is not a choice{hint}; choose {', '.join(ANNOTATION_CHOICES[:-1])} or {ANNOTATION_CHOICES[-1]}"
+    )
 
 
 def _short(text: str) -> str:

@@ -138,7 +138,7 @@ def _rows_of_csv(path: Path, wanted: set[str]) -> list[list[str]]:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         return [[unguarded(cell) for cell in row] for row in rows]
     except csv.Error as error:
-        raise InputError(f"{path} is no CSV: {error}; save it anew as `CSV UTF-8`, or as .xlsx") from None
+        raise InputError(f"{path} is not CSV: {error}; save it anew as `CSV UTF-8`, or as .xlsx") from None
 
 
 def _rows_of_xlsx(path: Path, wanted: set[str]) -> list[list[Any]]:
@@ -157,7 +157,7 @@ def _rows_of_xlsx(path: Path, wanted: set[str]) -> list[list[Any]]:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except Exception as error:  # a damaged workbook makes openpyxl raise nearly anything
         said = f"{type(error).__name__}: {error}"
-        raise InputError(f"{path} is no workbook that can be read ({said}); save it anew as .xlsx") from None
+        raise InputError(f"{path} is not a workbook that can be read ({said}); save it anew as .xlsx") from None
 
 
 def _text(value: Any, where: str) -> str:

@@ -86,9 +86,17 @@ def disputes_of_page(
 ) -> Found:
     """The disputes of a page, or of the page that it redirects to.
 
-    embed: texts to unit vectors (n, d). similarity: spans more alike than that, by cosine, are rejected. span_words:
-    the most words of a span. pageviews, months: whom to ask for the page's views, and from when to when; asked only for
-    a page with disputes. Raises ServiceError where a service fails.
+    Args:
+        title: The page's title.
+        wikipedia: Where its history is read.
+        embed: Texts to unit vectors (n, d).
+        pageviews: Where its views are looked up, if it has disputes.
+        months: The first and the last month whose views count (YYYY-MM).
+        similarity: Spans that are more alike than this, by cosine, are rejected.
+        span_words: The most words of a span.
+
+    Raises:
+        ServiceError: A service fails.
     """
     history = wikipedia.history(title)
     if history is None:

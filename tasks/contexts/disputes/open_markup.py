@@ -27,8 +27,12 @@ _OF_A_LINE = frozenset({_ADDRESS, _ITALIC, _BOLD, _HEADING})
 
 @dataclass(frozen=True, slots=True)
 class OpenMarkup:
-    """places: where markup begins that is not closed, in no order; depth: the most that is open at once, of what must
-    be closed."""
+    """Markup that is not closed.
+
+    Attributes:
+        places: Where it begins, in no order.
+        depth: The most that is open at once, of what must be closed.
+    """
 
     places: tuple[int, ...]
     depth: int

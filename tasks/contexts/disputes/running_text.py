@@ -64,8 +64,10 @@ MOST_READ_AGAIN = 5_000_000  # letters; some seconds' work
 
 
 def running_text(wikitext: str) -> list[str]:
-    """The lines of the running text, with single spaces and `GAP` for what is not text, without those in which broken
-    markup is left; none of a text so broken that the parser fails, or would read it again and again for what is open.
+    """The lines of the running text, with single spaces and `GAP` for what is not text.
+
+    Lines in which broken markup is left are left out. There are none of a text so broken that the parser fails,
+    or would read it again and again for what is open.
     """
     if _REDIRECT.match(wikitext) or not _is_readable(wikitext):
         return []

@@ -27,6 +27,7 @@ class StatedFact:
 
     @property
     def question_id(self) -> str:
+        """The identity of the triple, whatever list it comes from."""
         return identity(ID_SOURCE, self.subject.item_id, self.triple.property_id, self.object.item_id)
 
     @property
@@ -66,6 +67,7 @@ class ReadFact:
 
     @property
     def partition(self) -> Partition:
+        """Static where the value was set once, else temporal."""
         return _partition(self.history)
 
 

@@ -61,9 +61,16 @@ def questions_of_property(
 ) -> Built:
     """The questions of one property's listed facts, with all that says where they come from.
 
-    words: see `find_snippet`. months: the first and the last of those whose page views count (YYYY-MM). embed: asked
-    where Wembedder names nothing that fits. InputError where the list mixes properties; ServiceError, ServiceTimeout
-    and ServiceBudget as the clients raise them.
+    Args:
+        triples: The listed facts, of one property.
+        clients: The services that are asked.
+        words: The most words of a snippet (`find_snippet`).
+        months: The first and the last month whose page views count (YYYY-MM).
+        embed: Asked where Wembedder names nothing that fits.
+
+    Raises:
+        InputError: The list mixes properties.
+        ServiceError: A service fails; ServiceTimeout and ServiceBudget as the clients raise them.
     """
     if not triples:
         return Built([], [])

@@ -8,7 +8,7 @@ What it is not: transformers' generate. A model's generation settings (top-k 50,
 inherited, and no token is masked by its id.
 Repeatable: an answer's draws depend on seed, model name, identity and sample number alone. Between batches the logits
 themselves differ by rounding; in float32, a draw that this could decide is decided by the prompt read alone, so that
-the tokens are the same in every batch. In shorter formats rounding is too large for that, and some answers differ.
+the tokens are the same in every batch. In shorter dtypes rounding is too large for that, and some answers differ.
 """
 
 from tasks.scoring.generation.answers import Answer, SampledAnswers

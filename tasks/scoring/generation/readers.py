@@ -15,7 +15,7 @@ import torch
 from tasks.models.engine import Verdict
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, is_out_of_memory
-from tasks.scoring.generation.beginnings import beginnings
+from tasks.scoring.generation.prefixes import shared_prefixes
 from tasks.scoring.generation.slots import Slots
 from tasks.scoring.generation.tree import Node, Tree, live
 from tasks.scoring.next_token import Distributions, Tokens, divergence, is_rounding, read_plain, unreadable
@@ -59,24 +59,26 @@ class SlotReader:
 
     def __init__(self, model: LanguageModel, prompts: Sequence[Tokens], slots: int, room: int) -> None:
         self._model = model
-        self._beginnings = beginnings(prompts)[-(slots // 4) :] if slots >= 4 else []  # the longest, if there are many
-        self._first = slots  # the slots of the beginnings are behind those of the prompts
-        self._slots = Slots(model, slots + len(self._beginnings), room)
+        self._prefixes = (
+            shared_prefixes(prompts)[-(slots // 4) :] if slots >= 4 else []
+        )  # the longest, if there are many
+        self._first = slots  # the slots of the prefixes are behind those of the prompts
+        self._slots = Slots(model, slots + len(self._prefixes), room)
         self._known = False
 
     def enter(self, trees: Sequence[Tree]) -> torch.Tensor:
         """See Reader."""
-        if self._beginnings and not self._known:
-            numbers = range(self._first, self._first + len(self._beginnings))
-            self._slots.enter(numbers, self._beginnings, [0] * len(self._beginnings))
+        if self._prefixes and not self._known:
+            numbers = range(self._first, self._first + len(self._prefixes))
+            self._slots.enter(numbers, self._prefixes, [0] * len(self._prefixes))
             self._known = True
         starts = [0] * len(trees)
-        for number, beginning in enumerate(self._beginnings):
-            alike = [place for place, tree in enumerate(trees) if _begins(tree.prompt, beginning)]
+        for number, prefix in enumerate(self._prefixes):
+            alike = [place for place, tree in enumerate(trees) if _begins(tree.prompt, prefix)]
             if alike:
-                self._slots.copy(self._first + number, [trees[place].slot for place in alike], len(beginning))
+                self._slots.copy(self._first + number, [trees[place].slot for place in alike], len(prefix))
             for place in alike:
-                starts[place] = len(beginning)
+                starts[place] = len(prefix)
         return self._slots.enter([tree.slot for tree in trees], [tree.prompt for tree in trees], starts)
 
     def grow(self, nodes: Sequence[Node]) -> torch.Tensor:
@@ -87,7 +89,7 @@ class SlotReader:
 
 
 def engine(model: LanguageModel, prompts: Sequence[Tokens]) -> str:
-    """The way in which this model's answers are read, "slots" or "plain"; settled at its first prompts.
+    """The engine that reads this model's answers, "slots" or "plain"; settled at its first prompts.
 
     Raises ScoreError where memory runs out with a single prompt.
     """
@@ -168,5 +170,5 @@ def _compared(model: LanguageModel, trees: list[Tree], plain: Distributions) -> 
         return Verdict(f"slots cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})")
 
 
-def _begins(prompt: Tokens, beginning: Tokens) -> bool:
-    return len(prompt) > len(beginning) and list(prompt[: len(beginning)]) == list(beginning)
+def _begins(prompt: Tokens, prefix: Tokens) -> bool:
+    return len(prompt) > len(prefix) and list(prompt[: len(prefix)]) == list(prefix)

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
-from tasks.models.memory import Halving, memory_budget, released
+from tasks.models.memory import Halving, memory_budget, release_memory
 from tasks.scoring.generation.answers import Answer, Ends, SampledAnswers
 from tasks.scoring.generation.readers import PLAIN, PlainReader, Reader, SlotReader, engine, rounding
 from tasks.scoring.generation.sampling import Sampling, uniforms
 from tasks.scoring.generation.steps import Sums, step
 from tasks.scoring.generation.tree import Ended, Node, Tree, live
 from tasks.scoring.next_token import (
+    cache_per_token,
     check_length,
     first_broken,
     is_broken,
-    keys_of_a_token,
     no_distribution,
     read_plain,
     shortened,
@@ -30,7 +30,7 @@ from tasks.scoring.next_token import (
 Prompt = str | Sequence[int]
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
-TOKENS_A_PASS = {"cpu": 1024, "cuda": 16384}
+TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
 
 
 def sample_answers(
@@ -95,7 +95,7 @@ def _most_slots(model: LanguageModel, room: int, answers: int, memory: int | Non
     config = model.model.config.get_text_config()
     size = torch.finfo(model.model.dtype).bits // 8
     sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # sums are copied when there are more of them
-    return max(1, budget * 4 // 5 // (room * keys_of_a_token(config) * size + sums_and_logits))
+    return max(1, budget * 4 // 5 // (room * cache_per_token(config) * size + sums_and_logits))
 
 
 def _answers(tree: Tree, identity: tuple[str, ...], ends: Ends) -> SampledAnswers:
@@ -134,7 +134,7 @@ class _Growth:
                 waiting.extendleft(tree.afresh() for tree in reversed(growing))
                 growing.clear()
             self._sums = Sums()
-            released(self._model.device)
+            release_memory(self._model.device)
 
     def _reader(self, trees: Iterable[Tree], plain: bool, slots: int, room: int) -> Reader:
         if plain:
@@ -163,7 +163,7 @@ class _Growth:
 
     def _entering(self, waiting: deque[Tree], free: list[int]) -> list[Tree]:
         """The trees that enter now, each with the lowest slot that is free."""
-        most = TOKENS_A_PASS[self._kind]
+        most = TOKENS_PER_PASS[self._kind]
         free.sort(reverse=True)
         entering: list[Tree] = []
         tokens = 0

@@ -23,7 +23,7 @@ from transformers import AttentionInterface
 
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.generation.tree import Node
-from tasks.scoring.next_token import Tokens, looks_back
+from tasks.scoring.next_token import Tokens, has_sliding_window
 
 Keys = tuple[torch.Tensor, torch.Tensor]
 """Of a layer, keys and values: (slots, heads, room, size of a head) each."""
@@ -100,7 +100,7 @@ class Slots:
             )
         if not one.windows:
             raise NotImplementedError("its attention cannot be replaced")
-        if looks_back(self._model) and one.windows == {None}:
+        if has_sliding_window(self._model) and one.windows == {None}:
             raise NotImplementedError("its attention is not told its window")
         logits: torch.Tensor = out.logits[0]
         return logits

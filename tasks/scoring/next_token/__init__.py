@@ -1,4 +1,4 @@
-"""The engine of next-token distributions: contexts x queries, exact, with every shared beginning computed once."""
+"""The engine of next-token distributions: contexts x queries, exact, with every shared prefix computed once."""
 
 from tasks.scoring.next_token.ahead import MadeAhead
 from tasks.scoring.next_token.broken import check_contexts_matter, check_scores, first_broken, is_broken
@@ -18,8 +18,8 @@ from tasks.scoring.next_token.prompts import (
     tokenized,
     tokenized_prompts,
 )
-from tasks.scoring.next_token.reading import looks_back, unreadable
-from tasks.scoring.next_token.shared import Pass, SharedBeginnings, keys_of_a_token
+from tasks.scoring.next_token.reading import has_sliding_window, unreadable
+from tasks.scoring.next_token.shared import Pass, SharedPrefixes, cache_per_token
 
 __all__ = [
     "PLAIN",
@@ -27,8 +27,9 @@ __all__ = [
     "Distributions",
     "MadeAhead",
     "Pass",
-    "SharedBeginnings",
+    "SharedPrefixes",
     "Tokens",
+    "cache_per_token",
     "check_contexts_matter",
     "check_length",
     "check_scores",
@@ -36,11 +37,10 @@ __all__ = [
     "engine",
     "first_broken",
     "forward_options",
+    "has_sliding_window",
     "is_broken",
     "is_rounding",
-    "keys_of_a_token",
     "left_padded",
-    "looks_back",
     "next_token_by_query",
     "next_token_log_probs",
     "no_distribution",

@@ -1,7 +1,7 @@
 """Log-distributions of the next token for contexts x queries: the fast way where it serves the model, else the plain.
 
 The fast way is held against the plain one on some of the very prompts that it is to read, once for each model. Where
-the two differ by more than rounding, or the fast way cannot be gone at all, the plain way is taken for this model, and
+the two differ by more than rounding, or the fast way cannot be used, the plain way is taken for this model, and
 a warning says why. So a model of a kind that nobody thought of costs time, never a wrong number.
 """
 
@@ -17,7 +17,7 @@ from tasks.scoring.next_token.distributions import Distributions, divergence, is
 from tasks.scoring.next_token.plain import read_plain
 from tasks.scoring.next_token.prompts import Tokens
 from tasks.scoring.next_token.reading import unreadable
-from tasks.scoring.next_token.shared import Pass, SharedBeginnings
+from tasks.scoring.next_token.shared import Pass, SharedPrefixes
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def next_token_by_query(
         for place in range(len(prompts[0])):
             yield place, Distributions.of(read_plain(model, [of_context[place] for of_context in prompts]))
         return
-    shared = SharedBeginnings(model, prompts, memory=memory)
+    shared = SharedPrefixes(model, prompts, memory=memory)
     kept = _Kept(shared.largest, len(prompts))
     for places in shared.read(kept.take):
         for row, place in enumerate(places):
@@ -45,7 +45,7 @@ def next_token_by_query(
 
 
 class _Kept:
-    """The logits of a bundle of queries after all contexts, in memory that every bundle uses again."""
+    """The logits of a batch of queries after all contexts, in memory that every batch uses again."""
 
     def __init__(self, queries: int, contexts: int) -> None:
         self._shape = (queries, contexts)
@@ -61,7 +61,7 @@ class _Kept:
 
 
 def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
-    """The way in which this model's next tokens are computed: "prefix tree" or "plain"; settled at its first prompts.
+    """The engine that computes this model's next tokens: "prefix tree" or "plain"; settled at its first prompts.
 
     prompts: [context][query] tokens. All queries after two of the contexts are read in the fast way, as a study has
     them, and some of these in the plain way, too.
@@ -94,7 +94,7 @@ def _difference(
 ) -> str | None:
     """What is wrong with the fast way; plain: the log-distributions (contexts, V) of some queries the plain way."""
     try:
-        shared = SharedBeginnings(model, prompts)
+        shared = SharedPrefixes(model, prompts)
         kept = _Kept(shared.largest, len(prompts))
         for places in shared.read(kept.take):
             for row, place in enumerate(places):
@@ -103,9 +103,9 @@ def _difference(
                 fast = Distributions.of(kept.logits[row]).log_probs()
                 apart = divergence(plain[place].double(), fast.double())
                 if not is_rounding(apart, model.dtype):
-                    return f"shared beginnings change its answers by {apart:.2g} nats"
+                    return f"shared prefixes change its answers by {apart:.2g} nats"
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
         if is_out_of_memory(error):
             raise
-        return f"shared beginnings cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})"
+        return f"shared prefixes cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})"
     return None

@@ -20,7 +20,7 @@ from tasks.scoring.next_token.by_query import PREFIX_TREE
 from tasks.scoring.next_token.distributions import Distributions
 from tasks.scoring.next_token.plain import read_plain
 from tasks.scoring.next_token.prompts import Tokens, common_prefix_length, shortened, tokenized_prompts
-from tasks.scoring.next_token.shared import Pass, SharedBeginnings
+from tasks.scoring.next_token.shared import Pass, SharedPrefixes
 
 # Prompts whose tokens are held at once, and distributions whose float32 copies are.
 _PROMPTS_AT_ONCE = 50_000
@@ -45,13 +45,13 @@ def complete_answers(
     answers: Sequence[str],
     *,
     stops: Sequence[int],
-    way: str,
+    engine: str,
     memory: int | None = None,
 ) -> CompleteAnswers:
     """The log-probability of every complete answer to every query after every context.
 
     answers: different texts, put behind a query after a space if the query does not end with one. stops: the tokens
-    that end an answer. way: the engine's name for how the model is read. memory: the bytes that may be filled beside
+    that end an answer. engine: the name of the engine that reads the model. memory: the bytes that may be filled beside
     the model.
     Raises ScoreError for a prompt that does not fit the model, or one that shares no token with its answers.
     """
@@ -60,7 +60,7 @@ def complete_answers(
     parts = []
     for start in range(0, len(queries), some):
         asked = _Asked(model, _prompts(model, contexts, queries[start : start + some], answers), len(answers), look_up)
-        if way == PREFIX_TREE:
+        if engine == PREFIX_TREE:
             asked.read(memory)
         else:
             asked.read_plain()
@@ -90,9 +90,7 @@ class _Asked:
         """Computes them with what prompts share read once: a query's answers are a tree behind its last token."""
         starts = range(0, len(self._prompts[0]), self._each)
         units = [range(start, start + self._each) for start in starts]
-        shared = SharedBeginnings(
-            self._model, self._prompts, units=units, entries=self._each, inner=True, memory=memory
-        )
+        shared = SharedPrefixes(self._model, self._prompts, units=units, entries=self._each, inner=True, memory=memory)
         for _ in shared.read(self._take):
             pass
 
@@ -100,24 +98,24 @@ class _Asked:
     def read_plain(self) -> None:
         """Computes them from whole prompts, one for each token that is looked up."""
         for query, context in np.ndindex(*self.sound.shape):
-            beginning, wholes, lookup = self._of(query, context)
-            prompts = [wholes[answer][: len(beginning) + depth] for answer, depth in lookup.places]
+            prefix, wholes, lookup = self._of(query, context)
+            prompts = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.places]
             self._keep([query], [context], [lookup], read_plain(self._model, prompts).unsqueeze(0))
 
     @torch.inference_mode()
     def _take(self, one: Pass) -> None:
         lookups = [self._of(query, one.contexts[0])[2] for query in one.units]
         nodes = [
-            paths[answer][len(beginning) + depth - 1]
-            for (beginning, *paths), lookup in zip(one.paths, lookups, strict=True)
+            paths[answer][len(prefix) + depth - 1]
+            for (prefix, *paths), lookup in zip(one.paths, lookups, strict=True)
             for answer, depth in lookup.places
         ]
         self._keep(one.units, one.contexts, lookups, one.reading.logits(nodes))
 
     def _of(self, query: int, context: int) -> tuple[Tokens, list[Tokens], "_LookUp"]:
-        """A prompt's beginning, the prompt with each of the answers, and what is to be looked up for it."""
-        beginning, *wholes = self._prompts[context][query * self._each : (query + 1) * self._each]
-        return beginning, wholes, self._look_up(tuple(tuple(whole[len(beginning) :]) for whole in wholes))
+        """A prompt's prefix, the prompt with each of the answers, and what is to be looked up for it."""
+        prefix, *wholes = self._prompts[context][query * self._each : (query + 1) * self._each]
+        return prefix, wholes, self._look_up(tuple(tuple(whole[len(prefix) :]) for whole in wholes))
 
     def _keep(
         self, queries: Sequence[int], contexts: Sequence[int], lookups: Sequence["_LookUp"], logits: torch.Tensor
@@ -135,9 +133,9 @@ class _Asked:
 class _LookUp:
     """Which logits make up the log-probabilities of complete answers.
 
-    tails: the answers' tokens behind the beginning that all of them share; stops: the tokens that end an answer.
+    tails: the answers' tokens behind the prefix that all of them share; stops: the tokens that end an answer.
     places: where a token is looked up, each place once, as an answer that comes by and how many of its tokens stand
-    before; the first is behind the beginning itself.
+    before; the first is behind the prefix itself.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:
@@ -167,7 +165,7 @@ class _LookUp:
         self._goes_on = torch.from_numpy(goes_on[ends]).to(device)
 
     def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
-        """log p of every complete answer: (B, answers) nats, float64.
+        """The log p of every complete answer: (B, answers) nats, float64.
 
         logits: (B, places, V); normaliser: (B, places) nats, their logsumexp.
         """

@@ -62,5 +62,5 @@ def divergence(p: torch.Tensor, q: torch.Tensor) -> float:
 
 
 def is_rounding(apart: float, dtype: str) -> bool:
-    """Whether a divergence of two ways is no more than what a number format rounds; not for a NaN."""
+    """Whether a divergence of two ways is no more than what a dtype rounds; not for a NaN."""
     return apart <= _ROUNDING.get(dtype, _ROUNDING_OF_SHORT_FORMATS)

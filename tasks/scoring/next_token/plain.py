@@ -67,7 +67,7 @@ def _single(model: LanguageModel, prompt: Tokens) -> str:
 
 
 def left_padded(tokens: Sequence[Tokens], device: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token ids padded on the left, and the mask of what is no padding: both (n, longest), int64."""
+    """Token ids padded on the left, and the mask of what is not padding: both (n, longest), int64."""
     longest = max(map(len, tokens))
     ids: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)
     mask: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)

@@ -17,7 +17,7 @@ from tasks.models.language_model import LanguageModel
 from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
 from tasks.scoring.next_token.tree import PrefixTree
 
-LayerKeys = list[tuple[torch.Tensor, torch.Tensor]]
+LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
 """For each layer its keys and values, (rows, heads, tokens, size of a head)."""
 
 
@@ -43,7 +43,7 @@ class ContextBatch:
 
     rows: list[int]
     lengths: torch.Tensor
-    keys: LayerKeys
+    keys: LayerCache
 
     @property
     def longest(self) -> int:
@@ -59,9 +59,9 @@ class ContextBatch:
 class _Keys:
     """What a model's attention takes for its cache: earlier keys and values stand before the new ones."""
 
-    def __init__(self, before: Sequence[LayerKeys], *, keep: bool) -> None:
+    def __init__(self, before: Sequence[LayerCache], *, keep: bool) -> None:
         self._before, self._keep = before, keep
-        self.new: LayerKeys = []
+        self.new: LayerCache = []
 
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
@@ -102,7 +102,7 @@ class Reading:
 
     def __init__(self, model: LanguageModel, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
         self._model, self._contexts, self._tree, self._keep = model, contexts, tree, keep
-        self._grown: list[LayerKeys] = []
+        self._grown: list[LayerCache] = []
 
     @torch.inference_mode()
     def logits(self, nodes: Sequence[int]) -> torch.Tensor:
@@ -169,7 +169,7 @@ def _masks(model: LanguageModel, distance: torch.Tensor) -> torch.Tensor | dict[
     """The additive mask (B, 1, n, seen); one for each type of layer where the model's layers see differently far."""
     types = set(_layer_types(model))
     masks = {"full_attention": _additive(model, distance >= 0)}
-    if looks_back(model):
+    if has_sliding_window(model):
         window = model.model.config.get_text_config().sliding_window
         masks["sliding_attention"] = _additive(model, (distance >= 0) & (distance < window))
         if types != {"full_attention", "sliding_attention"}:
@@ -178,7 +178,7 @@ def _masks(model: LanguageModel, distance: torch.Tensor) -> torch.Tensor | dict[
     return masks["full_attention"]
 
 
-def looks_back(model: LanguageModel) -> bool:
+def has_sliding_window(model: LanguageModel) -> bool:
     """Whether there are layers that look back no further than a window."""
     types = _layer_types(model)
     window = getattr(model.model.config.get_text_config(), "sliding_window", None)
@@ -193,7 +193,7 @@ def in_reach(model: LanguageModel, prompts: Sequence[Tokens]) -> bool:
     first, *others = {tuple(prompt) for prompt in prompts}
     if not others:
         return False
-    if not looks_back(model) or "full_attention" in _layer_types(model):
+    if not has_sliding_window(model) or "full_attention" in _layer_types(model):
         return True
     config = model.model.config.get_text_config()
     alike = min(common_prefix_length([first[::-1], other[::-1]], left=0) for other in others)

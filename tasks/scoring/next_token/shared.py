@@ -1,12 +1,12 @@
-"""Contexts x sequences with every shared beginning computed once, within a budget of memory.
+"""Contexts x sequences with every shared prefix computed once, within a budget of memory.
 
-All prompts of a context begin with the same tokens: these are read once, and their keys and values kept. What is left
+All prompts of a context begin with the same tokens: these are read once, and their KV cache is kept. What is left
 of the prompts is a tree, the same for all contexts as long as no token spans the seam of context and query. It is cut
-into bundles, and a bundle is read after a batch of contexts in one pass. Sequences that belong together, such as the
-answers to one query, are a unit and stay in one bundle.
+into batches, and each is read after a batch of contexts in one pass. Sequences that belong together, such as the
+answers to one query, are a unit and stay in one batch.
 
-Memory: half of the budget is for what the caller keeps of a bundle over all contexts, an eighth for the contexts' keys
-(what is more is read again for each bundle), a quarter for what a pass holds meanwhile. Where memory runs out all the
+Memory: half of the budget is for what the caller keeps of a batch over all contexts, an eighth for the contexts' keys
+(what is more is read again for each batch), a quarter for what a pass holds meanwhile. Where memory runs out all the
 same, the work of a pass is halved and goes on.
 """
 
@@ -21,10 +21,10 @@ from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, memory_budget
 from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
 from tasks.scoring.next_token.reading import ContextBatch, Reading, read_contexts
-from tasks.scoring.next_token.tree import PrefixTree, bundles
+from tasks.scoring.next_token.tree import PrefixTree, unit_batches
 
-NODES_OF_A_BUNDLE = {"cpu": 128, "cuda": 256}
-TOKENS_A_PASS = {"cpu": 4096, "cuda": 16384}
+NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
+TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +41,14 @@ class Pass:
     reading: Reading
 
 
-class SharedBeginnings:
+class SharedPrefixes:
     """Prompts of several contexts, to be read with what they share computed once.
 
     prompts: [context][sequence] whole prompts as tokens; units: places of the sequences that stay together, by default
     each alone; entries: how many numbers of the model's dtype the caller keeps of a unit and a context, by default as
     many as the vocabulary has; inner: whether logits are read at inner nodes of the trees, too, not only at the ends;
     keep: whether more tokens are to follow the trees; memory: the budget in bytes. largest: the units of the largest
-    bundle.
+    batch.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class SharedBeginnings:
         self._groups = _groups(model, prompts)
         self._kept = budget // 8 // len(self._groups)
         most = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
-        self._waiting = deque(bundles(self._groups[0].sequences, self._units, NODES_OF_A_BUNDLE[kind], most))
+        self._waiting = deque(unit_batches(self._groups[0].sequences, self._units, NODES_PER_BATCH[kind], most))
         self.largest = max(map(len, self._waiting))
         trees = [self._tree(units_of, group) for units_of in self._waiting for group in self._groups]
         longest = max(group.longest for group in self._groups)
@@ -81,8 +81,8 @@ class SharedBeginnings:
         # those of the context and, where more is to follow, those of the tree.
         inside = 12 * config.hidden_size + 4 * (getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
         seen = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
-        row = (read * vocabulary + tokens * inside + seen * keys_of_a_token(config)) * size
-        rows = max(1, min(TOKENS_A_PASS[kind] // tokens, budget // 4 // row))
+        row = (read * vocabulary + tokens * inside + seen * cache_per_token(config)) * size
+        rows = max(1, min(TOKENS_PER_PASS[kind] // tokens, budget // 4 // row))
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
@@ -117,13 +117,13 @@ class SharedBeginnings:
 
 
 class _Group:
-    """Contexts after whose beginnings the same tokens stand."""
+    """Contexts after whose prefixes the same tokens stand."""
 
     def __init__(self, model: LanguageModel, prompts: Sequence[Sequence[Tokens]], contexts: list[int]) -> None:
         lengths = {place: common_prefix_length(prompts[place]) for place in contexts}
         self._model = model
         self._contexts = sorted(contexts, key=lambda place: lengths[place])
-        self._beginnings = [prompts[place][0][: lengths[place]] for place in self._contexts]
+        self._prefixes = [prompts[place][0][: lengths[place]] for place in self._contexts]
         self._batches: dict[int, ContextBatch] = {}
         self.sequences = [prompt[lengths[contexts[0]] :] for prompt in prompts[contexts[0]]]
         self.longest = max(lengths.values())
@@ -134,7 +134,7 @@ class _Group:
             batch = self._batches.get(start)
             if batch is None:
                 stop = start + rows
-                batch = read_contexts(self._model, self._beginnings[start:stop], self._contexts[start:stop])
+                batch = read_contexts(self._model, self._prefixes[start:stop], self._contexts[start:stop])
                 if sum(one.bytes for one in self._batches.values()) + batch.bytes <= kept:
                     self._batches[start] = batch
             yield batch
@@ -152,7 +152,7 @@ def _groups(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> list[_
     return [_Group(model, prompts, contexts) for contexts in alike.values()]
 
 
-def keys_of_a_token(config: Any) -> int:
+def cache_per_token(config: Any) -> int:
     """How many numbers a token's keys and values are, over all layers."""
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads

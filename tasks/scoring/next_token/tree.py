@@ -52,8 +52,8 @@ class PrefixTree:
         return cls(tokens.to(device), (ancestors.sum(dim=1) - 1).to(device), ancestors.to(device), paths)
 
 
-def bundles(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, most: int) -> list[list[int]]:
-    """The units in bundles: at most `most` units and about `nodes` tree nodes each, at least one unit.
+def unit_batches(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, most: int) -> list[list[int]]:
+    """The units in batches: at most `most` units and about `nodes` tree nodes each, at least one unit.
 
     units: places of sequences that stay together. Units that begin alike come together. Gives units' places.
     """
@@ -61,17 +61,17 @@ def bundles(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: 
     made: list[list[int]] = []
     known: set[tuple[int, ...]] = set()
     for unit in order:
-        beginnings = set(_beginnings(sequences[place] for place in units[unit]))
-        if made and len(made[-1]) < most and len(known | beginnings) <= nodes:
+        prefixes = set(_prefixes(sequences[place] for place in units[unit]))
+        if made and len(made[-1]) < most and len(known | prefixes) <= nodes:
             made[-1].append(unit)
-            known |= beginnings
+            known |= prefixes
         else:
             made.append([unit])
-            known = beginnings
+            known = prefixes
     return made
 
 
-def _beginnings(sequences: Iterator[Tokens]) -> Iterator[tuple[int, ...]]:
+def _prefixes(sequences: Iterator[Tokens]) -> Iterator[tuple[int, ...]]:
     for sequence in sequences:
         for end in range(1, len(sequence) + 1):
             yield tuple(sequence[:end])

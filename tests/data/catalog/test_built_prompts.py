@@ -48,7 +48,7 @@ def test_four_queries_have_the_name_as_it_is(entity: str) -> None:
 
 
 @pytest.mark.parametrize("entity", NAMES.values(), ids=NAMES)
-def test_contexts_of_each_kind_have_both_names_and_end_their_line(entity: str) -> None:
+def test_contexts_have_both_names_and_end_their_line(entity: str) -> None:
     for name in catalog.relations():
         relation = catalog.relation(name)
         people = [Entity(entity, False, ANSWERS[0])]

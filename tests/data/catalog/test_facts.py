@@ -21,7 +21,7 @@ def test_a_relation_without_bundled_facts_has_none() -> None:
     assert catalog.facts("reverseCapital") == ()
 
 
-def test_every_id_of_a_fact_has_a_source_and_no_source_stands_without_an_id() -> None:
+def test_ids_of_facts_have_a_source() -> None:
     for fact in FACTS:
         assert bool(fact.id_source) == bool(fact.subject_id or fact.object_id), fact
 
@@ -31,7 +31,7 @@ def test_a_subject_has_one_object_and_a_label_one_subject() -> None:
     assert max(Counter((fact.relation, fact.subject_id) for fact in FACTS if fact.subject_id).values()) == 1
 
 
-def test_a_label_has_one_id_and_an_id_one_label_within_a_relation() -> None:
+def test_labels_and_ids_are_one_to_one_within_a_relation() -> None:
     objects = {(fact.relation, fact.object, fact.object_id) for fact in FACTS}
     assert len(objects) == len({(relation, label) for relation, label, _ in objects})
     assert len(objects) == len({(relation, identifier) for relation, _, identifier in objects})

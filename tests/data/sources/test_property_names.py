@@ -27,9 +27,7 @@ from data.sources.property_names import relation_of, relations_of
         ("", "place of burial", "placeOfBurial"),
     ],
 )
-def test_a_property_is_called_as_in_the_catalog_or_by_its_words_or_by_its_id(
-    property_id: str | None, words: str | None, relation: str
-) -> None:
+def test_a_property_is_named_by_catalog_words_or_id(property_id: str | None, words: str | None, relation: str) -> None:
     assert relation_of(property_id, words) == relation
 
 
@@ -39,8 +37,8 @@ def test_without_an_id_words_that_make_no_name_are_refused(words: str | None) ->
         relation_of(None, words)
 
 
-def test_what_is_no_id_is_refused_where_a_name_would_come_of_it() -> None:
-    with pytest.raises(InputError, match="not a Wikidata id"):
+def test_an_invalid_id_is_refused() -> None:
+    with pytest.raises(InputError, match="no Wikidata id"):
         relation_of("p641", "...")
 
 
@@ -54,13 +52,13 @@ def named(*listed: tuple[str, str | None]) -> dict[str, str]:
     return {str(key): str(name) for key, name in relations_of((WikidataId(p), words) for p, words in listed).items()}
 
 
-def test_a_property_of_a_list_has_one_name_that_of_its_first_words() -> None:
+def test_a_property_has_one_name_its_first() -> None:
     assert named(("P641", None), ("P641", "sport"), ("P641", "kind of sport"), ("P106", "job")) == {
         "P641": "sport", "P106": "occupation",
     }  # fmt: skip
 
 
-def test_properties_whose_words_make_one_name_are_called_by_their_ids() -> None:
+def test_properties_of_equal_words_are_called_by_ids() -> None:
     assert named(("P361", "part of"), ("P1", "Part-of"), ("P2", "partOF"), ("P3", "whole")) == {
         "P361": "P361", "P1": "P1", "P2": "P2", "P3": "whole",
     }  # fmt: skip

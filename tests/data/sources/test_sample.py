@@ -1,7 +1,6 @@
 import pytest
 
 from data import catalog
-from data.errors import UnknownName
 from data.records import PARTITIONS, SLOT, Partition, RelationName
 from data.sources import sample
 from data.sources.slots import UNASKABLE
@@ -17,11 +16,6 @@ def test_facts_are_those_of_the_relation_with_source_and_licence() -> None:
         assert fact.licence == sample.LICENCE
 
 
-def test_an_unknown_relation_is_answered_with_the_nearest_one() -> None:
-    with pytest.raises(UnknownName, match="no relation is named 'capitol'; did you mean 'capital'"):
-        sample.facts("capitol")
-
-
 @pytest.mark.parametrize("partition", PARTITIONS)
 def test_the_questions_of_the_sample_can_all_be_asked(partition: Partition) -> None:
     for question in sample.questions(partition):
@@ -35,8 +29,3 @@ def test_a_context_holds_its_answer_and_no_slot(partition: Partition) -> None:
         assert question.object in question.original_context
         assert question.replacement in question.counter_memory_context
         assert SLOT not in question.original_context + question.counter_memory_context
-
-
-def test_no_two_questions_have_the_same_id() -> None:
-    ids = [question.question_id for partition in PARTITIONS for question in sample.questions(partition)]
-    assert len(set(ids)) == len(ids) > 0

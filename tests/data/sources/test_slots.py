@@ -60,7 +60,7 @@ def test_a_broken_rule_has_its_flag(
     assert slots.flags_of(question, answers, answer, replacement) == (flag,)
 
 
-def test_an_answer_within_a_longer_word_is_not_in_the_question() -> None:
+def test_an_answer_within_a_longer_word_is_absent() -> None:
     assert slots.flags_of("Who is the Iranian singer?", ["Iran"], "Iran", "Peru") == ()
 
 
@@ -95,7 +95,7 @@ def test_a_snippet_is_found_again_from_its_two_contexts(snippet: str, answer: st
     assert found == snippet or len(snippet) == len(found)
 
 
-def test_of_one_word_for_both_answers_every_mention_is_a_slot_and_none_within_a_word() -> None:
+def test_equal_answers_make_every_mention_a_slot() -> None:
     context = "Iran, an Iranian state: Iran"
     assert slots.snippet_of(context, context, "Iran", "Iran") == "[ENTITY], an Iranian state: [ENTITY]"
 

@@ -74,6 +74,6 @@ def test_the_guide_explains_each_choice_as_the_sheet_does() -> None:
         assert f"| `{choice}` | {meaning} |" in guide
     for name in ("export", "import", "status"):
         assert f"swaymeter annotate {name}" in guide
-    for told in ("annotated: true", "swaymeter run STUDY.yaml"):
-        assert told in guide
+    for text in ("annotated: true", "swaymeter run STUDY.yaml"):
+        assert text in guide
     assert "annotated: false" in (DOCS / "questions.md").read_text(encoding="utf-8")

@@ -69,10 +69,10 @@ def test_other_facts_end_with_1_and_are_listed(swaymeter: Command, march: str, a
 
 
 def test_both_versions_are_printed_first(swaymeter: Command, march: str, april: str) -> None:
-    said = swaymeter("diff", march, april).out.splitlines()
+    lines = swaymeter("diff", march, april).out.splitlines()
     versions = [Dataset.of(path).version for path in (march, april)]
     about = "3 facts of 2 relations from YAGO, fetched 2026-03-01T12:00:00+00:00"
-    assert said[:4] == [
+    assert lines[:4] == [
         f"A  {march}", f"   version {versions[0]}: {about}", f"B  {april}", f"   version {versions[1]}: {about}",
     ]  # fmt: skip
     assert versions[0] != versions[1]
@@ -117,14 +117,14 @@ def test_twenty_changes_are_shown_by_default(swaymeter: Command, tmp_path: Path)
 def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> None:
     ended = swaymeter("diff", march, april, "--json", "--limit", "0")
     assert ended.code == 1
-    said = json.loads(ended.out)
-    assert said["differs"] is True
-    assert said["a"] == {
+    document = json.loads(ended.out)
+    assert document["differs"] is True
+    assert document["a"] == {
         "path": march, "version": Dataset.of(march).version, "facts": 3, "questions": 0, "sources": ["YAGO"],
         "retrieved": ["2026-03-01T12:00:00+00:00"] * 2, "warnings": [],
     }  # fmt: skip
-    assert said["not_compared"] == []
-    capital = said["relations"]["capital"]
+    assert document["not_compared"] == []
+    capital = document["relations"]["capital"]
     assert capital["same"] == 0
     assert [(one["subject"], one["object"]) for one in capital["gone"]] == [("Peru", "Lima")]
     assert [(one["subject"], one["query"]) for one in capital["added"]] == [("Kenya", "SELECT ?s ?o ?k")]
@@ -135,7 +135,7 @@ def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> No
             {"field": "subject_degree", "from": 120, "to": 121},
         ],
     }]  # fmt: skip
-    assert said["relations"]["father"] == {"added": [], "gone": [], "changed": [], "same": 1}
+    assert document["relations"]["father"] == {"added": [], "gone": [], "changed": [], "same": 1}
 
 
 def test_json_is_whole_whatever_the_names_are(swaymeter: Command, march: str, tmp_path: Path) -> None:

@@ -33,9 +33,7 @@ def on_screen(found: Difference) -> str:
     return screen.file.getvalue()
 
 
-def test_questions_are_told_beside_facts_with_what_they_are_asked_about(
-    swaymeter: Command, march: str, tmp_path: Path
-) -> None:
+def test_questions_are_listed_beside_facts(swaymeter: Command, march: str, tmp_path: Path) -> None:
     keep_questions(Path(march), "capital", STATIC)
     keep_questions(Path(march), "Persian Gulf", GULF)
     april = workspace(tmp_path / "april", NORWAY, PERU, FATHER)
@@ -44,9 +42,9 @@ def test_questions_are_told_beside_facts_with_what_they_are_asked_about(
     ended = swaymeter("diff", march, str(april))
     assert ended.code == 1
     assert "3 facts of 2 relations and 2 questions of 2 relations from Wikidata, YAGO, fetched" in ended.out
-    capital, asked = [line for line in ended.out.splitlines() if re.match("│ capital +│", line)]
+    capital, questions = [line for line in ended.out.splitlines() if re.match("│ capital +│", line)]
     assert [cell.strip() for cell in capital.split("│")[2:-1]] == ["0", "0", "0", "2"]
-    assert [cell.strip() for cell in asked.split("│")[2:-1]] == ["1", "0", "1", "0"]
+    assert [cell.strip() for cell in questions.split("│")[2:-1]] == ["1", "0", "1", "0"]
     assert ended.out.endswith(
         "\ncapital\n  + Peru → Oslo (static)\n"
         "  ~ Norway: partition static → temporal; edits 1 → 2; page views 1500.5 → 9.5\n"
@@ -60,8 +58,8 @@ def test_a_build_and_the_published_files_can_be_compared(swaymeter: Command, tmp
     write_questions(tmp_path / "published", [replace(STATIC, subject_popularity=2.0), replace(GULF, edits=7)])
     ended = swaymeter("diff", str(tmp_path / "published"), str(tmp_path / "build"))
     assert ended.code == 1
-    said = "not compared, since only one of them has it: counter-memory answer's Wikidata id, hidden edits"
-    assert said in ended.out
+    line = "not compared, since only one of them has it: counter-memory answer's Wikidata id, hidden edits"
+    assert line in ended.out
     assert "  ~ Norway: page views 2.0 → 1500.5\n" in ended.out
     assert "  ~ Persian Gulf (Iran): edits 7 → 3\n" in ended.out
 
@@ -69,10 +67,10 @@ def test_a_build_and_the_published_files_can_be_compared(swaymeter: Command, tmp
 def test_json_has_questions_apart(swaymeter: Command, march: str, tmp_path: Path) -> None:
     keep_questions(tmp_path / "b", "capital", STATIC)
     keep_questions(Path(march), "capital", replace(STATIC, edits=4))
-    said = json.loads(swaymeter("diff", march, str(tmp_path / "b"), "--json").out)
-    assert (said["a"]["facts"], said["a"]["questions"], said["b"]["facts"], said["b"]["questions"]) == (3, 1, 0, 1)
-    assert said["questions"]["not_compared"] == []
-    assert said["questions"]["relations"]["capital"] == {"added": [], "gone": [], "same": 0, "changed": [{
+    document = json.loads(swaymeter("diff", march, str(tmp_path / "b"), "--json").out)
+    assert [(document[side]["facts"], document[side]["questions"]) for side in "ab"] == [(3, 1), (0, 1)]
+    assert document["questions"]["not_compared"] == []
+    assert document["questions"]["relations"]["capital"] == {"added": [], "gone": [], "same": 0, "changed": [{
         "subject": "Norway", "subject_id": "Q20", "property_id": "P36", "page": None, "object": "Oslo",
         "partition": "static", "changes": [{"field": "edits", "from": 4, "to": 1}],
     }]}  # fmt: skip

@@ -126,8 +126,8 @@ def test_the_newest_counts_although_a_clock_was_set_back(
     assert annotate.standing(plan).agreement.counts == {"ada": {"accept": 1}}
 
 
-def test_of_a_sheet_with_an_error_nothing_is_imported(plan: Plan, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="row 3, column choice: 'aksept' is no choice"):
+def test_of_a_sheet_in_which_anything_is_wrong_nothing_is_taken(plan: Plan, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="row 3, column choice: 'aksept' is not a choice"):
         judge(plan, tmp_path / "ada.csv", "ada", choosing(plan, "accept", "aksept"))
     assert not (plan.workspace.root / "annotations").exists()
 

@@ -91,13 +91,13 @@ def test_a_study_uses_only_accepted_and_changed_questions(tmp_path: Path) -> Non
     plan = fetch(small_plan(tmp_path, questions={"partitions": ["static"], "per_partition": None, "annotated": True}))
     first, second, third, fourth, *others = questions_of(plan)
     for name in ("ada", "ben"):
-        said = choosing(plan, "accept", "change", "discard", "accept" if name == "ada" else "incomplete")
-        said[second.question] |= {"new question": "Who made it?", "new other answer": "Nobody"}
-        judge(plan, tmp_path / f"{name}.csv", name, said)
+        sheet = choosing(plan, "accept", "change", "discard", "accept" if name == "ada" else "incomplete")
+        sheet[second.question] |= {"new question": "Who made it?", "new other answer": "Nobody"}
+        judge(plan, tmp_path / f"{name}.csv", name, sheet)
     judged = build(Plan(plan.study, plan.workspace))
     assert judged.refused_partitions == {}
-    asked = [row for name in judged.question_relations() for row in judged.questions(name).read().to_pylist()]
-    texts = {row["question_id"]: (row["question"], row["replacement"], row["counter_memory_context"]) for row in asked}
+    chosen = [row for name in judged.question_relations() for row in judged.questions(name).read().to_pylist()]
+    texts = {row["question_id"]: (row["question"], row["replacement"], row["counter_memory_context"]) for row in chosen}
     assert texts == {
         first.question_id: (first.question, first.replacement, first.counter_memory_context),
         second.question_id: (

@@ -128,10 +128,10 @@ def test_exported_questions_can_be_read_again(swaymeter: Command, tmp_path: Path
     ended = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == f"{tmp_path / 'out'}: 3 static questions\n"
-    asked = [question for questions in plan.chosen_questions.values() for question in questions]
+    chosen = [question for questions in plan.chosen_questions.values() for question in questions]
     read = dynamicqa.questions(tmp_path / "out", "static")
     assert [(one.question, one.object, one.replacement, one.original_context) for one in read] == [
-        (one.question, one.object, one.replacement, one.original_context) for one in asked
+        (one.question, one.object, one.replacement, one.original_context) for one in chosen
     ]
     again = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
     assert again.code == 2

@@ -1,17 +1,13 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from data.errors import StudyFileError
 from flows.study import capabilities
-from flows.study.measures import MEASURES
 from tests.flows.study.study_files import changed_study
 
 
 def test_a_model_without_a_needed_capability_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MEASURES._items, "persuasion", replace(MEASURES["persuasion"], capability="next_token_logits"))
-    monkeypatch.setitem(MEASURES._items, "answers", replace(MEASURES["answers"], capability="samples"))
     monkeypatch.setattr(capabilities, "capabilities", lambda name: frozenset({"samples"}))
     with pytest.raises(StudyFileError, match="persuasion needs next_token_logits, which model a-model cannot") as error:
         capabilities.check_capabilities(changed_study(tmp_path))

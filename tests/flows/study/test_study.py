@@ -9,7 +9,7 @@ import pytest
 from data import catalog
 from data.sources.registry import FACT_SOURCES
 from data.sources.source import Access, FactsOptions, FactSource, FetchedFacts
-from flows.study.measures import MEASURES
+from tasks.measures import MEASURES
 from tests.flows.study.study_files import changed_study, refusal
 
 WIKIDATA = {"source": "wikidata"}
@@ -150,18 +150,15 @@ def test_listed_measures_take_their_defaults(tmp_path: Path) -> None:
     assert changed_study(tmp_path).parameters("answers")["samples"] == 2
 
 
-@pytest.mark.parametrize(
-    ("named", "requested"),
-    [
-        (["semantic_entropy"], ["answers", "semantic_entropy"]),
-        (["persuaded", "semantic_entropy"], ["answers", "semantic_entropy", "persuaded"]),
-        (["entity_independent_susceptibility"], ["persuasion", "entity_independent_susceptibility"]),
-    ],
-)
-def test_needed_measures_are_requested(named: list[str], requested: list[str], tmp_path: Path) -> None:
-    assert list(changed_study(tmp_path, measures=named).requested()) == requested
+def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:
+    outer = replace(MEASURES["persuaded"], name="outer", needs=("inner",))
+    inner = replace(MEASURES["persuaded"], name="inner", needs=("memorization_ratio",))
+    with MEASURES.added(outer), MEASURES.added(inner):
+        requested = list(changed_study(tmp_path, measures=["outer"]).requested())
+    assert requested == ["greedy_answers", "memorization_ratio", "outer", "inner"]
 
 
-def test_needs_are_followed_transitively(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MEASURES._items, "answers", replace(MEASURES["answers"], needs=("accuracy",)))
-    assert list(changed_study(tmp_path, measures=["persuaded"]).requested()) == ["answers", "accuracy", "persuaded"]
+def test_semantic_entropy_needs_no_coherent_persuasion(tmp_path: Path) -> None:
+    requested = changed_study(tmp_path, measures=["semantic_entropy"]).requested()
+    assert "answers" in requested
+    assert "coherent_persuasion" not in requested

@@ -19,14 +19,14 @@ def test_as_many_real_and_invented_entities_as_asked_for() -> None:
     assert len({entity.name for entity in entities}) == 8
 
 
-def test_a_real_entity_has_the_object_and_id_of_its_fact() -> None:
+def test_a_real_entity_has_object_and_id() -> None:
     by_subject = {fact.subject: fact for fact in FACTS}
     for entity in choose_entities(CAPITAL, FACTS, NAMES, real=5, invented=0, seed=0):
         fact = by_subject[entity.name]
         assert (entity.object, entity.wikidata_id) == (fact.object, fact.subject_id)
 
 
-def test_an_invented_entity_has_one_of_the_names_and_gets_an_object_of_the_facts() -> None:
+def test_an_invented_entity_gets_an_object() -> None:
     entities = choose_entities(CAPITAL, FACTS, NAMES, real=0, invented=6, seed=0)
     for entity in entities:
         assert entity.name in NAMES
@@ -35,7 +35,7 @@ def test_an_invented_entity_has_one_of_the_names_and_gets_an_object_of_the_facts
     assert len({entity.object for entity in entities}) > 1
 
 
-def test_the_same_seed_chooses_the_same_in_whatever_order_the_facts_come() -> None:
+def test_the_same_seed_chooses_the_same_entities() -> None:
     chosen = choose_entities(CAPITAL, FACTS, NAMES, real=4, invented=4, seed=1)
     assert choose_entities(CAPITAL, FACTS[::-1], NAMES, real=4, invented=4, seed=1) == chosen
     assert choose_entities(CAPITAL, FACTS, NAMES, real=4, invented=4, seed=2) != chosen
@@ -57,13 +57,13 @@ def test_too_few_names_are_said_with_what_to_do() -> None:
         choose_entities(CAPITAL, FACTS, NAMES, real=0, invented=10_000, seed=0)
 
 
-def test_a_name_that_a_real_entity_has_is_no_invented_one() -> None:
+def test_a_real_name_is_not_an_invented_one() -> None:
     real = FACTS[0].subject
     with pytest.raises(InputError, match="there are names for 0"):
         choose_entities(CAPITAL, FACTS, [real], real=0, invented=1, seed=0)
 
 
-def test_entities_of_a_graph_have_degrees_and_invented_ones_degree_0() -> None:
+def test_entities_of_a_graph_have_degrees() -> None:
     facts = [
         replace(fact, subject_degree=n, subject_relation_degree=1, other_objects=("Lima",))
         for n, fact in enumerate(FACTS)
@@ -76,7 +76,7 @@ def test_entities_of_a_graph_have_degrees_and_invented_ones_degree_0() -> None:
     assert (invented.degree, invented.relation_degree) == (0, 0)
 
 
-def test_the_best_known_entities_are_chosen_by_degree_whatever_the_seed() -> None:
+def test_the_best_known_entities_are_chosen_by_degree() -> None:
     facts = [replace(fact, subject_degree=n) for n, fact in enumerate(FACTS)]
     for seed in (0, 1):
         chosen = choose_entities(CAPITAL, facts, NAMES, real=3, invented=0, seed=seed, choice="degree")

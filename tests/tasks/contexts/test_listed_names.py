@@ -53,13 +53,13 @@ def test_what_is_no_name_is_left_out(answer: str) -> None:
     assert names_in(answer) == []
 
 
-def test_the_last_name_of_an_answer_that_was_cut_is_left_out() -> None:
+def test_the_last_name_of_a_cut_answer_is_left_out() -> None:
     assert names_in("Velmar\nPort Ostrand\nQuell-am", ended=False) == THREE[:2]
     assert names_in("Velmar, Port Ostrand, Quell-am", ended=False) == THREE[:2]
     assert names_in("Velm", ended=False) == []
 
 
-def test_proper_names_begin_with_a_capital_or_a_digit_as_half_of_their_words_do() -> None:
+def test_half_the_words_of_proper_names_are_capitalised() -> None:
     answer = "velmar glass\nVelmar\n4417 Velmar\nÉlmar\nLac de Velmar\nThe people of the sea"
     assert names_in(answer, proper=True) == ["Velmar", "4417 Velmar", "Élmar", "Lac de Velmar"]
     assert len(names_in(answer)) == 6

@@ -22,7 +22,7 @@ def ids(questions: Sequence[Question]) -> list[str]:
     return [question.question_id for question in questions]
 
 
-def test_as_many_questions_as_asked_for_in_whatever_order_they_come() -> None:
+def test_the_number_and_choice_of_questions_ignore_order() -> None:
     four = chosen(STATIC, count=4)
     assert len(set(ids(four))) == 4
     assert chosen(STATIC[::-1], count=4) == four

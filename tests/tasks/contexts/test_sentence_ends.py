@@ -13,7 +13,7 @@ def test_abbreviations_and_initials_end_no_sentence() -> None:
 
 
 @pytest.mark.parametrize("space", [letter for letter in ODD if letter.isspace() and letter != " "])
-def test_a_space_of_several_bytes_beside_a_point_is_a_space(space: str) -> None:
+def test_a_multibyte_space_is_a_space(space: str) -> None:
     text = f"She was born in{space}B{space}. He left{space}. So what?"
     assert "".join(sentences_of(text)) == text
     assert len(list(sentences_of(text))) == 3

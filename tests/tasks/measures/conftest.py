@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from data import catalog
-from data.records import Context, ContextKind, Query, RelationName
+from data.records import ContextKind, RelationName
 from data.sources import sample
 from data.storage.artifact import TableArtifact
 from tasks.contexts.entities import choose_entities, objects
@@ -67,6 +67,13 @@ class Study:
         """The stored rows of a measure, which is scored first where it is not."""
         self.score(name)
         return self.artifact(name).read().to_pylist()
+
+    def store(self, name: str, rows: Sequence[Row]) -> None:
+        """Stores rows of a measure as if they had been scored, with fillers in the columns that they lack."""
+        artifact, blank = self.artifact(name), {"VARCHAR": "-", "BIGINT": 0, "DOUBLE": 0.0, "BOOLEAN": True}
+        filled = {column.name: blank.get(column.type, []) for column in artifact.table.columns}
+        filled |= {"relation": "capital", "engine": "slots", "stand_in": None}
+        artifact.write(artifact.table.of([{**filled, **row} for row in rows]), {})
 
     def by_question(self, name: str) -> dict[tuple[str, str], Row]:
         """The stored rows of a measure by question and condition."""
@@ -130,8 +137,3 @@ def study(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> Study:
 def language_model(study: Study) -> Any:
     """The language model of the study."""
     return load_language_model(study.model, dtype="float32", device="cpu")
-
-
-def texts(items: Sequence[Query] | Sequence[Context]) -> list[str]:
-    """The texts of queries or contexts."""
-    return [item.text for item in items]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from data.errors import InputError, ModelError, UsageError
-from tasks.models import Entailment, bulk, identify_entailment, load_embedder, load_entailment
+from tasks.models import Entailment, batches, identify_entailment, load_embedder, load_entailment
 from tasks.models.entailment import EmbeddingStandIn, EntailmentModel
 from tests.tasks.models.tiny import save_embedder, save_entailment_model
 
@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    return lambda tokens: monkeypatch.setitem(bulk.TOKENS_A_BATCH, "cpu", tokens)
+    return lambda tokens: monkeypatch.setitem(batches.TOKENS_PER_BATCH, "cpu", tokens)
 
 
 def model(folder: Path) -> EntailmentModel:

@@ -6,7 +6,7 @@ import psutil
 import pytest
 import torch
 
-from tasks.models.memory import released
+from tasks.models.memory import release_memory
 
 MIB = 1 << 20
 
@@ -21,6 +21,6 @@ def test_memory_of_many_small_tensors_goes_back_to_the_machine() -> None:
     full = process.memory_info().rss
     assert full - before > 200 * MIB
     del tensors
-    released("cpu")
+    release_memory("cpu")
     assert process.memory_info().rss - before < 60 * MIB
     assert kept

@@ -204,11 +204,10 @@ def test_nan_is_raised_with_its_query_and_context() -> None:
         answer_set_persuasion(model, ["fine\n"], ["a query"], [["Oslo"], ["x-ray"]])
 
 
-def test_answers_without_any_probability_are_raised() -> None:
+def test_infinite_logit_is_raised_with_its_query_and_context() -> None:
     model = tiny_language_model()
     model.model.lm_head.bias = torch.nn.Parameter(torch.zeros(len(model.tokenizer)))
     with torch.no_grad():
         model.model.lm_head.bias[model.tokenizer("O")["input_ids"][0]] = -float("inf")
-    with pytest.raises(ScoreError, match=r"no answer of the set.*'a query' after the context 'fine"):
+    with pytest.raises(ScoreError, match=r"infinite logits.*'a query' after the context 'fine"):
         answer_set_persuasion(model, ["fine\n"], ["a query"], [["Oslo"], ["Odense"]])
-    assert answer_set_persuasion(model, ["fine\n", "x\n"], ["a query"], [["Oslo"], ["Rome"]]).mass.min() > 0

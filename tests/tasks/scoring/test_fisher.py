@@ -205,5 +205,5 @@ def test_nan_is_raised_with_its_query(top_k: int | None) -> None:
     model = tiny_language_model()
     with torch.no_grad():
         model.model.get_input_embeddings().weight[model.tokenizer("z")["input_ids"][0]] = float("nan")
-    with pytest.raises(ScoreError, match="nan, which is no score, for the query 'a zebra'"):
+    with pytest.raises(ScoreError, match="nan, not a valid score, for the query 'a zebra'"):
         fisher_susceptibility(model, ["a horse", "a zebra"], top_k=top_k)

@@ -31,7 +31,7 @@ def content(tmp_path: Path) -> bytes:
     return write(tmp_path / "published", "static", {**ROW, "subj": "Å, Norway"}).read_bytes()
 
 
-def test_a_file_is_brought_whole_and_only_once_and_nobody_need_say_who_asks(tmp_path: Path, content: bytes) -> None:
+def test_a_file_is_downloaded_once_without_a_contact(tmp_path: Path, content: bytes) -> None:
     folder = tmp_path / "new" / "folder"
     with serving(gzipped(content)) as server, session(tmp_path, server) as opened:
         dynamicqa.download(folder, "static", opened)
@@ -65,9 +65,7 @@ def test_a_service_that_is_busy_is_asked_again(tmp_path: Path, content: bytes) -
     [b"<html>welcome</html>", b"", b"id,subj\r\n", b"\xff\xfe", b'{"message": "Not Found"}'],
     ids=["a page", "nothing", "another table", "no text", "JSON"],
 )
-def test_what_is_not_the_published_file_is_neither_written_nor_kept(
-    body: bytes, tmp_path: Path, content: bytes
-) -> None:
+def test_another_file_is_neither_written_nor_cached(body: bytes, tmp_path: Path, content: bytes) -> None:
     with serving(Say(body), Say(content)) as server, session(tmp_path, server) as opened:
         with pytest.raises(ServiceError, match=r"Static_final\.csv of the published DynamicQA could not be fetched"):
             dynamicqa.download(tmp_path / "new", "static", opened)
@@ -76,7 +74,7 @@ def test_what_is_not_the_published_file_is_neither_written_nor_kept(
     assert (tmp_path / "new" / "Static_final.csv").read_bytes() == content
 
 
-def test_a_file_that_was_cut_at_the_service_is_refused_with_its_line(tmp_path: Path, content: bytes) -> None:
+def test_a_truncated_download_is_refused_with_its_line(tmp_path: Path, content: bytes) -> None:
     said = r"not the published CSV: Static_final\.csv, line 2: has no end"
     with (
         serving(Say(content[:-9])) as server,
@@ -87,7 +85,7 @@ def test_a_file_that_was_cut_at_the_service_is_refused_with_its_line(tmp_path: P
 
 
 @pytest.mark.parametrize("say", [Say(status=404), Say(status=500), Say(drop=True)], ids=["404", "500", "dropped"])
-def test_a_download_that_fails_says_what_to_do_and_leaves_nothing(say: Say, tmp_path: Path) -> None:
+def test_a_failed_download_says_what_to_do(say: Say, tmp_path: Path) -> None:
     folder = tmp_path / "new"
     with serving(say) as server, session(tmp_path, server) as opened, pytest.raises(ServiceError) as raised:
         dynamicqa.download(folder, "static", opened)

@@ -29,7 +29,7 @@ def said(one: Question) -> Question:
     return replace(one, **NO_PLACE)
 
 
-def test_questions_of_any_source_are_read_back_as_far_as_the_layout_says_them(tmp_path: Path) -> None:
+def test_exported_questions_are_read_back(tmp_path: Path) -> None:
     questions = [question(partition="static", edits=1), question(), disputed()]
     assert list(map(said, again(tmp_path, *questions))) == list(map(said, questions))
 
@@ -50,7 +50,7 @@ def test_the_files_have_the_published_columns_and_line_ends(tmp_path: Path) -> N
     )
 
 
-def test_what_is_not_known_is_left_empty_and_rows_are_numbered(tmp_path: Path) -> None:
+def test_unknown_values_are_left_empty_and_rows_numbered(tmp_path: Path) -> None:
     unknown = dict.fromkeys(
         ("subject_id", "property_id", "object_id", "edits", "subject_popularity", "object_popularity", "property",
          "replacement_quality", "list_id")
@@ -102,14 +102,14 @@ def test_hostile_texts_come_back_as_they_were(text: str, tmp_path: Path) -> None
         (disputed(counter_memory_context="Peru and its Peruvian coast."), "its two contexts do not come from one"),
     ],
 )  # fmt: skip
-def test_a_question_that_has_no_place_is_left_out_and_said(strange: Question, why: str, tmp_path: Path) -> None:
+def test_a_question_without_place_is_left_out(strange: Question, why: str, tmp_path: Path) -> None:
     (left,) = write_questions(tmp_path, [question(), strange, disputed()])
     assert left.question == strange
     assert left.why.startswith(why)
     assert len(dynamicqa.questions(tmp_path, "temporal")) == len(dynamicqa.questions(tmp_path, "disputable")) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_said_and_none_of_the_files_changes(tmp_path: Path) -> None:
+def test_an_unwritable_folder_changes_no_file(tmp_path: Path) -> None:
     again(tmp_path, question())
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     (tmp_path / "file").write_text("")

@@ -60,7 +60,7 @@ def test_a_row_says_in_which_line_it_begins(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_a_missing_column_is_named_unless_a_copy_may_lack_it(partition: Partition, tmp_path: Path) -> None:
+def test_a_missing_column_is_named_unless_optional(partition: Partition, tmp_path: Path) -> None:
     row = DISPUTED if partition == "disputable" else ROW
     for column in COLUMNS[partition]:
         file = write(tmp_path, partition, row, columns=[name for name in COLUMNS[partition] if name != column])
@@ -75,12 +75,12 @@ def test_a_missing_column_is_named_unless_a_copy_may_lack_it(partition: Partitio
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        (HEADER + ",notes", "has a column 'notes', which is none of the published; remove it"),
-        (HEADER + ",Context", "has a column 'Context', which is none of the published; did you mean 'context'?"),
+        (HEADER + ",notes", "has a column 'notes', which is not a published one; remove it"),
+        (HEADER + ",Context", "has a column 'Context', which is not a published one; did you mean 'context'?"),
         (HEADER + ",obj", "has the column obj twice"),
         (HEADER + ",", "has the column '' (the index) twice"),
         (HEADER.replace("obj,replace_name", "replace_name,obj"), "has the column replace_name where obj is published"),
-        ("<html>log in</html>", "is no CSV but a web page: '<html>log in</html>"),
+        ("<html>log in</html>", "is not CSV but a web page: '<html>log in</html>"),
         ("just,one,line", "has no column id, subj, question, "),
         ("\x1b[2J" + HEADER[1:], "has no column id"),
     ],
@@ -111,21 +111,21 @@ def asks(question: str) -> str:
         (asks('What "is" it?'), "line 2, column question: is quoted otherwise"),
         (
             asks('"What? not closed'),
-            "line 2: is no CSV: unexpected end of data; a quote may be missing or never closed",
+            "line 2: is not CSV: unexpected end of data; a quote may be missing or never closed",
         ),
-        (asks('"What" is it?'), "line 2: is no CSV: ',' expected after"),
+        (asks('"What" is it?'), "line 2: is not CSV: ',' expected after"),
         (asks('"a\r\nb"'), "line 2, column question: holds the control character U+000D"),
         (asks("a\0b"), "line 2, column question: holds the control character U+0000"),
-        (asks("a\rb"), "line 2: is no CSV: new-line character"),
-        (asks("x" * 200_000), "line 2: is no CSV: field larger than"),
+        (asks("a\rb"), "line 2: is not CSV: new-line character"),
+        (asks("x" * 200_000), "line 2: is not CSV: field larger than"),
         (f"{HEADER};\r\n".replace(",", ";"), "line 1: has no column id"),
         (f"\ufeff{HEADER}\r\n{SOUND}\r\n", "line 1: begins with a byte order mark; save it as UTF-8 without one"),
-        (f"{HEADER}\r\n{SOUND}\r\n".encode("utf-16"), "line 1: is no CSV in UTF-8: byte 1 of the line is 0xff"),
-        (asks("é").encode("latin-1"), "line 2: is no CSV in UTF-8: byte 10 of the line is 0xe9"),
-        (f"{HEADER}\r\n".encode() + b"\xed\xa0\x80", "line 2: is no CSV in UTF-8: byte 1 of the line is 0xed"),
+        (f"{HEADER}\r\n{SOUND}\r\n".encode("utf-16"), "line 1: is not CSV in UTF-8: byte 1 of the line is 0xff"),
+        (asks("é").encode("latin-1"), "line 2: is not CSV in UTF-8: byte 10 of the line is 0xe9"),
+        (f"{HEADER}\r\n".encode() + b"\xed\xa0\x80", "line 2: is not CSV in UTF-8: byte 1 of the line is 0xed"),
     ],
 )
-def test_what_could_be_read_as_something_else_is_refused_with_its_line(text: str | bytes, said: str) -> None:
+def test_ambiguous_text_is_refused_with_its_line(text: str | bytes, said: str) -> None:
     assert refused(text).startswith(f"Some.csv, {said}")
 
 
@@ -134,7 +134,7 @@ def test_an_empty_file_is_refused() -> None:
 
 
 @pytest.mark.parametrize("folder", ["missing", "file"])
-def test_a_folder_that_is_none_is_named_with_what_belongs_in_it(folder: str, tmp_path: Path) -> None:
+def test_a_missing_folder_is_named_with_its_files(folder: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"Static_final.csv cannot be read: .*; expected the folder of .*Disputable"):
         dynamicqa.questions(tmp_path / folder, "static")

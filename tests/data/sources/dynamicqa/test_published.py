@@ -29,7 +29,7 @@ def test_a_row_becomes_a_question_with_its_two_contexts(tmp_path: Path) -> None:
     assert question.flags == ()
 
 
-def test_a_property_of_the_catalog_gives_the_relation_its_name_there(tmp_path: Path) -> None:
+def test_a_property_of_the_catalog_names_the_relation(tmp_path: Path) -> None:
     write(tmp_path, "static", ROW, {**PERU, "prop_id": "P999999", "prop": "Twinned town of"})
     relations = [question.relation for question in dynamicqa.questions(tmp_path, "static")]
     assert relations == ["capital", "twinnedTownOf"]
@@ -54,7 +54,7 @@ def test_a_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> 
         ("", None, None),
     ],
 )
-def test_the_page_of_a_disputed_sentence_is_told_by_its_place(
+def test_the_page_of_a_dispute_comes_from_its_place(
     said: str, page: str | None, revision: int | None, tmp_path: Path
 ) -> None:
     question = one(tmp_path, "disputable", {**DISPUTED, "subj": page or "Persian Gulf", "dir_info": said})
@@ -87,7 +87,7 @@ def test_the_page_of_a_disputed_sentence_is_told_by_its_place(
         ({"obj_id": "Q" + "9" * 40}, slots.MALFORMED_ID),
     ],
 )  # fmt: skip
-def test_a_row_that_breaks_a_rule_is_flagged_and_not_lost(changed: dict[str, str], flag: str, tmp_path: Path) -> None:
+def test_a_row_that_breaks_a_rule_is_flagged(changed: dict[str, str], flag: str, tmp_path: Path) -> None:
     write(tmp_path, "temporal", {**temporal(ROW), **changed}, temporal(PERU))
     broken, sound = dynamicqa.questions(tmp_path, "temporal")
     assert broken.flags == (flag,)
@@ -126,7 +126,7 @@ def test_a_row_that_is_there_twice_is_asked_once(tmp_path: Path) -> None:
     assert slots.DUPLICATE_ID in slots.UNASKABLE
 
 
-def test_a_subject_that_was_cut_from_its_page_s_title_is_flagged(tmp_path: Path) -> None:
+def test_a_subject_cut_from_the_page_title_is_flagged(tmp_path: Path) -> None:
     row = {**DISPUTED, "subj": "Same", "dir_info": "./result/Same-sex marriage-1/2"}
     assert one(tmp_path, "disputable", row).flags == (slots.SUBJECT_IS_NOT_PAGE,)
 
@@ -161,25 +161,25 @@ def test_hostile_texts_are_kept_as_they_are(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "cell", "said"),
     [
-        ("possible_answers", "['Oslo']", "is no JSON list"),
-        ("possible_answers", '{"a": 1}', "is no JSON list"),
-        ("possible_answers", '["Oslo", "Chris', "is no JSON list"),
-        ("possible_answers", "[" * 5000, "is no JSON list"),
-        ("possible_answers", '["Oslo", null]', "holds what is no text, None"),
-        ("possible_answers", '["Oslo", " "]', "holds what is no text, ' '"),
-        ("possible_answers", '["Oslo", "\\ud800"]', "holds what is no text"),
-        ("num_edits", "often", "is no number: 'often'"),
-        ("num_edits", "inf", "is no number: 'inf'"),
-        ("num_edits", "1_0", "is no number"),
-        ("num_edits", "٣", "is no number"),
-        ("num_edits", "1.7", "is no whole number: '1.7'"),
-        ("num_edits", "-1", "is no count: '-1'"),
-        ("num_edits", "1e300", "is no count: '1e300'"),
-        ("s_pop", "1,500", "is no number"),
-        ("s_pop_new", "many", "is no number"),
-        ("o_pop", "1e999", "is no number"),
-        ("o_pop_new", "-3.0", "is no count"),
-        ("replace_quality", "close", "is no number"),
+        ("possible_answers", "['Oslo']", "is not a JSON list"),
+        ("possible_answers", '{"a": 1}', "is not a JSON list"),
+        ("possible_answers", '["Oslo", "Chris', "is not a JSON list"),
+        ("possible_answers", "[" * 5000, "is not a JSON list"),
+        ("possible_answers", '["Oslo", null]', "holds what is not text, None"),
+        ("possible_answers", '["Oslo", " "]', "holds what is not text, ' '"),
+        ("possible_answers", '["Oslo", "\\ud800"]', "holds what is not text"),
+        ("num_edits", "often", "is not a number: 'often'"),
+        ("num_edits", "inf", "is not a number: 'inf'"),
+        ("num_edits", "1_0", "is not a number"),
+        ("num_edits", "٣", "is not a number"),
+        ("num_edits", "1.7", "is not a whole number: '1.7'"),
+        ("num_edits", "-1", "is not a count: '-1'"),
+        ("num_edits", "1e300", "is not a count: '1e300'"),
+        ("s_pop", "1,500", "is not a number"),
+        ("s_pop_new", "many", "is not a number"),
+        ("o_pop", "1e999", "is not a number"),
+        ("o_pop_new", "-3.0", "is not a count"),
+        ("replace_quality", "close", "is not a number"),
     ],
 )
 def test_a_malformed_value_is_named_with_file_line_and_column(
@@ -193,7 +193,7 @@ def test_a_malformed_value_is_named_with_file_line_and_column(
 
 
 @pytest.mark.parametrize("words", ["...", "1st place"])
-def test_a_property_without_an_id_or_words_that_make_a_name_is_refused(words: str, tmp_path: Path) -> None:
+def test_a_property_without_a_usable_name_is_refused(words: str, tmp_path: Path) -> None:
     file = write(tmp_path, "static", {**ROW, "prop_id": "", "prop": words})
     with pytest.raises(InputError, match=f"^{file}, line 2, column prop: makes no relation name: '{words}'"):
         dynamicqa.questions(tmp_path, "static")

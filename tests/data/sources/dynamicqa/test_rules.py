@@ -33,9 +33,7 @@ FLAGS: dict[Partition, dict[str, int]] = {
 
 @with_published
 @pytest.mark.parametrize(("partition", "count"), [("static", 1250), ("temporal", 1247), ("disputable", 347)])
-def test_the_published_questions_are_all_read_and_flagged_with_the_rules_they_break(
-    partition: Partition, count: int
-) -> None:
+def test_published_questions_are_read_and_flagged(partition: Partition, count: int) -> None:
     questions = dynamicqa.questions(PUBLISHED, partition)
     assert len(questions) == count
     assert len({question.question_id for question in questions}) == count
@@ -50,7 +48,7 @@ def test_the_published_questions_are_all_read_and_flagged_with_the_rules_they_br
 
 
 @with_published
-def test_rules_of_the_published_rows_are_those_that_their_texts_break() -> None:
+def test_flags_of_published_rows_match_their_texts() -> None:
     by_id: dict[str | None, Any] = {one.list_id: one for one in dynamicqa.questions(PUBLISHED, "static")}
     rows = read_rows(PUBLISHED / dynamicqa.FILES["static"], "static").rows
     raw = {row.cells["id"]: row.cells for row in rows}

@@ -70,7 +70,7 @@ def test_what_is_no_number_is_none(value: str) -> None:
     assert text(Literal(value, XSD + "double"), COUNT) is None
 
 
-def test_a_number_has_its_unit_by_name_by_iri_or_from_the_relation() -> None:
+def test_a_number_has_its_unit() -> None:
     no_unit = replace(HEIGHT, unit=None)
     assert text(Literal("+828", METRE), no_unit, {METRE: "metre"}) == "828 metre"
     assert text(Literal("828.0", METRE), no_unit) == "828 metre"
@@ -80,12 +80,12 @@ def test_a_number_has_its_unit_by_name_by_iri_or_from_the_relation() -> None:
     assert text(Literal("828", XSD + "decimal"), no_unit) == "828"
 
 
-def test_a_unit_that_the_relation_has_in_the_plural_is_said_so_and_another_one_stays() -> None:
+def test_a_plural_unit_of_the_relation_is_used() -> None:
     assert text(Literal("828", METRE), HEIGHT) == "828 metres"
     assert text(Literal("828", YAGO + "Foot"), HEIGHT) == "828 foot"
 
 
-def test_a_unit_that_has_only_a_number_for_a_name_makes_no_answer() -> None:
+def test_a_unit_without_a_name_makes_no_answer() -> None:
     numbered = "http://www.wikidata.org/entity/Q11573"
     assert text(Literal("828", numbered), HEIGHT) is None
     assert text(Literal("828", numbered), HEIGHT, {numbered: "metre"}) == "828 metres"
@@ -137,7 +137,7 @@ def test_values_of_other_types_are_their_text() -> None:
         ("x" * LONGEST, "x" * LONGEST),
     ],
 )
-def test_a_name_is_one_visible_line_and_otherwise_as_it_is(name: str, read: str) -> None:
+def test_a_name_is_one_visible_line(name: str, read: str) -> None:
     assert plain(name) == read
 
 

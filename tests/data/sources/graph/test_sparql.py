@@ -105,13 +105,13 @@ NO_RESULTS = ["ask", "page", "list", "row", "term", "half", "kind", "datatype", 
 
 
 @pytest.mark.parametrize("answer", NO_RESULTS)
-def test_what_is_no_result_is_an_error_that_names_the_service_and_no_timeout(answer: str, endpoint: Endpoint) -> None:
+def test_an_invalid_result_is_an_error_of_the_service(answer: str, endpoint: Endpoint) -> None:
     with pytest.raises(ServiceError, match=r"YAGO \(http://127") as refused:
         endpoint.select(answer)
     assert refused.type is ServiceError
 
 
-def test_a_bad_answer_kept_by_an_earlier_version_is_asked_for_anew(tmp_path: Path) -> None:
+def test_a_bad_cached_response_is_requested_again(tmp_path: Path) -> None:
     answers = iter([RECORDED["busy"], RECORDED["literals"]])
     with answering(lambda request, query: next(answers)) as address, asking(address, tmp_path) as endpoint:
         endpoint._session.ask({"query": "SELECT"}, method="POST", accept=RESULTS)
@@ -120,7 +120,7 @@ def test_a_bad_answer_kept_by_an_earlier_version_is_asked_for_anew(tmp_path: Pat
 
 @pytest.mark.parametrize("key", ["error", "exception"])
 @pytest.mark.parametrize("said", ["Operation timed out.", {"message": "the query was cancelled"}])
-def test_an_error_that_says_that_time_ran_out_is_a_timeout(key: str, said: object, tmp_path: Path) -> None:
+def test_an_error_about_time_is_a_timeout(key: str, said: object, tmp_path: Path) -> None:
     body = json.dumps({key: said, "status": "ERROR"}).encode()
     ran_out = pytest.raises(ServiceTimeout, match=r"YAGO \(http.*(timed out|cancelled).*; ask for less")
     with answering(lambda *_: (200, RESULTS, body)) as address, asking(address, tmp_path) as endpoint, ran_out:
@@ -130,11 +130,11 @@ def test_an_error_that_says_that_time_ran_out_is_a_timeout(key: str, said: objec
 def test_an_error_is_told_in_the_words_of_the_service(endpoint: Endpoint) -> None:
     with pytest.raises(ServiceError, match=r"answered with an error: busy$"):
         endpoint.select("busy")
-    with pytest.raises(ServiceError, match=r'no result of a SELECT query, {"head": {}, "boolean": true}; is its'):
+    with pytest.raises(ServiceError, match=r'not the result of a SELECT query, {"head": {}, "boolean": true}; is its'):
         endpoint.select("ask")
 
 
-def test_a_missing_term_and_a_strange_count_name_where_they_come_from() -> None:
+def test_missing_terms_and_invalid_counts_name_their_source() -> None:
     assert count(Literal("12")) == 12
     for said in (Literal("many"), Literal("-1"), Uri("urn:x:1")):
         with pytest.raises(ServiceError, match=r"^http://a\.example/ answered .* where a count was asked for"):
@@ -159,9 +159,7 @@ def unescaped_first(query: str) -> str:
 @pytest.mark.parametrize("name", ATTACKS)
 @pytest.mark.parametrize("language", ["en", None])
 @pytest.mark.parametrize("read", [str, unescaped_first])
-def test_a_text_in_a_query_is_that_text_and_nothing_else(
-    name: str, language: str | None, read: Callable[[str], str]
-) -> None:
+def test_a_text_in_a_query_is_only_text(name: str, language: str | None, read: Callable[[str], str]) -> None:
     store = ox.Store()
     label, there = ox.NamedNode("http://a.example/label"), ox.NamedNode("http://a.example/there")
     store.add(ox.Quad(there, label, ox.Literal(name, language=language)))
@@ -175,7 +173,7 @@ def test_a_text_in_a_query_is_that_text_and_nothing_else(
 def test_half_a_character_and_a_strange_language_are_refused() -> None:
     with pytest.raises(InputError, match="half of a character"):
         string("\ud800")
-    with pytest.raises(InputError, match="no language tag"):
+    with pytest.raises(InputError, match="not a language tag"):
         string("x", 'en" }')
 
 

@@ -15,7 +15,7 @@ from tests.data.sources.graph.yago_graph import COUNTRIES, RELATIONS, relation_n
 from tests.data.sources.graph.yago_nasty import NASTY
 
 
-def test_the_graph_of_the_tests_is_large_and_the_same_every_time(turtle: Path, dump: Dump, tmp_path: Path) -> None:
+def test_the_test_graph_is_large_and_constant(turtle: Path, dump: Dump, tmp_path: Path) -> None:
     assert write_graph(tmp_path / "again.ttl") > 2_500
     assert (tmp_path / "again.ttl").read_bytes() == turtle.read_bytes()
     predicates = dump.select("SELECT DISTINCT ?p WHERE { ?s ?p ?o }").rows
@@ -24,9 +24,7 @@ def test_the_graph_of_the_tests_is_large_and_the_same_every_time(turtle: Path, d
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_a_server_and_a_dump_of_the_same_graph_give_the_same_facts(
-    relation: str, endpoint: Endpoint, dump: Dump
-) -> None:
+def test_a_server_and_a_dump_give_the_same_facts(relation: str, endpoint: Endpoint, dump: Dump) -> None:
     asked = yago.facts(endpoint, relation_named(relation), pairs=15, seed=7)
     loaded = yago.facts(dump, relation_named(relation), pairs=15, seed=7)
     assert said(asked.facts) == said(loaded.facts)
@@ -63,7 +61,7 @@ def test_degrees_count_the_triples_that_an_entity_is_part_of(tmp_path: Path) -> 
     assert {fact.licence for fact in facts.values()} == {"CC BY 4.0"}
 
 
-def test_a_relation_degree_counts_the_side_of_the_fact_and_a_degree_both_with_a_loop_once(tmp_path: Path) -> None:
+def test_relation_degree_counts_the_side_of_the_fact(tmp_path: Path) -> None:
     store = graph(
         tmp_path,
         """
@@ -109,7 +107,7 @@ def test_of_a_reversed_relation_no_text_is_asked_about(dump: Dump) -> None:
     assert "A name that is no entity" not in by_subject(dump, "reverseDirector")
 
 
-def test_a_value_that_is_no_entity_has_no_iri_and_no_degree(dump: Dump) -> None:
+def test_a_literal_value_has_no_iri_or_degree(dump: Dump) -> None:
     everest = by_subject(dump, "elevation")["Mount Everest"]
     assert everest.object == "8849 metres"
     assert (everest.object_uri, everest.object_id) == (None, None)
@@ -117,7 +115,7 @@ def test_a_value_that_is_no_entity_has_no_iri_and_no_degree(dump: Dump) -> None:
     assert everest.subject_degree == 4
 
 
-def test_a_fact_says_where_it_was_asked_what_and_when_and_can_be_asked_for_again(endpoint: Endpoint) -> None:
+def test_a_fact_says_where_and_when_it_was_retrieved(endpoint: Endpoint) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     for fact in yago.facts(endpoint, relation_named("birthPlace"), pairs=20, seed=4).facts:
         assert fact.query is not None
@@ -139,7 +137,7 @@ def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
     assert yago.existing(endpoint, []) == set()
 
 
-def test_names_in_no_language_and_in_those_of_the_generator_exist_too(tmp_path: Path) -> None:
+def test_names_without_language_exist_too(tmp_path: Path) -> None:
     names = {"de": "Dorf", "nb": "Bygd", "pl": "Wieś", "zu": "Idolobhana", "tw": "Akuraa"}
     labels = " , ".join(f'"{name}"@{language}' for language, name in names.items())
     store = graph(
@@ -148,7 +146,7 @@ def test_names_in_no_language_and_in_those_of_the_generator_exist_too(tmp_path: 
     assert yago.existing(store, [*names.values(), "Bare", "Falu", "7", "dorf"]) == {*names.values(), "Bare"}
 
 
-def test_a_query_looks_for_about_as_many_texts_as_a_service_bears(dump: Dump) -> None:
+def test_a_query_looks_up_a_bounded_number_of_texts(dump: Dump) -> None:
     asked = Changed(dump, lambda query, rows: rows)
     assert yago.existing(asked, [f"Nowhere {number}" for number in range(120)]) == set()
     texts = [query.count('"Nowhere ') for query in asked.queries]
@@ -156,7 +154,7 @@ def test_a_query_looks_for_about_as_many_texts_as_a_service_bears(dump: Dump) ->
     assert yago.TEXTS / 2 < max(texts) <= yago.TEXTS
 
 
-def test_facts_say_the_source_and_licence_of_the_graph_that_was_asked(dump: Dump) -> None:
+def test_facts_say_source_and_licence_of_their_graph(dump: Dump) -> None:
     found = yago.facts(dump, relation_named("capital"), pairs=5, seed=1, source="Our graph", licence="CC0 1.0").facts
     assert {(fact.source, fact.licence) for fact in found} == {("Our graph", "CC0 1.0")}
 

@@ -59,7 +59,7 @@ def test_of_two_entities_of_one_name_the_first_stays(dump: Dump) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_true_of_another_entity_of_the_name_is_not_false_of_the_name(seed: int, tmp_path: Path) -> None:
+def test_truths_of_a_namesake_are_not_false(seed: int, tmp_path: Path) -> None:
     store = graph(
         tmp_path,
         """
@@ -80,7 +80,7 @@ def test_what_is_true_of_another_entity_of_the_name_is_not_false_of_the_name(see
     assert facts["Oldtown"].other_objects == ()
 
 
-def test_an_entity_of_the_name_has_all_its_objects_asked_for_though_one_pair_was_looked_at(tmp_path: Path) -> None:
+def test_a_namesake_has_all_its_objects_looked_up(tmp_path: Path) -> None:
     films = "".join(f'yago:F{n} rdfs:label "Film {n}"@en ; schema:director yago:P{n % 2} .\n' for n in range(60))
     store = graph(tmp_path, films + "".join(f'yago:P{n} rdfs:label "Alex Doe"@en .\n' for n in range(2)))
     asked = Changed(store, lambda query, rows: rows)
@@ -105,7 +105,7 @@ def test_of_two_english_names_the_first_is_the_name(tmp_path: Path) -> None:
     assert facts["M"].object == "Party P"
 
 
-def test_a_label_in_a_language_that_nobody_asked_for_is_no_name(tmp_path: Path) -> None:
+def test_a_label_in_another_language_is_not_a_name(tmp_path: Path) -> None:
     store = graph(tmp_path, 'yago:A rdfs:label "B"@en ; yago:capital yago:C . yago:C rdfs:label "D"@en .')
 
     def add(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -114,7 +114,7 @@ def test_a_label_in_a_language_that_nobody_asked_for_is_no_name(tmp_path: Path) 
     assert set(by_subject(Changed(store, add), "capital")) == {"B"}
 
 
-def test_an_entity_keeps_its_name_when_the_service_gives_another_later(tmp_path: Path) -> None:
+def test_an_entity_keeps_its_first_name(tmp_path: Path) -> None:
     store = graph(
         tmp_path,
         """
@@ -133,7 +133,7 @@ def test_an_entity_keeps_its_name_when_the_service_gives_another_later(tmp_path:
 
 
 @pytest.mark.parametrize("batch", [1, 100])
-def test_something_of_which_only_the_class_is_known_is_called_by_the_class(
+def test_an_instance_known_by_class_is_called_by_it(
     batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(yago, "BATCH", batch)
@@ -191,7 +191,7 @@ def test_an_entity_of_very_many_objects_has_them_all(tmp_path: Path, monkeypatch
     assert sum("STRSTARTS" in query for query in counted.queries) >= 3 * 16
 
 
-def test_a_relation_that_yago_lacks_or_knows_nothing_of_is_named(dump: Dump) -> None:
+def test_a_relation_unknown_to_yago_is_named(dump: Dump) -> None:
     with pytest.raises(InputError, match="relation capital: YAGO has no predicate"):
         yago.facts(dump, replace(CAPITAL, yago=()), pairs=5, seed=1)
     with pytest.raises(InputError, match=r"relation capital: file:yago\.ttl holds no fact of http://a\.example/none"):

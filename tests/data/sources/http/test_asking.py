@@ -39,7 +39,7 @@ def test_the_service_is_told_who_asks_with_what(contact: str, opened: Open) -> N
 
 
 @pytest.mark.parametrize("contact", [None, "", "  ", "jane@example.org"])
-def test_a_service_that_needs_nobody_to_reach_is_asked_by_anybody(contact: str | None, opened: Open) -> None:
+def test_a_service_without_contact_is_asked_by_anybody(contact: str | None, opened: Open) -> None:
     with serving(says([1])) as server:
         opened(server, contact=contact, contact_needed=False).ask({})
     who = f" ({contact})" if contact and contact.strip() else ""
@@ -53,7 +53,7 @@ def test_a_service_that_needs_nobody_to_reach_is_asked_by_anybody(contact: str |
      "http://127.0.0.1/?x=1", "http://[::1"],
 )  # fmt: skip
 def test_an_address_that_is_none_is_refused(address: str, opened: Open) -> None:
-    with pytest.raises(ServiceError, match="no plain http or https address"):
+    with pytest.raises(ServiceError, match="not a plain http or https address"):
         opened(address)
 
 
@@ -95,7 +95,7 @@ def test_a_packed_answer_is_unpacked(opened: Open) -> None:
         assert opened(server).ask({}).content == content
 
 
-def test_an_answer_whose_packing_is_broken_is_asked_for_once_more(opened: Open) -> None:
+def test_a_broken_encoding_is_tried_once_more(opened: Open) -> None:
     broken = Say(b"no gzip at all", headers={"Content-Encoding": "gzip"})
     with serving(broken, gzipped(b"[1]")) as server:
         assert opened(server).ask({}).content == [1]
@@ -134,7 +134,7 @@ def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:
     assert len(server.asked) == 3
 
 
-def test_a_page_in_place_of_json_is_shown_in_its_first_characters(opened: Open) -> None:
+def test_html_in_place_of_json_is_quoted_briefly(opened: Open) -> None:
     page = "<!DOCTYPE html>\n<html>\x00\x1b[31m\u202e" + "x" * 200
     with serving(Say(page, headers={"Content-Type": "text/html"})) as server:
         with pytest.raises(ServiceError, match="not JSON: '<!DOCTYPE html> <html>") as raised:

@@ -29,7 +29,7 @@ def request(address: str = ADDRESS, *, accept: str = "application/json", agent: 
     return key_of(requests.Request("POST", address, headers=headers, data=form).prepare())
 
 
-def test_a_key_is_of_the_request_and_not_of_who_sends_it() -> None:
+def test_a_key_is_of_the_request_alone() -> None:
     assert request(q="1") == request(q="1", agent="you")
     different = [request(), request(q="1"), request(q="2"), request(q="1", accept="b"), request(ADDRESS + "x")]
     assert len(set(different)) == len(different)

@@ -60,7 +60,7 @@ def test_a_service_that_refuses_every_request_is_left_alone(opened: Open) -> Non
     assert len(server.asked) == 5
 
 
-def test_a_service_that_refuses_some_tries_of_a_request_is_asked_further(opened: Open) -> None:
+def test_a_service_that_refuses_some_tries_is_asked_further(opened: Open) -> None:
     refused = Say(status=429)
     with serving(Say(status=503), refused, refused, refused, refused, refused, says([1])) as server:
         session = opened(server)

@@ -1,4 +1,4 @@
-"""The public services and their manners."""
+"""The public services and their limits."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ from data.sources.http.services import SERVICES
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_has_a_safe_address_and_a_name_of_its_own(name: str) -> None:
+def test_a_service_has_a_safe_address_and_unique_name(name: str) -> None:
     service = SERVICES[name]
     check_address(service.address, service.name)
     assert urlsplit(service.address).scheme == "https"
@@ -26,6 +26,6 @@ def test_wikimedia_is_asked_as_it_wants_to_be(name: str) -> None:
     assert service.contact_needed
 
 
-def test_what_questions_are_made_of_may_be_asked_for_a_day() -> None:
+def test_services_for_questions_have_a_day() -> None:
     hours = {name: service.max_minutes / 60 for name, service in SERVICES.items()}
     assert hours == dict.fromkeys(SERVICES, 24) | {"yago": 6, "dynamicqa": 6}

@@ -29,7 +29,7 @@ def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"na\xefve", b"\xed\xa0\x80", "é".encode()[:1], b"PK\x03\x04\x9c"])
 def test_what_is_no_text_is_an_error_and_not_kept(body: bytes, opened: Open) -> None:
     with serving(Say(b"a" + body), Say(b"a")) as server:
-        with pytest.raises(ServiceError, match=r"YAGO \(http.*no text in UTF-8 \(byte \d\)"):
+        with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(byte \d\)"):
             opened(server).ask({}, content="text")
         assert opened(server).ask({}, content="text").content == "a"
 

@@ -88,7 +88,7 @@ def test_a_lagging_wiki_is_asked_again_after_what_it_says(name: str, seconds: in
     assert clock.slept == [seconds]
 
 
-def test_an_error_inside_an_answer_is_an_error_and_not_kept(opened: Open, clock: Clock) -> None:
+def test_an_error_inside_an_answer_is_not_cached(opened: Open, clock: Clock) -> None:
     error = says({"error": {"code": "badvalue", "info": "Unrecognized\nvalue"}})
     with serving(error, says({"query": {}})) as server:
         session = opened(server)
@@ -170,7 +170,7 @@ def test_an_answer_that_drips_is_a_timeout(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("said", [b'{"exception": "Operation timed out."}', b"the operation was cancelled"])
-def test_a_query_that_ran_out_of_time_is_no_matter_of_waiting(said: bytes, opened: Open, clock: Clock) -> None:
+def test_a_query_out_of_time_is_not_tried_again(said: bytes, opened: Open, clock: Clock) -> None:
     ran_out = pytest.raises(ServiceTimeout, match=r"answers 429 .*, for the query ran out of time; ask for less")
     with serving(Say(said, status=429), says([1])) as server, ran_out:
         opened(server).ask({})
@@ -178,7 +178,7 @@ def test_a_query_that_ran_out_of_time_is_no_matter_of_waiting(said: bytes, opene
     assert clock.slept == []
 
 
-def test_who_is_told_how_long_to_wait_waits_whatever_else_is_said(opened: Open, clock: Clock) -> None:
+def test_retry_after_is_obeyed_whatever_else_is_said(opened: Open, clock: Clock) -> None:
     with serving(Say(b"timed out", status=429, headers={"Retry-After": "30"}), says([1])) as server:
         assert opened(server).ask({}).content == [1]
     assert clock.slept[0] >= 30

@@ -81,7 +81,7 @@ class TestAWorldThatMoves:
         built = of_moving(moving, before, tmp_path)
         assert ("Q402", reasons.PAGE_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
 
-    def test_a_label_that_changes_meanwhile_is_one_or_the_other_throughout(self, tmp_path: Path) -> None:
+    def test_a_label_that_changes_meanwhile_stays_consistent(self, tmp_path: Path) -> None:
         moving = wiki_world.world()
 
         def before(asked: Asked) -> None:

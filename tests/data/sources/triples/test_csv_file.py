@@ -110,7 +110,7 @@ def test_empty_lines_are_passed_over_and_the_order_stays(tmp_path: Path) -> None
     assert [seed.subject_id for seed in seeds] == ["Q3", "Q1", "Q2"]
 
 
-def test_properties_of_one_name_and_names_of_one_property_make_one_relation_each(tmp_path: Path) -> None:
+def test_names_and_properties_make_one_relation_each(tmp_path: Path) -> None:
     said = [("P1", "part of"), ("P2", "Part of"), ("P3", "sport"), ("P3", "kind of sport"), ("P106", "job")]
     rows = [with_cells(subject_id=f"Q{place}", property_id=p, property=name) for place, (p, name) in enumerate(said, 1)]
     seeds = from_csv(written(tmp_path, HEADER, *rows))
@@ -118,17 +118,20 @@ def test_properties_of_one_name_and_names_of_one_property_make_one_relation_each
 
 
 BAD_CELLS = [
-    ({"subject_id": ""}, "subject_id is '', which is no item of Wikidata: expected an id such as Q42"),
-    ({"subject_id": "q42"}, "subject_id is 'q42', which is no item"),
+    ({"subject_id": ""}, "subject_id is '', which is not a valid item of Wikidata: expected an id such as Q42"),
+    ({"subject_id": "q42"}, "subject_id is 'q42', which is not a valid item"),
     ({"subject_id": "Q0"}, "subject_id is 'Q0'"),
     ({"subject_id": "P42"}, "subject_id is 'P42'"),
     ({"subject_id": "Q42; DROP"}, "subject_id is 'Q42; DROP'"),
     ({"subject_id": "Ｑ４２"}, "subject_id is 'Ｑ４２'"),
     ({"subject_id": "http://evil.example/entity/Q42"}, "subject_id is 'http://evil.example/entity/Q42'"),
-    ({"property_id": "106"}, "property_id is '106', which is no property of Wikidata: expected an id such as P106"),
+    (
+        {"property_id": "106"},
+        "property_id is '106', which is not a valid property of Wikidata: expected an id such as P106",
+    ),
     ({"property_id": "Q106"}, "property_id is 'Q106'"),
-    ({"object_id": "1952-03-11"}, "object_id is '1952-03-11', which is no item"),
-    ({"answers": '["writer"'}, "answers is '\\[\"writer\"', which is no list of texts"),
+    ({"object_id": "1952-03-11"}, "object_id is '1952-03-11', which is not a valid item"),
+    ({"answers": '["writer"'}, "answers is '\\[\"writer\"', which is not a list of texts"),
     ({"answers": "['writer']"}, "answers is"),
     ({"answers": '["writer", 7]'}, "answers is"),
     ({"answers": '["\\ud800"]'}, "answers is"),
@@ -144,7 +147,7 @@ def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], sa
         from_csv(file)
 
 
-def test_a_fact_that_is_there_twice_is_named_with_both_lines(tmp_path: Path) -> None:
+def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
     other = with_cells(object_id="Q1")
     with pytest.raises(InputError, match=r"line 4: subject_id, property_id, object_id are those of line 2; leave one"):
         from_csv(written(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
@@ -171,15 +174,15 @@ BAD_FILES = {
     "an open quote": (b'subject_id,property_id,object_id\nQ1,P1,"Q2\n', "line 2: no row of a CSV"),
     "a quote inside": (b'subject_id,property_id,object_id\nQ1,P1,"Q"2\n', "line 2: no row of a CSV"),
     "a huge cell": (b"subject_id,property_id,object_id\nQ1,P1," + b"Q" * 200_000, "line 2: no row of a CSV"),
-    "UTF-16": ("subject_id,property_id,object_id\nQ1,P1,Q2\n".encode("utf-16"), "no text in UTF-8"),
+    "UTF-16": ("subject_id,property_id,object_id\nQ1,P1,Q2\n".encode("utf-16"), "not text in UTF-8"),
     "Latin 1": (
         "subject_id,property_id,object_id,subject\nQ1,P1,Q2,Zoë\n".encode("latin-1"),
-        "no text in UTF-8 .byte 5",
+        "not text in UTF-8 .byte 5",
     ),
     "NUL": (b"subject_id,property_id,object_id\nQ1,P1,Q2\x00\n", "line 2: object_id is"),
     "HTML": (b"<!doctype html><html><body>404</body></html>", "no column subject_id"),
     "JSON": (b'[{"subject_id": "Q1", "property_id": "P1"}]', "line 1|no column subject_id"),
-    "binary": (bytes(range(256)), "no text in UTF-8"),
+    "binary": (bytes(range(256)), "not text in UTF-8"),
 }
 
 
@@ -191,7 +194,7 @@ def test_a_file_that_is_no_list_is_refused_and_named(content: bytes, said: str, 
         from_csv(file)
 
 
-def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.csv cannot be read: No such file"):
         from_csv(tmp_path / "none.csv")
     with pytest.raises(InputError, match="cannot be read: Is a directory"):

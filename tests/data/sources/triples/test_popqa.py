@@ -46,7 +46,7 @@ def written(folder: Path, *rows: list[str]) -> Path:
     return file
 
 
-def test_a_row_has_its_ids_from_addresses_and_its_property_by_name(tmp_path: Path) -> None:
+def test_a_row_has_ids_from_addresses(tmp_path: Path) -> None:
     (seed,) = popqa(written(tmp_path, row(7)))
     assert (seed.subject_id, seed.property_id, seed.object_id) == ("Q7", "P106", "Q36180")
     assert (seed.relation, seed.property, seed.subject, seed.object) == (
@@ -56,7 +56,7 @@ def test_a_row_has_its_ids_from_addresses_and_its_property_by_name(tmp_path: Pat
     assert (seed.list_id, seed.source, seed.retrieved_at) == ("4000007", "PopQA (akariasai/PopQA)", None)
 
 
-def test_its_sixteen_properties_are_those_of_wikidata_and_relations_of_their_own(tmp_path: Path) -> None:
+def test_its_sixteen_properties_are_those_of_wikidata(tmp_path: Path) -> None:
     seeds = popqa(written(tmp_path, *(row(place, prop) for place, prop in enumerate(PROPERTIES, 1))))
     assert {seed.property: (seed.property_id, seed.relation) for seed in seeds} == {
         "occupation": ("P106", "occupation"),
@@ -98,9 +98,9 @@ def test_the_same_list_with_commas_is_the_same_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ({"prop": "religon"}, "prop is 'religon', which is no property of PopQA; did you mean 'religion'?"),
-        ({"prop": "P106"}, "prop is 'P106', which is no property of PopQA; known: author, capital, capital of"),
-        ({"s_uri": "1893"}, "s_uri is '1893', which is no item of Wikidata"),
+        ({"prop": "religon"}, "prop is 'religon', which is not a property of PopQA; did you mean 'religion'?"),
+        ({"prop": "P106"}, "prop is 'P106', which is not a property of PopQA; known: author, capital, capital of"),
+        ({"s_uri": "1893"}, "s_uri is '1893', which is not a valid item of Wikidata"),
         ({"o_uri": ""}, "o_uri is ''"),
         ({"possible_answers": "['writer'"}, "possible_answers is"),
     ],
@@ -110,7 +110,7 @@ def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], sa
         popqa(written(tmp_path, row(1), row(2, **cells)))
 
 
-def test_another_list_is_not_popqa_and_popqa_is_no_other_list(tmp_path: Path) -> None:
+def test_another_list_is_not_popqa(tmp_path: Path) -> None:
     other = tmp_path / "facts.csv"
     other.write_text("subject_id,property_id,object_id\nQ1,P1,Q2\n")
     with pytest.raises(InputError, match=r"facts\.csv, line 1: no column s_uri"):
@@ -163,7 +163,7 @@ def hub(content: bytes, status: int = 200) -> Iterator[tuple[str, list[str]]]:
             thread.join()
 
 
-def test_without_a_file_the_list_comes_from_the_hub_and_is_kept_there(tmp_path: Path) -> None:
+def test_without_a_file_the_list_comes_from_the_hub(tmp_path: Path) -> None:
     with hub(tsv(row(1), row(2))) as (endpoint, asked):
         seeds = popqa(None, endpoint=endpoint, cache=tmp_path)
         assert asked == [f"{method} /datasets/{DATASET}/resolve/main/test.tsv" for method in ("HEAD", "GET")]
@@ -182,7 +182,7 @@ def test_without_file_and_hub_an_error_says_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 404])
-def test_a_hub_that_refuses_is_an_error_that_says_what_to_do(status: int, tmp_path: Path) -> None:
+def test_a_hub_that_refuses_says_what_to_do(status: int, tmp_path: Path) -> None:
     with hub(b"{}", status) as (endpoint, _), pytest.raises(ServiceError, match=r"not on this machine .*name its file"):
         popqa(None, endpoint=endpoint, cache=tmp_path)
 

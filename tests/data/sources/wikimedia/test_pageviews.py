@@ -45,9 +45,7 @@ def test_a_month_without_an_entry_had_no_views(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [UNKNOWN, OLD_UNKNOWN])
-def test_a_page_that_the_service_does_not_know_has_no_views_and_is_asked_for_once(
-    said: dict[str, object], tmp_path: Path
-) -> None:
+def test_an_unknown_page_has_no_views_and_is_cached(said: dict[str, object], tmp_path: Path) -> None:
     with answering(tmp_path, says(said, status=404)) as (session, server):
         for _ in range(2):
             views = PageViews(session).monthly_mean("Nobody", first="2024-12", last="2025-02")
@@ -55,7 +53,7 @@ def test_a_page_that_the_service_does_not_know_has_no_views_and_is_asked_for_onc
     assert len(server.asked) == 1
 
 
-def test_whole_months_of_people_on_the_english_wikipedia_are_asked_for(tmp_path: Path) -> None:
+def test_whole_months_of_english_wikipedia_are_requested(tmp_path: Path) -> None:
     with answering(tmp_path, says(counted())) as (session, server):
         PageViews(session).monthly_mean("Ada Example", first="2023-12", last="2024-02")
     wanted = "/ask/per-article/en.wikipedia/all-access/user/Ada_Example/monthly/2023120100/2024022900"
@@ -69,7 +67,7 @@ def test_whole_months_of_people_on_the_english_wikipedia_are_asked_for(tmp_path:
         'He said "hello"', "Café\nnewline", "<b>bold</b>", "مثال", "\u202eelpmaxe", "日本 🎭", "a" * 255, "%00", "...",
     ],
 )  # fmt: skip
-def test_a_title_is_one_part_of_the_path_whatever_is_in_it(title: str, tmp_path: Path) -> None:
+def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
     with answering(tmp_path, says(counted())) as (session, server):
         PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
     head, _, rest = server.asked[0].path.partition("/all-access/user/")
@@ -80,7 +78,7 @@ def test_a_title_is_one_part_of_the_path_whatever_is_in_it(title: str, tmp_path:
 
 
 @pytest.mark.parametrize("title", ["", " ", ".", "..", " .. ", "\ud800"])
-def test_what_can_be_no_title_is_refused_and_not_asked_for(title: str, tmp_path: Path) -> None:
+def test_an_invalid_title_is_refused_unasked(title: str, tmp_path: Path) -> None:
     with answering(tmp_path, says(counted())) as (session, server):
         with pytest.raises(InputError, match=r"no page .*named"):
             PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
@@ -90,9 +88,9 @@ def test_what_can_be_no_title_is_refused_and_not_asked_for(title: str, tmp_path:
 @pytest.mark.parametrize(
     ("first", "last", "said"),
     [
-        ("2025-13", "2025-12", "'2025-13' is no month"),
-        ("2025-1", "2025-12", "'2025-1' is no month"),
-        ("2025-01", "2025-12-31", "'2025-12-31' is no month"),
+        ("2025-13", "2025-12", "'2025-13' is not a month"),
+        ("2025-1", "2025-12", "'2025-1' is not a month"),
+        ("2025-01", "2025-12-31", "'2025-12-31' is not a month"),
         ("2025-02", "2025-01", "the first is after the last"),
         ("2015-06", "2025-01", "counted from 2015-07 on, not from 2015-06"),
     ],
@@ -125,7 +123,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("said", NONSENSE.values(), ids=NONSENSE)
-def test_nonsense_is_an_error_that_names_the_service_and_is_not_kept(said: Say, tmp_path: Path) -> None:
+def test_nonsense_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
     with answering(tmp_path, said, says(counted(m202501=8))) as (session, _):
         client = PageViews(session)
         with pytest.raises(ServiceError, match=r"The service \(http://127"):
@@ -150,7 +148,7 @@ def test_the_last_whole_months_before_a_day(until: date, count: int, span: tuple
     assert months(until, count) == span
 
 
-def test_without_a_day_the_last_month_is_one_that_was_counted() -> None:
+def test_the_last_month_without_a_day_is_counted() -> None:
     first, last = months()
     ended = (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
     assert last < f"{ended:%Y-%m}"

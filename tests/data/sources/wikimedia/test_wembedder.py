@@ -35,7 +35,7 @@ def test_a_known_item_without_similar_ones_is_no_unknown_one(tmp_path: Path) -> 
         assert Wembedder(session).most_similar(Q42) == ()
 
 
-def test_the_most_similar_comes_first_and_the_item_itself_not_at_all(tmp_path: Path) -> None:
+def test_the_most_similar_comes_first_without_the_item(tmp_path: Path) -> None:
     said = listed(("Q7", 0.2), ("Q42", 1.0), ("Q8", 0.9), ("Q9", -0.1), ("L12", 0.95), ("Q0", 0.94), ("Q6", 0.2))
     with answering(tmp_path, says(said)) as (session, _):
         found = Wembedder(session).most_similar(Q42)
@@ -65,7 +65,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("said", NONSENSE.values(), ids=NONSENSE)
-def test_nonsense_is_an_error_that_names_the_service_and_is_not_kept(said: Say, tmp_path: Path) -> None:
+def test_nonsense_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
     with answering(tmp_path, said, recorded("wembedder_Q42")) as (session, _):
         wembedder = Wembedder(session)
         with pytest.raises(ServiceError, match=r"The service \(http://127"):

@@ -104,7 +104,7 @@ def test_every_context_is_read_once_and_queries_after_it_together() -> None:
 
 def test_equal_numbers_whatever_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _furthest(tiny_language_model(), CONTEXTS, QUERIES, memory=1) < 1e-4
-    monkeypatch.setitem(shared.NODES_OF_A_BUNDLE, "cpu", 12)
+    monkeypatch.setitem(shared.NODES_PER_BATCH, "cpu", 12)
     assert _furthest(tiny_language_model(), CONTEXTS, QUERIES) < 1e-4
 
 
@@ -122,7 +122,7 @@ def test_never_more_than_the_budget_at_once() -> None:
         assert len(one.contexts) * len(one.units) * entry <= budget / 4
         largest = max(largest, len(one.units))
 
-    done = list(shared.SharedBeginnings(model, prompts, memory=budget).read(watch))
+    done = list(shared.SharedPrefixes(model, prompts, memory=budget).read(watch))
     assert largest == 7
     assert sorted(unit for units in done for unit in units) == list(range(100))
 
@@ -180,7 +180,7 @@ def test_a_model_that_places_tokens_in_its_own_way_is_found_out(caplog: pytest.L
 
     model.model.transformer.wpe.forward = in_order
     assert engine(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)) == PLAIN
-    assert "shared beginnings change its answers by" in caplog.text
+    assert "shared prefixes change its answers by" in caplog.text
 
 
 def test_no_memory_at_all_is_no_reason_to_go_the_other_way() -> None:

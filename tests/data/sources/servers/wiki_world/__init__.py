@@ -6,7 +6,6 @@
     OUTCOME[("Q501", "P106", "Q101")]         # what has to come of a fact, written by hand
     WARS["Tidewater levy"].wars               # what is disputed on a page, written by hand
 
-    serving_world(made, before=faulting(lambda asked: service_of(asked) == "wikipedia", Say(status=503)))
     serving_world(made, after=lambda asked, said: replace(said, hold=event))
     made.items["Q501"].changes("P106", "Q101", "Q103")        # at any time: the fact is temporal from now on
 
@@ -17,16 +16,9 @@ project's clients for a world.
 from tests.data.sources.servers.wiki_world import births, films, occupations
 from tests.data.sources.servers.wiki_world.action_api import Limits
 from tests.data.sources.servers.wiki_world.expected import EMBEDDINGS, Fact, Fought, Kept, Left, Outcome, War
-from tests.data.sources.servers.wiki_world.lists import as_csv, as_popqa, as_turtle
+from tests.data.sources.servers.wiki_world.lists import as_csv
 from tests.data.sources.servers.wiki_world.other_services import Views
-from tests.data.sources.servers.wiki_world.server import (
-    Served,
-    faulting,
-    forwarding,
-    repeated,
-    service_of,
-    serving_world,
-)
+from tests.data.sources.servers.wiki_world.server import Served, repeated, service_of, serving_world
 from tests.data.sources.servers.wiki_world.state import World
 from tests.data.sources.servers.wiki_world.things import make_things
 from tests.data.sources.servers.wiki_world.wars import LIST, LISTED, WARS, make_wars
@@ -47,10 +39,6 @@ __all__ = [
     "War",
     "World",
     "as_csv",
-    "as_popqa",
-    "as_turtle",
-    "faulting",
-    "forwarding",
     "repeated",
     "service_of",
     "serving_world",

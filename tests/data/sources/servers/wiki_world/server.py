@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import requests
-
 from tests.data.sources.servers.faults import Asked, Say, says, serving
 from tests.data.sources.servers.wiki_world.action_api import ApiError, Limits, query, unplayed
 from tests.data.sources.servers.wiki_world.entities_api import entities
@@ -74,27 +72,6 @@ def repeated(asked: Iterable[Asked]) -> Counter[str]:
     """Requests that were sent more than once, and how often."""
     sent = Counter(f"{one.method} {one.path} {sorted(one.form.items())}" for one in asked)
     return Counter({request: times for request, times in sent.items() if times > 1})
-
-
-def faulting(when: Callable[[Asked], bool], *script: Say) -> Before:
-    """Plays the script to the requests that are meant, one after another; afterwards they are answered as ever."""
-    left = list(script)
-
-    def before(asked: Asked) -> Say | None:
-        return left.pop(0) if left and when(asked) else None
-
-    return before
-
-
-def forwarding(address: str) -> Before:
-    """Lets another server answer what is asked, such as one of SPARQL for the Query Service."""
-
-    def forward(asked: Asked) -> Say:
-        accept = {"Accept": asked.headers.get("accept", "*/*")}
-        reply = requests.request(asked.method, address, data=dict(asked.form), headers=accept, timeout=30)
-        return Say(reply.content, status=reply.status_code, headers={"Content-Type": reply.headers["Content-Type"]})
-
-    return forward
 
 
 def answer(world: World, asked: Asked, limits: Limits, sparql: Before | None = None) -> Say:

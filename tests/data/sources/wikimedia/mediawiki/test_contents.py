@@ -57,7 +57,7 @@ def test_nothing_is_asked_about_nothing(asking: Asking) -> None:
     assert server.asked == []
 
 
-def test_at_most_twenty_are_asked_for_at_once_and_each_once(asking: Asking) -> None:
+def test_twenty_contents_are_requested_at_most_each_once(asking: Asking) -> None:
     def play(asked: Asked) -> Say:
         wanted = [int(number) for number in asked.form["revids"].split("|")]
         return page(revisions=[{"revid": number, "slots": {"main": {"content": str(number)}}} for number in wanted])
@@ -114,7 +114,7 @@ def test_a_content_is_kept_whatever_its_age(asking: Asking) -> None:
 
 
 @pytest.mark.parametrize("number", [13, 99999])
-def test_a_content_that_was_not_there_is_asked_for_again_in_time(number: int, asking: Asking) -> None:
+def test_a_missing_content_is_requested_again_in_time(number: int, asking: Asking) -> None:
     with serving(play=contents) as server:
         asking(server).wiki.contents([7, number])
         asking(server).wiki.contents([7, number])

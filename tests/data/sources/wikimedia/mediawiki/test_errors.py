@@ -26,7 +26,7 @@ ASKED = {"prop": "info", "titles": "Chemist"}
         ("pageviews_no_backend", r'pvi-cached-error-title: An earlier attempt to fetch page "Ada_Example" failed'),
     ],
 )
-def test_an_error_is_told_in_the_code_and_words_of_the_wiki(name: str, said: str, asking: Asking, clock: Clock) -> None:
+def test_an_error_is_told_in_the_wikis_words(name: str, said: str, asking: Asking, clock: Clock) -> None:
     told = rf"Wikipedia \(http://127.*\) answered with an error: {said}"
     with serving(recorded(f"wikipedia/{name}.json")) as server, pytest.raises(ServiceError, match=told) as raised:
         list(asking(server).wiki.query(ASKED))
@@ -45,9 +45,7 @@ LAGGING = [
 
 
 @pytest.mark.parametrize(("name", "seconds"), LAGGING)
-def test_a_lagging_wiki_is_left_in_peace_for_as_long_as_it_says(
-    name: str, seconds: float, asking: Asking, clock: Clock
-) -> None:
+def test_maxlag_is_waited_for_as_told(name: str, seconds: float, asking: Asking, clock: Clock) -> None:
     with serving(recorded(name), OK) as server:
         (answer,) = asking(server).wiki.query(ASKED)
     assert answer.content["query"]["pages"][0]["title"] == "Chemist"
@@ -83,7 +81,7 @@ def test_what_does_not_pass_fails_after_all_tries(
     assert len(server.asked) == tries
 
 
-def test_a_wiki_that_finds_us_too_fast_all_the_time_is_left_in_peace(asking: Asking) -> None:
+def test_a_wiki_that_rate_limits_always_is_left(asking: Asking) -> None:
     with serving(recorded("modes/ratelimited_edit3.json")) as server:
         wiki = asking(server).wiki
         for title in ("A", "B"):
@@ -109,7 +107,7 @@ def test_an_exception_inside_a_wiki_may_pass(asking: Asking) -> None:
         list(asking(server).wiki.query({**ASKED, "titles": "B"}))
 
 
-def test_a_wiki_that_ran_out_of_time_is_to_be_asked_for_less(asking: Asking) -> None:
+def test_a_wiki_out_of_time_wants_less(asking: Asking) -> None:
     slow = says({"error": {"code": "internal_api_error_DBQueryTimeoutError", "info": "A query timed out"}})
     with serving(slow) as server, pytest.raises(ServiceTimeout, match="DBQueryTimeoutError"):
         list(asking(server).wiki.query(ASKED))
@@ -162,7 +160,7 @@ def test_any_other_action_is_asked_the_same_way(asking: Asking) -> None:
     assert [asked.form for asked in server.asked] == [{"action": "wbgetentities", "ids": "Q1", **same}] * 2
 
 
-def test_an_answer_that_is_not_what_was_asked_for_is_an_error_and_not_kept(asking: Asking) -> None:
+def test_another_answer_is_an_error_and_not_cached(asking: Asking) -> None:
     def reads(content: Any) -> None:
         content["entities"]["Q1"]
 

@@ -62,7 +62,7 @@ def test_a_history_kept_of_two_pages_is_asked_for_anew(said: Any, asking: Asking
     assert len(server.asked) == asked_so_far + 4
 
 
-def test_a_page_that_took_the_name_meanwhile_is_read_whole_at_once(asking: Asking) -> None:
+def test_a_page_that_took_the_name_is_read_whole(asking: Asking) -> None:
     def taken(asked: Any) -> Say:
         return in_parts(asked) if len(server.asked) < 2 else renamed_everywhere(asked)
 

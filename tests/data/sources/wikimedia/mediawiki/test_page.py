@@ -96,7 +96,7 @@ def test_hostile_pages_are_read_letter_by_letter(said: str, asking: Asking) -> N
 @pytest.mark.parametrize(
     "said", ["javascript:alert(1)", "https://a b/", "/wiki/Ada", "", "data:text/html,x", "http://x\n"]
 )
-def test_an_address_that_is_none_of_the_web_is_not_believed(said: str, asking: Asking) -> None:
+def test_an_invalid_web_address_is_not_believed(said: str, asking: Asking) -> None:
     with serving(page(canonicalurl=said, fullurl=said, revisions=[{"revid": 1}])) as server:
         found = asking(server).page("Ada Example")
     assert found is not None
@@ -159,7 +159,7 @@ def test_a_page_with_a_text_may_be_kept_for_good(asking: Asking) -> None:
 
 
 @pytest.mark.parametrize("say", [MISSING, page(**ONE), page(extract="", **ONE)])
-def test_a_page_without_a_text_is_asked_for_again_until_it_has_one(say: Say, asking: Asking) -> None:
+def test_a_page_without_text_is_requested_again(say: Say, asking: Asking) -> None:
     with serving(say, WITH_TEXT) as server:
         before = for_good(asking, server).page("Ada Example")
         assert before is None or before.text == ""

@@ -13,7 +13,7 @@ FORM = {"prop": "revisions", "titles": "Ada Example", "rvlimit": "3"}
 FIXED = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
 
 
-def test_all_of_what_continues_is_sent_back_until_there_is_none(asking: Asking) -> None:
+def test_continuation_is_sent_back_until_it_ends(asking: Asking) -> None:
     with serving(play=in_parts) as server:
         parts = list(asking(server).wiki.query(FORM))
     revisions = [entry["revid"] for part in parts for entry in part.content["query"]["pages"][0]["revisions"]]
@@ -40,7 +40,7 @@ def test_parts_are_asked_for_as_they_are_needed(asking: Asking) -> None:
     assert len(server.asked) == 1
 
 
-def test_after_a_part_that_fails_the_others_are_not_asked_for_again(asking: Asking) -> None:
+def test_parts_after_a_failure_are_not_requested_again(asking: Asking) -> None:
     fails = [True]
 
     def play(asked: Any) -> Say:

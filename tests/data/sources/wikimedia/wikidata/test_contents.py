@@ -34,7 +34,7 @@ def test_the_same_value_written_in_another_way_is_the_same(asking: Asking) -> No
     assert _counted_in(asking, old, new) == (100,)
 
 
-def test_a_number_is_the_same_with_and_without_its_point_and_a_part_that_says_nothing(asking: Asking) -> None:
+def test_equal_numbers_are_equal_values(asking: Asking) -> None:
     def place(**said: Any) -> dict[str, Any]:
         value = {"type": "globecoordinate", "value": {"latitude": 1.5, **said}}
         return snak("P36", "-") | {"snaktype": "value", "datavalue": value}
@@ -79,7 +79,7 @@ def test_past_a_hidden_edit_summaries_are_believed_again(asking: Asking) -> None
     assert contents_asked(server.asked) == [100, 101, 103]
 
 
-def test_edits_of_one_second_told_in_the_wrong_order_are_put_right(asking: Asking) -> None:
+def test_edits_in_the_wrong_order_are_put_right(asking: Asking) -> None:
     play = holding([BEGUN, edit("", OSLO), edit("", BERGEN)])
 
     def turned(asked: Asked) -> Say:
@@ -109,6 +109,6 @@ def test_what_is_no_id_is_refused_and_nothing_is_asked(ids: tuple[str, str], ask
 @pytest.mark.parametrize(
     "content", ["", "<html>", "[]", '{"claims": [1]}', '{"claims": {"P36": [{}]}}', "[" * 100_000, "{}"]
 )
-def test_a_content_that_is_no_item_is_an_error_that_names_the_revision(content: str, asking: Asking) -> None:
-    with pytest.raises(ServiceError, match=r"Wikidata \(http://127.*\): revision 101 is no item"):
+def test_an_invalid_content_names_its_revision(content: str, asking: Asking) -> None:
+    with pytest.raises(ServiceError, match=r"Wikidata \(http://127.*\): revision 101 is not an item"):
         counted(asking, BEGUN, edit("", written=content))

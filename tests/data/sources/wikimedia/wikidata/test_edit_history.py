@@ -9,53 +9,56 @@ from tests.data.sources.wikimedia.wikidata.conftest import Asking
 from tests.data.sources.wikimedia.wikidata.item_wiki import BEGUN, BERGEN, BOTH, FIRST, MADE, OSLO, SET, Edit, edit
 from tests.data.sources.wikimedia.wikidata.telling import counted
 
-# What counts
+LABEL = edit("/* wbsetlabel-add:1|en */ Norway", OSLO, beside="Norway")
+UNDONE = edit("Undo revision 102", OSLO, tags=("mw-undo",))
+OF_P35 = {"P35": {"c": "Q1"}}
+SEVERAL = edit("", OSLO | {"P35": {"c": "Q1", "d": "Q2"}})
+REMOVED = "/* wbremoveclaims-remove:2| */ [[Property:P35]]: [[Q1]], "
+LEADS_ON = edit("/* wbcreateredirect:0||Q20|Q21 */", written='{"entity": "Q20", "redirect": "Q21"}')
+CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...]]] = {
+    "made once": ((BEGUN, MADE, LABEL), (101,)),
+    "set anew": ((BEGUN, MADE, SET), (101, 102)),
+    "removed": ((BEGUN, MADE, edit("/* wbremoveclaims-remove:1| */ [[Property:P36]]: [[Q585]]")), (101, 102)),
+    "made with the item": ((edit("/* wbeditentity-create-item:0| */", OSLO),), (100,)),
+    "never there": ((BEGUN, edit("/* wbsetlabel-add:1|en */ Norway", beside="Norway")), ()),
+    "an unknown value": ((BEGUN, edit("", {"P36": {"a": "?"}}), edit("", OSLO)), (101, 102)),
+    "no value": ((BEGUN, edit("", {"P36": {"a": "-"}}), edit("", OSLO)), (101, 102)),
+    "a text": ((BEGUN, edit("", {"P36": {"a": "a text"}}), edit("", OSLO)), (101, 102)),
+    "two values at once": ((BEGUN, edit("/* wbeditentity-update:0| */", BOTH)), (101,)),
+    "a new statement": ((BEGUN, MADE, edit("/* wbeditentity-update:0| */", {"P36": {"b": "Q585"}})), (101, 102)),
+    "another order": ((BEGUN, edit("", BOTH), edit("", {"P36": dict(reversed(BOTH["P36"].items()))})), (101,)),
+    "another property": (
+        (
+            BEGUN, MADE, edit("/* wbeditentity-update:0| */", OSLO | OF_P35),
+            edit("/* wbsetclaimvalue:1| */ [[Property:P35]]: [[Q2]]", OSLO | {"P35": {"c": "Q2"}}),
+        ), (101,),
+    ),
+    "an update that also sets it": (
+        (
+            BEGUN, MADE,
+            edit("/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q26793]]", BERGEN, reference="Q1", rank="preferred"),
+        ), (101, 102),
+    ),
+    "a qualifier": (
+        (
+            BEGUN, edit("", OF_P35),
+            edit("/* wbsetqualifier-add:1| */ [[Property:P36]]: [[Q585]]", OF_P35, qualifier="2024"),
+        ), (),
+    ),
+    "a label undone": ((BEGUN, MADE, edit("/* wbsetlabel-set:1|en */ X", OSLO, beside="X"), UNDONE), (101,)),
+    "merged from": ((BEGUN, MADE, edit("/* wbmergeitems-from:0||Q21 */", BOTH)), (101, 102)),
+    "merged into": ((BEGUN, MADE, edit("/* wbmergeitems-to:0||Q21 */"), LEADS_ON), (101, 102)),
+    "a merge undone": ((BEGUN, MADE, LEADS_ON, edit("Undo revision 102", OSLO)), (101, 102, 103)),
+    "removed with another": (
+        (SEVERAL, edit(REMOVED + "[[Property:P36]]: [[Q585]]", {"P35": {"d": "Q2"}})), (100, 101),
+    ),
+    "others removed": ((SEVERAL, edit(REMOVED + "[[Property:P35]]: [[Q2]]", OSLO)), (100,)),
+}  # fmt: skip
 
 
-def test_a_value_that_was_made_once_and_never_touched_is_static(asking: Asking) -> None:
-    assert counted(asking, BEGUN, MADE, edit("/* wbsetlabel-add:1|en */ Norway", OSLO, beside="Norway")) == (101,)
-
-
-def test_a_value_that_was_set_anew_is_temporal(asking: Asking) -> None:
-    assert counted(asking, BEGUN, MADE, SET) == (101, 102)
-
-
-def test_a_value_that_was_removed_counts(asking: Asking) -> None:
-    gone = edit("/* wbremoveclaims-remove:1| */ [[Property:P36]]: [[Q585]]")
-    assert counted(asking, BEGUN, MADE, gone) == (101, 102)
-
-
-def test_an_item_that_is_made_with_its_value_counts_its_making(asking: Asking) -> None:
-    assert counted(asking, edit("/* wbeditentity-create-item:0| */", OSLO)) == (100,)
-
-
-def test_an_item_without_the_property_has_no_edits(asking: Asking) -> None:
-    assert counted(asking, BEGUN, edit("/* wbsetlabel-add:1|en */ Norway", beside="Norway")) == ()
-
-
-@pytest.mark.parametrize("value", ["?", "-", "a text"])
-def test_an_unknown_value_no_value_and_a_text_are_values(value: str, asking: Asking) -> None:
-    assert counted(asking, BEGUN, edit("", {"P36": {"a": value}}), edit("", OSLO)) == (101, 102)
-
-
-def test_an_edit_of_two_values_is_one_revision(asking: Asking) -> None:
-    assert counted(asking, BEGUN, edit("/* wbeditentity-update:0| */", BOTH)) == (101,)
-
-
-def test_a_value_in_a_new_statement_is_a_new_value(asking: Asking) -> None:
-    anew = edit("/* wbeditentity-update:0| */", {"P36": {"b": "Q585"}})
-    assert counted(asking, BEGUN, MADE, anew) == (101, 102)
-
-
-def test_the_order_of_statements_is_no_value(asking: Asking) -> None:
-    turned = edit("", {"P36": dict(reversed(BOTH["P36"].items()))})
-    assert counted(asking, BEGUN, edit("", BOTH), turned) == (101,)
-
-
-def test_a_value_of_another_property_is_another_matter(asking: Asking) -> None:
-    other = edit("/* wbeditentity-update:0| */", OSLO | {"P35": {"c": "Q1"}})
-    named = edit("/* wbsetclaimvalue:1| */ [[Property:P35]]: [[Q2]]", OSLO | {"P35": {"c": "Q2"}})
-    assert counted(asking, BEGUN, MADE, other, named) == (101,)
+@pytest.mark.parametrize(("edits", "revisions"), CASES.values(), ids=CASES)
+def test_edits_of_the_value_are_counted(edits: tuple[Edit, ...], revisions: tuple[int, ...], asking: Asking) -> None:
+    assert counted(asking, *edits) == revisions
 
 
 # What does not: under a summary that says so, and under one that does not
@@ -73,19 +76,6 @@ def test_references_qualifiers_ranks_and_labels_are_no_values(
     assert counted(asking, BEGUN, MADE, edit(summary, OSLO, **what), edit(summary, OSLO)) == (101,)
 
 
-def test_an_update_that_also_sets_the_value_counts(asking: Asking) -> None:
-    both = edit("/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q26793]]", BERGEN, reference="Q1", rank="preferred")
-    assert counted(asking, BEGUN, MADE, both) == (101, 102)
-
-
-def test_a_qualifier_that_uses_the_property_is_no_value_of_it(asking: Asking) -> None:
-    named = edit("/* wbsetqualifier-add:1| */ [[Property:P36]]: [[Q585]]", {"P35": {"c": "Q1"}}, qualifier="2024")
-    assert counted(asking, BEGUN, edit("", {"P35": {"c": "Q1"}}), named) == ()
-
-
-# Undo, rollback, merges
-
-
 @pytest.mark.parametrize(
     "summary", ["Undo revision 102", "Reverted edits by [[User:A]]", "/* restore:0||101|A */", "no!"]
 )
@@ -93,34 +83,11 @@ def test_putting_a_value_back_is_a_change_of_it(summary: str, asking: Asking) ->
     assert counted(asking, BEGUN, MADE, SET, edit(summary, OSLO, tags=("mw-manual-revert",))) == (101, 102, 103)
 
 
-def test_undoing_a_label_is_none(asking: Asking) -> None:
-    named = edit("/* wbsetlabel-set:1|en */ X", OSLO, beside="X")
-    assert counted(asking, BEGUN, MADE, named, edit("Undo revision 102", OSLO, tags=("mw-undo",))) == (101,)
-
-
 @pytest.mark.parametrize("tag", ["mw-undo", "mw-rollback"])
-def test_the_summary_of_an_undo_is_not_believed_even_where_it_reads_like_a_key(tag: str, asking: Asking) -> None:
+def test_the_summary_of_an_undo_is_not_believed(tag: str, asking: Asking) -> None:
     hidden = edit("/* wbsetlabel-set:1|en */ nothing to see", OSLO, tags=(tag,))
     shown = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO, beside="X", tags=(tag,))
     assert counted(asking, BEGUN, MADE, SET, hidden, shown) == (101, 102, 103)
-
-
-def test_what_a_merge_brings_counts_and_what_it_takes_away(asking: Asking) -> None:
-    merged = edit("/* wbmergeitems-from:0||Q21 */", BOTH)
-    assert counted(asking, BEGUN, MADE, merged) == (101, 102)
-    emptied = edit("/* wbmergeitems-to:0||Q21 */")
-    leads_on = edit("/* wbcreateredirect:0||Q20|Q21 */", written='{"entity": "Q20", "redirect": "Q21"}')
-    assert counted(asking, BEGUN, MADE, emptied, leads_on) == (101, 102)
-    assert counted(asking, BEGUN, MADE, leads_on, edit("Undo revision 102", OSLO)) == (101, 102, 103)
-
-
-def test_removing_several_values_at_once_is_looked_into_where_another_is_named(asking: Asking) -> None:
-    begun = edit("", OSLO | {"P35": {"c": "Q1", "d": "Q2"}})
-    summary = "/* wbremoveclaims-remove:2| */ [[Property:P35]]: [[Q1]], "
-    ours = edit(summary + "[[Property:P36]]: [[Q585]]", {"P35": {"d": "Q2"}})
-    theirs = edit(summary + "[[Property:P35]]: [[Q2]]", OSLO)
-    assert counted(asking, begun, ours) == (100, 101)
-    assert counted(asking, begun, theirs) == (100,)
 
 
 # Against all contents compared one by one

@@ -39,51 +39,38 @@ def judged(asking: Asking, *edits: Edit) -> tuple[tuple[int, ...], tuple[int, ..
     return history.edits, history.hidden
 
 
-def test_a_hidden_user_hides_nothing_of_the_edit(asking: Asking) -> None:
-    assert judged(asking, BEGUN, MADE, hidden(SET, "user")) == ((101, 102), ())
+ELSEWHERE = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q2]]", {"P36": {"a": "Q2"}})
+SET_BACK = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO)
+ONLY_LABEL = edit("/* wbsetlabel-add:1|en */ X")
+CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
+    "user": ((BEGUN, MADE, hidden(SET, "user")), (101, 102), ()),
+    "summary of a change": ((BEGUN, MADE, hidden(SET, "comment"), LABEL_BERGEN), (101, 102), ()),
+    "summary of a label": ((BEGUN, MADE, hidden(LABEL_OSLO, "comment")), (101,), ()),
+    "content of a change": ((BEGUN, MADE, hidden(SET, "content"), LABEL_BERGEN), (101, 102), ()),
+    "content of a label": ((BEGUN, MADE, hidden(LABEL_OSLO, "content"), MADE), (101, 103), ()),
+    "shown later": ((BEGUN, MADE, hidden(SET), LABEL_BERGEN), (101, 103), (102,)),
+    "several, shown later": (
+        (BEGUN, MADE, hidden(SET), hidden(BACK), hidden(SET), LABEL_BERGEN), (101, 105), (102, 103, 104),
+    ),
+    "put back": ((BEGUN, MADE, hidden(SET), BACK, LABEL_OSLO), (101,), (102,)),
+    "changed right after": ((BEGUN, MADE, hidden(SET), ELSEWHERE), (101, 103), (102,)),
+    "a certain change put back": ((BEGUN, MADE, hidden(SET, "content"), BACK), (101, 102, 103), ()),
+    "explained": ((BEGUN, MADE, hidden(SET, "content"), edit("", BERGEN, reference="Q1")), (101, 102), ()),
+    "explained twice": (
+        (BEGUN, MADE, hidden(SET, "content"), hidden(SET_BACK, "content"), edit("", OSLO, beside="X")),
+        (101, 102, 103), (),
+    ),
+    "from the beginning": ((hidden(BEGUN), hidden(MADE), LABEL_OSLO), (102,), (100, 101)),
+    "before the first value": ((hidden(BEGUN), ONLY_LABEL), (), (100,)),
+    "all of them": ((hidden(BEGUN), hidden(MADE), hidden(SET)), (), (100, 101, 102)),
+}  # fmt: skip
 
 
-def test_a_hidden_summary_leaves_the_content_to_tell(asking: Asking) -> None:
-    assert judged(asking, BEGUN, MADE, hidden(SET, "comment"), LABEL_BERGEN) == ((101, 102), ())
-    assert judged(asking, BEGUN, MADE, hidden(LABEL_OSLO, "comment")) == ((101,), ())
-
-
-def test_a_hidden_content_leaves_the_summary_to_tell(asking: Asking) -> None:
-    assert judged(asking, BEGUN, MADE, hidden(SET, "content"), LABEL_BERGEN) == ((101, 102), ())
-    assert judged(asking, BEGUN, MADE, hidden(LABEL_OSLO, "content"), MADE) == ((101, 103), ())
-
-
-def test_what_changed_in_a_hidden_edit_counts_once_at_the_first_that_shows_it(asking: Asking) -> None:
-    assert judged(asking, BEGUN, MADE, hidden(SET), LABEL_BERGEN) == ((101, 103), (102,))
-    assert judged(asking, BEGUN, MADE, hidden(SET), hidden(BACK), hidden(SET), LABEL_BERGEN) == (
-        (101, 105),
-        (102, 103, 104),
-    )
-
-
-def test_a_hidden_edit_that_was_put_back_is_told_apart_and_counts_nothing(asking: Asking) -> None:
-    assert judged(asking, BEGUN, MADE, hidden(SET), BACK, LABEL_OSLO) == ((101,), (102,))
-
-
-def test_a_change_right_after_a_hidden_edit_is_not_counted_twice(asking: Asking) -> None:
-    elsewhere = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q2]]", {"P36": {"a": "Q2"}})
-    assert judged(asking, BEGUN, MADE, hidden(SET), elsewhere) == ((101, 103), (102,))
-
-
-def test_putting_back_what_a_hidden_edit_surely_changed_is_a_change(asking: Asking) -> None:
-    assert judged(asking, BEGUN, MADE, hidden(SET, "content"), BACK) == ((101, 102, 103), ())
-
-
-def test_a_difference_that_a_certain_change_explains_is_no_second_one(asking: Asking) -> None:
-    touched = edit("", BERGEN, reference="Q1")
-    assert judged(asking, BEGUN, MADE, hidden(SET, "content"), touched) == ((101, 102), ())
-    twice = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO)
-    assert judged(
-        asking, BEGUN, MADE, hidden(SET, "content"), hidden(twice, "content"), edit("", OSLO, beside="X")
-    ) == (
-        (101, 102, 103),
-        (),
-    )
+@pytest.mark.parametrize(("edits", "counted", "unknown"), CASES.values(), ids=CASES)
+def test_hidden_edits_are_judged_by_what_can_be_read(
+    edits: tuple[Edit, ...], counted: tuple[int, ...], unknown: tuple[int, ...], asking: Asking
+) -> None:
+    assert judged(asking, *edits) == (counted, unknown)
 
 
 def test_a_hidden_edit_at_the_end_is_only_told_apart(asking: Asking) -> None:
@@ -91,13 +78,7 @@ def test_a_hidden_edit_at_the_end_is_only_told_apart(asking: Asking) -> None:
     assert (history.edits, history.hidden, history.latest) == ((101,), (102,), 102)
 
 
-def test_an_item_hidden_from_its_beginning_counts_the_first_value_that_shows(asking: Asking) -> None:
-    assert judged(asking, hidden(BEGUN), hidden(MADE), LABEL_OSLO) == ((102,), (100, 101))
-    assert judged(asking, hidden(BEGUN), edit("/* wbsetlabel-add:1|en */ X")) == ((), (100,))
-    assert judged(asking, *(hidden(one) for one in (BEGUN, MADE, SET))) == ((), (100, 101, 102))
-
-
-def test_deleted_revisions_are_told_apart_as_far_as_the_history_names_them(asking: Asking) -> None:
+def test_deleted_revisions_are_told_apart(asking: Asking) -> None:
     gone = [replace(one, deleted=True) for one in (edit("", BERGEN), edit("", {}), edit("", BERGEN))]
     assert judged(asking, BEGUN, MADE, *gone, LABEL_BERGEN) == ((101, 105), (104,))
     assert judged(asking, BEGUN, MADE, *gone, LABEL_OSLO) == ((101,), (104,))
@@ -105,7 +86,7 @@ def test_deleted_revisions_are_told_apart_as_far_as_the_history_names_them(askin
 
 
 @pytest.mark.parametrize("since", ["hidden", "deleted"])
-def test_a_content_that_goes_while_it_is_asked_for_is_as_if_it_had_never_been_there(since: str, asking: Asking) -> None:
+def test_a_content_deleted_meanwhile_never_existed(since: str, asking: Asking) -> None:
     edits = [BEGUN, MADE, edit("", BERGEN), edit("", OSLO, beside="X"), edit("", BERGEN, beside="X")]
     before = holding(edits)
     after = holding([*edits[:2], replace(edits[2], hidden=("content",)), *edits[3:]])
@@ -121,7 +102,7 @@ def test_a_content_that_goes_while_it_is_asked_for_is_as_if_it_had_never_been_th
     assert (history.edits, history.hidden) == ((101, 104), (102,))
 
 
-def test_one_that_goes_from_the_first_of_many_parts_is_noticed_and_no_other_asked_for_again(asking: Asking) -> None:
+def test_a_content_deleted_between_parts_is_noticed(asking: Asking) -> None:
     edits = [edit("", {"P36": {"a": f"Q{number}"}}) for number in range(1, 51)]
     before, after = holding(edits), holding([*edits[:2], replace(edits[2], hidden=("content",)), *edits[3:]])
     with serving(play=lambda asked: (after if "revids" in asked.form else before)(asked)) as server:
@@ -146,7 +127,7 @@ def test_the_same_content_elsewhere_stands_in_for_one_that_goes(asking: Asking) 
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_where_something_is_hidden_no_more_is_counted_than_there_was(seed: int, asking: Asking) -> None:
+def test_no_more_is_counted_than_there_was(seed: int, asking: Asking) -> None:
     luck = random.Random(seed)
     edits = drawn(luck, 30)
     veiled = [hidden(one, *luck.choice(HIDES)) if luck.random() < 0.4 else one for one in edits]

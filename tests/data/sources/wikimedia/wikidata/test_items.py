@@ -43,7 +43,7 @@ def only(asking: Asking, said: dict[str, Any]) -> Item:
 # Answers that a real wiki gave
 
 
-def test_an_item_has_its_names_its_revision_and_where_it_was_looked_up(asking: Asking) -> None:
+def test_an_item_has_names_revision_and_address(asking: Asking) -> None:
     with serving(recorded("wikidata/wbgetentities.json")) as server:
         found = asking(server).items(["Q1", "P1"])
     item, head = found["Q1"], found["P1"]
@@ -57,7 +57,7 @@ def test_an_item_has_its_names_its_revision_and_where_it_was_looked_up(asking: A
     assert asked.form["maxlag"] == "5"
 
 
-def test_statements_keep_rank_and_value_and_say_what_is_an_item(asking: Asking) -> None:
+def test_statements_keep_rank_and_value(asking: Asking) -> None:
     with serving(recorded("wikidata/wbgetentities.json")) as server:
         item = asking(server).items(["Q1", "P1"])["Q1"]
     assert [(one.item_id, one.rank) for one in item.statements["P1"]] == [
@@ -82,7 +82,7 @@ def test_the_stored_item_states_what_the_answer_does(asking: Asking) -> None:
     assert statements_of(json.loads(versions[0])) == {}
 
 
-def test_a_merged_item_is_found_under_the_old_id_and_says_the_new_one(asking: Asking) -> None:
+def test_a_merged_item_is_found_under_both_ids(asking: Asking) -> None:
     said = json.loads((ANSWERS / "wikidata" / "wbgetentities_redirect.json").read_text())
     said["entities"]["Q5"] = entity("Q2") | said["entities"]["Q5"]
     with serving(says(said)) as server:
@@ -108,7 +108,7 @@ def test_an_error_of_the_wiki_is_told_in_its_words(asking: Asking) -> None:
 # How they are asked for
 
 
-def test_items_are_asked_for_fifty_at_a_time_and_each_once(asking: Asking) -> None:
+def test_items_are_requested_fifty_at_a_time(asking: Asking) -> None:
     wanted = [f"Q{number}" for number in range(1, 121)]
     with serving(play=answering(*(entity(one) for one in wanted))) as server:
         found = asking(server).items([*wanted, "Q1", "Q60"])
@@ -142,14 +142,14 @@ def test_an_answer_is_kept_and_a_misread_one_is_not(asking: Asking) -> None:
 # What items may hold
 
 
-def test_the_label_for_all_languages_stands_in_for_the_english_one(asking: Asking) -> None:
+def test_the_label_for_all_languages_stands_in(asking: Asking) -> None:
     everywhere = {"mul": {"language": "mul", "value": "Ada Lovelace"}}
     assert only(asking, entity("Q7259", labels=everywhere)).label == "Ada Lovelace"
     assert only(asking, entity("Q7259", labels=everywhere | english("Ada King"))).label == "Ada King"
     assert only(asking, entity("Q7259")).label is None
 
 
-def test_aliases_are_english_ones_and_those_for_all_languages_each_once(asking: Asking) -> None:
+def test_aliases_are_english_or_multilingual_each_once(asking: Asking) -> None:
     said = {"en": [{"value": "Ada"}, {"value": "A"}], "mul": [{"value": "A"}, {"value": "B"}], "de": [{"value": "C"}]}
     assert only(asking, entity("Q7259", aliases=said)).aliases == ("Ada", "A", "B")
 
@@ -176,7 +176,7 @@ def test_a_name_is_kept_letter_by_letter(name: str, asking: Asking) -> None:
     assert (item.label, item.description, item.aliases, item.wikipedia) == (name, name, (name,), name)
 
 
-def test_a_value_that_is_a_property_or_a_word_is_no_item(asking: Asking) -> None:
+def test_a_property_or_word_is_not_an_item(asking: Asking) -> None:
     values = ["P31", "L7", "L7-F1", "M9"]
     snaks = [snak("P1", "-") | {"snaktype": "value", "datavalue": _entity_value(value)} for value in values]
     claims = {"P1": [{"mainsnak": one, "id": f"Q1${place}", "rank": "normal"} for place, one in enumerate(snaks)]}
@@ -214,6 +214,6 @@ def _entity_value(value: str) -> dict[str, Any]:
     ],
     ids=lambda said: json.dumps(said)[:40],
 )
-def test_an_answer_that_is_none_is_an_error_and_no_item(said: Any, asking: Asking) -> None:
+def test_an_invalid_answer_is_an_error(said: Any, asking: Asking) -> None:
     with serving(says(said)) as server, pytest.raises(ServiceError, match=r"Wikidata \(http://127.* JSON that is"):
         asking(server).items(["Q1"])

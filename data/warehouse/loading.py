@@ -1,0 +1,228 @@
+"""Making the database from the workspace's files: what is loaded already stays, what is new or gone is brought up to.
+
+The new database grows in a temporary file beside the old one and takes its name once it is complete: a kill costs
+nothing but a leftover that the next time removes, and whoever reads sees the old database or the new one. It begins as
+a copy of the old one where that has the same schema; a file's name has the digest of its content, so that rows of a
+file of the same name are the same.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+
+from data.errors import InputError, WorkspaceError
+from data.records.table import Table
+from data.records.tables import RUNS
+from data.storage.files import TEMPORARY, put
+from data.warehouse.schema import (
+    ABOUT,
+    FILES,
+    ORIGINS,
+    SHARED,
+    Schema,
+    is_large,
+    own_columns,
+    quoted,
+    rows_table,
+)
+from data.warehouse.sources import NOT_FINITE, checked_footer, first_line, selected, shared_values
+from data.warehouse.warehouse import CONFIG, create_views, stored_key
+
+
+def update(
+    path: Path,
+    key: str,
+    tables: Sequence[Table],
+    files: Mapping[Table, Sequence[Path]],
+    *,
+    runs: Sequence[Mapping[str, Any]] = (),
+    fresh: bool = False,
+) -> None:
+    """Makes the database at `path` hold the rows of these files and no others; by the one run that holds the lock.
+
+    Args:
+        path: of the database; the files' places are noted relative to its folder.
+        key: the digest of everything that it is made from.
+        tables: what it holds.
+        files: verified files of each table, their names ending in the digest of their content.
+        runs: the rows of table runs.
+        fresh: whether the old database is not to be trusted.
+
+    Raises:
+        DamagedFile: a file cannot be read, or holds another table.
+        InputError: a file has NULL where none may be, a number that is not finite, or a row that is there already.
+        WorkspaceError: the folder cannot be written.
+    """
+    refusal = f"the database {path} cannot be written: {{}}; free some space or choose another --workspace"
+    schema = Schema(tuple(tables))
+    for begin in (_copy, _empty) if path.exists() and not fresh else (_empty,):
+        try:
+            with _replacing(path) as temporary, begin(temporary, path, schema) as connection:
+                _Loader(connection, schema, path.parent).bring_up_to(files, runs, key)
+                # Closing would do the same but keep quiet about a full disk.
+                connection.execute("CHECKPOINT")
+            return
+        except OSError as error:
+            raise WorkspaceError(refusal.format(error.strerror or error)) from error
+        except duckdb.Error as error:
+            if begin is _empty:
+                raise WorkspaceError(refusal.format(first_line(error))) from error
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A temporary path that takes the place of `path` where the block ends well, and else leaves no trace."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    _remove_leftovers(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        # A log left by whoever wrote to the old database would be replayed into the new one.
+        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        put(temporary, path)
+    finally:
+        _remove_leftovers(path)
+
+
+@contextmanager
+def _empty(temporary: Path, path: Path, schema: Schema) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database without rows."""
+    with duckdb.connect(temporary, config=CONFIG) as connection:
+        connection.execute("BEGIN")
+        for statement in schema.statements():
+            connection.execute(statement)
+        connection.execute("COMMIT")
+        create_views(connection, schema)
+        yield connection
+
+
+@contextmanager
+def _copy(temporary: Path, path: Path, schema: Schema) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The old database; duckdb.Error where it cannot be gone on with."""
+    shutil.copyfile(path, temporary)
+    with duckdb.connect(temporary, config=CONFIG) as connection:
+        if stored_key(connection, schema) is None:
+            raise duckdb.CatalogException(f"{path} has another schema")
+        yield connection
+
+
+class _Loader:
+    """Loads and removes the rows of files, on an open connection."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, schema: Schema, folder: Path) -> None:
+        self._connection = connection
+        self._schema = schema
+        self._folder = folder
+
+    def bring_up_to(self, files: Mapping[Table, Sequence[Path]], runs: Sequence[Mapping[str, Any]], key: str) -> None:
+        """Removes the rows of files that are not in `files`, loads those that are only there."""
+        wanted = {os.path.relpath(path, self._folder): (table, path) for table in files for path in files[table]}
+        loaded = self._connection.execute('SELECT file, "table", file_id FROM files').fetchall()
+        with self._whole():
+            for file, name, number in loaded:
+                if file not in wanted:
+                    self._remove(self._schema.by_name[name], number)
+            self._connection.execute("DELETE FROM about")
+            self._connection.execute("DELETE FROM runs")
+        # After a commit, since an index keeps the keys of removed rows until then.
+        new = sorted(wanted.keys() - {file for file, *_ in loaded})
+        first = 1 + max((number for *_, number in loaded), default=0)
+        with self._whole():
+            for number, file in enumerate(new, first):
+                table, path = wanted[file]
+                self._load(table, path, number)
+                self._insert_rows(FILES, [{"file_id": number, "file": file, "table": table.name}])
+            self._insert_rows(RUNS, runs)
+            about = {"schema_version": self._schema.version, "swaymeter_version": _version(), "key": key}
+            self._insert_rows(ABOUT, [about])
+
+    def _remove(self, table: Table, number: int) -> None:
+        of_file = f"file_id = {number}"
+        rows = f"origin_id IN (SELECT origin_id FROM origins WHERE {of_file})" if is_large(table) else of_file
+        self._connection.execute(f"DELETE FROM {quoted(rows_table(table))} WHERE {rows}")
+        self._connection.execute(f"DELETE FROM origins WHERE {of_file}")
+        self._connection.execute(f"DELETE FROM files WHERE {of_file}")
+
+    def _load(self, table: Table, path: Path, number: int) -> None:
+        footer = checked_footer(table, path)
+        try:
+            if is_large(table):
+                self._load_large(table, path, number, footer)
+            else:
+                self._insert(table, f"{number} AS file_id", selected(table, [path], table.columns))
+        except duckdb.ConstraintException as error:
+            reason = "has NULL that it may not have" if "NOT NULL" in str(error) else "is there already"
+            raise InputError(f"{path}: a row of {table.name} {reason} ({first_line(error)})") from None
+        except duckdb.InvalidInputException as error:
+            if NOT_FINITE not in str(error):
+                raise
+            raise InputError(first_line(error).removeprefix("Invalid Input Error: ")) from None
+
+    def _load_large(self, table: Table, path: Path, number: int, footer: pq.FileMetaData) -> None:
+        same = shared_values(footer)
+        names = ", ".join(quoted(c.name) for c in SHARED)
+        if same is not None:
+            origins = [(*same.values(), footer.num_rows)]
+        else:
+            source = selected(table, [path], SHARED)
+            found = self._connection.execute(f"SELECT {names}, count(*) FROM ({source}) GROUP BY ALL ORDER BY ALL")
+            origins = found.fetchall()
+        (first,) = self._connection.execute("SELECT coalesce(max(origin_id), 0) + 1 FROM origins").fetchall()[0]
+        entries = [
+            {"origin_id": first + place, "file_id": number, "table": table.name, "rows": count}
+            | dict(zip((c.name for c in SHARED), shared, strict=True))
+            for place, (*shared, count) in enumerate(origins)
+        ]
+        self._insert_rows(ORIGINS, entries)
+        if same is not None:
+            self._insert(table, f"{first} AS origin_id", selected(table, [path], own_columns(table)))
+        elif entries:
+            joined = " AND ".join(f"rows.{quoted(c.name)} IS NOT DISTINCT FROM o.{quoted(c.name)}" for c in SHARED)
+            source = selected(table, [path], table.columns)
+            of_file = f"(SELECT * FROM origins WHERE file_id = {number}) AS o"
+            joined = f"SELECT rows.*, o.origin_id FROM ({source}) AS rows JOIN {of_file} ON {joined}"
+            self._insert(table, "origin_id", joined)
+
+    def _insert(self, table: Table, number: str, source: str) -> None:
+        columns = ", ".join(quoted(c.name) for c in own_columns(table))
+        self._connection.execute(
+            f"INSERT INTO {quoted(rows_table(table))} BY NAME SELECT {columns}, {number} FROM ({source})"
+        )
+
+    def _insert_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._connection.register("incoming", table.of(rows))
+        try:
+            self._connection.execute(f"INSERT INTO {quoted(table.name)} BY NAME SELECT * FROM incoming")
+        except duckdb.ConstraintException as error:
+            raise InputError(f"a row of {table.name} is there already ({first_line(error)})") from None
+        finally:
+            self._connection.unregister("incoming")
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """One transaction; a database that an error leaves half made is thrown away by the caller."""
+        self._connection.execute("BEGIN")
+        yield
+        self._connection.execute("COMMIT")
+
+
+def _version() -> str:
+    try:
+        return metadata.version("swaymeter")
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _remove_leftovers(path: Path) -> None:
+    for leftover in path.parent.glob(f".{path.name}.*{TEMPORARY}*"):
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)

@@ -1,0 +1,242 @@
+import math
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+
+from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
+from data.records.table import Table
+from data.records.tables import CONTEXTS, FACTS, STATISTICS
+from data.storage.files import TEMPORARY, write_parquet
+from data.warehouse import QUERIES as NAMED
+from data.warehouse import NamedQuery, key_of, opened, over, update
+from tests.data.warehouse.small_study import (
+    ANSWERS,
+    PERSUASION,
+    SUSCEPTIBILITY,
+    TABLES,
+    row,
+    small_study,
+    stored,
+    warehouse_of,
+)
+
+
+def file_of(folder: Path, of: Table, rows: Sequence[Mapping[str, Any]], name: str = "one's") -> Path:
+    return write_parquet(folder, f"{name} {of.name}", of.of(rows), {"table": of.name})
+
+
+def asked(database: Path, sql: str) -> list[Any]:
+    with duckdb.connect(database, read_only=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "study's" / "study.duckdb"
+
+
+def test_rows_come_back_as_they_went_in(database: Path, tmp_path: Path) -> None:
+    rows = [row(ANSWERS, token_ids=[5, 6], token_log_probs=[-1.0, -2.0], sample=number) for number in (None, 3)]
+    update(database, "key", TABLES, {ANSWERS: [file_of(tmp_path, ANSWERS, rows)]})
+    with duckdb.connect(database, read_only=True) as connection:
+        found = connection.sql("SELECT * FROM answers ORDER BY sample NULLS FIRST").to_arrow_table()
+    assert found.to_pylist() == rows
+
+
+def test_scores_of_two_engines_in_a_file_keep_theirs(database: Path, tmp_path: Path) -> None:
+    rows = [row(PERSUASION, query_id=f"q{n}", engine=f"engine {n % 2}", stand_in=None if n else "x") for n in range(5)]
+    update(database, "key", TABLES, {PERSUASION: [file_of(tmp_path, PERSUASION, rows)]})
+    found = asked(database, "SELECT query_id, engine, stand_in FROM persuasion ORDER BY ALL")
+    assert found == [(one["query_id"], one["engine"], one["stand_in"]) for one in rows]
+    assert asked(database, 'SELECT sum("rows"), count(*) FROM origins') == [(5, 3)]
+
+
+def test_an_update_gives_what_a_new_database_would(database: Path, tmp_path: Path) -> None:
+    files = stored(tmp_path, small_study())
+    changed = [{**one, "persuasion": 9.0} for one in small_study()["persuasion"]]
+    susceptibility = [{**one, "susceptibility": 9.0} for one in small_study()["susceptibility"]]
+    later = {
+        **files,
+        PERSUASION: [file_of(tmp_path, PERSUASION, changed)],
+        SUSCEPTIBILITY: [file_of(tmp_path, SUSCEPTIBILITY, susceptibility)],
+    }
+    del later[ANSWERS]
+    update(database, "first", TABLES, files)
+    kept = asked(database, "SELECT file_id, file FROM files ORDER BY ALL")
+    update(database, "second", TABLES, later)
+    assert key_of(database, TABLES) == "second"
+    assert len(set(kept) & set(asked(database, "SELECT file_id, file FROM files"))) == len(files) - 3
+    new = tmp_path / "study's" / "new.duckdb"
+    update(new, "second", TABLES, later)
+    with opened(database, TABLES) as one, opened(new, TABLES) as other:
+        for name in NAMED:
+            pd.testing.assert_frame_equal(one.frame(name), other.frame(name))
+
+
+def test_a_schema_that_changed_is_loaded_anew(database: Path, tmp_path: Path) -> None:
+    files = {FACTS: [file_of(tmp_path, FACTS, [row(FACTS)])]}
+    update(database, "key", TABLES[:-1], files)
+    assert key_of(database, TABLES) is None
+    with pytest.raises(WorkspaceError, match="another version"), opened(database, TABLES):
+        pass
+    update(database, "key", TABLES, files)
+    assert key_of(database, TABLES) == "key"
+    assert asked(database, "SELECT count(*) FROM facts") == [(1,)]
+
+
+@pytest.mark.parametrize("length", [0, 10_000])
+def test_a_damaged_database_is_made_anew(database: Path, length: int) -> None:
+    update(database, "old", TABLES, {})
+    database.write_bytes(database.read_bytes()[:length])
+    assert key_of(database, TABLES) is None
+    with pytest.raises((DamagedFile, WorkspaceError), match="run"), opened(database, TABLES):
+        pass
+    update(database, "new", TABLES, {})
+    assert key_of(database, TABLES) == "new"
+
+
+def test_an_update_that_fails_keeps_the_old_database(database: Path, tmp_path: Path) -> None:
+    update(database, "old", TABLES, {})
+    bad = file_of(tmp_path, SUSCEPTIBILITY, [row(SUSCEPTIBILITY, susceptibility=math.nan)])
+    with pytest.raises(InputError):
+        update(database, "new", TABLES, {SUSCEPTIBILITY: [bad]})
+    assert key_of(database, TABLES) == "old"
+    assert [file.name for file in database.parent.iterdir()] == [database.name]
+
+
+def test_a_kill_leaves_the_old_database(database: Path) -> None:
+    update(database, "old", TABLES, {})
+    killed = (
+        "import os, signal, sys; from pathlib import Path; import data.warehouse.loading as module\n"
+        "from tests.data.warehouse.small_study import TABLES\n"
+        "module._Loader.bring_up_to = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "module.update(Path(sys.argv[1]), 'new', TABLES, {})"
+    )
+    assert subprocess.run([sys.executable, "-c", killed, str(database)], check=False).returncode == -9
+    assert key_of(database, TABLES) == "old"
+    assert len(list(database.parent.iterdir())) > 1
+    (database.parent / f".{database.name}.123{TEMPORARY}.tmp").mkdir()
+    update(database, "newer", TABLES, {})
+    assert key_of(database, TABLES) == "newer"
+    assert [file.name for file in database.parent.iterdir()] == [database.name]
+
+
+def test_a_log_of_the_old_database_is_not_replayed(database: Path) -> None:
+    update(database, "old", TABLES, {})
+    killed = (
+        "import duckdb, os, signal, sys; held = duckdb.connect(sys.argv[1])\n"
+        "held.execute('CREATE TABLE notes (note VARCHAR)'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", killed, str(database)], check=False).returncode == -9
+    assert database.with_name(f"{database.name}.wal").exists()
+    update(database, "new", TABLES, {})
+    assert key_of(database, TABLES) == "new"
+    assert [file.name for file in database.parent.iterdir()] == [database.name]
+
+
+def test_a_reader_keeps_the_database_it_opened(tmp_path: Path) -> None:
+    with warehouse_of(tmp_path, small_study()) as reader:
+        update(tmp_path / "study.duckdb", "new", TABLES, {})
+        assert reader.frame("overview")["queries"].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("of", "column", "value"),
+    [
+        *((SUSCEPTIBILITY, "susceptibility", value) for value in (math.nan, math.inf, -math.inf)),
+        (PERSUASION, "persuasion", math.nan),
+        (ANSWERS, "token_log_probs", [-1.0, -math.inf]),
+        (STATISTICS, "p", math.nan),
+    ],
+)
+def test_a_number_that_is_not_finite_is_refused(of: Table, column: str, value: Any, database: Path) -> None:
+    file = file_of(database.parent, of, [row(of, **{column: value})])
+    named = rf"{of.name}-\w+\.parquet: column {column} has numbers that are NaN or infinite"
+    with pytest.raises(InputError, match=named):
+        update(database, "key", TABLES, {of: [file]})
+    query = NamedQuery("all", f"FROM {of.name}")
+    with NAMED.added(query), over({of: [file]}, TABLES) as warehouse, pytest.raises(InputError, match=named):
+        warehouse.frame("all")
+
+
+def test_a_missing_score_is_refused(database: Path) -> None:
+    optional = Table("susceptibility", "", tuple(type(c)(c.name, c.type, "", "", True) for c in SUSCEPTIBILITY.columns))
+    file = file_of(database.parent, optional, [row(SUSCEPTIBILITY, susceptibility=None)])
+    for use in (lambda: update(database, "key", TABLES, {SUSCEPTIBILITY: [file]}), lambda: _read_in_place(file)):
+        with pytest.raises(InputError, match=r"susceptibility-\w+\.parquet: column susceptibility has 1 NULL"):
+            use()
+
+
+def _read_in_place(file: Path) -> None:
+    with over({SUSCEPTIBILITY: [file]}, TABLES):
+        pass
+
+
+def test_a_file_that_holds_another_table_is_refused(database: Path) -> None:
+    file = file_of(database.parent, FACTS, [row(FACTS)])
+    with pytest.raises(DamagedFile, match="does not hold table contexts"):
+        update(database, "key", TABLES, {CONTEXTS: [file]})
+
+
+@pytest.mark.parametrize("length", [0, 3, 20, 500])
+def test_a_file_cut_short_is_named(database: Path, length: int) -> None:
+    file = file_of(database.parent, FACTS, [row(FACTS)])
+    file.write_bytes(file.read_bytes()[:length])
+    with pytest.raises(DamagedFile, match=r"one's facts-\w+\.parquet.*remove it and run again"):
+        update(database, "key", TABLES, {FACTS: [file]})
+
+
+def test_the_same_scores_in_two_files_are_refused(database: Path) -> None:
+    files = [file_of(database.parent, SUSCEPTIBILITY, [row(SUSCEPTIBILITY)], name) for name in ("a", "b")]
+    with pytest.raises(InputError, match=r"b susceptibility-\w+\.parquet: a row of susceptibility is there already"):
+        update(database, "key", TABLES, {SUSCEPTIBILITY: files})
+
+
+def test_files_in_place_answer_like_the_database(tmp_path: Path) -> None:
+    study = small_study()
+    with warehouse_of(tmp_path, study) as loaded, over(stored(tmp_path, study), TABLES) as in_place:
+        for name in ("persuasion_by_kind", "susceptibility_of_queries", "partition_summary", "agreement", "stand_ins"):
+            frame = in_place.frame(name)
+            pd.testing.assert_frame_equal(frame, loaded.frame(name))
+            assert frame.attrs == loaded.frame(name).attrs
+
+
+def test_columns_have_their_units(tmp_path: Path) -> None:
+    with warehouse_of(tmp_path, {}) as warehouse:
+        assert warehouse.frame("persuasion_by_kind").attrs["units"] == {"persuasion": "nats"}
+        assert warehouse.frame("partition_summary").attrs["units"]["semantic_entropy"] == "nats"
+        text = "-- One.\n-- unit: half = nats per half\nSELECT seconds, seconds / 2 AS half FROM runs"
+        with NAMED.added(NamedQuery.of_text("halves", text)):
+            assert warehouse.frame("halves").attrs["units"] == {"seconds": "s", "half": "nats per half"}
+
+
+def test_a_database_that_does_not_exist_says_how_to_make_it(database: Path) -> None:
+    assert key_of(database, TABLES) is None
+    with pytest.raises(WorkspaceError, match="swaymeter aggregate"), opened(database, TABLES):
+        pass
+
+
+def test_a_database_that_another_program_writes_is_busy(database: Path) -> None:
+    update(database, "key", TABLES, {})
+    holding = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holding, str(database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(WorkspaceBusy, match="another program"), opened(database, TABLES):
+            pass
+        assert key_of(database, TABLES) is None
+        other.communicate()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        update(tmp_path / "file" / "study.duckdb", "key", TABLES, {})

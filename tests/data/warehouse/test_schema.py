@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from data.warehouse import QUERIES, NamedQuery, describe, schema_version, update
+from data.warehouse.schema import Schema
+from tests.data.warehouse.small_study import TABLES
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("study") / "study.duckdb"
+    update(path, "key", TABLES, {})
+    return path
+
+
+def test_every_column_has_its_type_and_meaning(database: Path) -> None:
+    with duckdb.connect(database, read_only=True) as connection:
+        found = connection.execute(
+            "SELECT table_name, column_name, data_type, comment FROM duckdb_columns()"
+        ).fetchall()
+    columns = {(name, column): rest for name, column, *rest in found}
+    for made in Schema(TABLES).by_name.values():
+        for column in made.columns:
+            kind, comment = columns[made.name, column.name]
+            assert kind == column.type
+            assert column.meaning in comment
+            assert column.unit in comment
+
+
+def test_every_view_is_there_with_its_sentence(database: Path) -> None:
+    with duckdb.connect(database, read_only=True) as connection:
+        found = connection.execute("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal").fetchall()
+    assert {(query.name, query.sentence) for query in QUERIES.values() if query.view} <= set(found)
+
+
+def test_a_view_whose_table_lacks_is_left_out(tmp_path: Path) -> None:
+    with QUERIES.added(NamedQuery.of_text("of_none", "-- Nothing.\n-- view\nSELECT * FROM no_such_table")):
+        update(tmp_path / "study.duckdb", "key", TABLES, {})
+    with duckdb.connect(tmp_path / "study.duckdb", read_only=True) as connection:
+        assert connection.execute("SELECT * FROM susceptibility_of_queries").fetchall() == []
+
+
+def test_the_version_follows_tables_and_views() -> None:
+    version = schema_version(TABLES)
+    assert schema_version(TABLES) == version
+    assert schema_version(TABLES[:-1]) != version
+    with QUERIES.added(NamedQuery("one", "SELECT 1", view=True)):
+        assert schema_version(TABLES) != version
+
+
+def test_the_description_names_every_column_and_query() -> None:
+    sections = {part.split("\n", 1)[0]: part for part in describe(TABLES).split("## ")[1:]}
+    for made in Schema(TABLES).by_name.values():
+        lines = [line for line in sections[made.name].splitlines() if line.startswith("| `")]
+        assert len(lines) == len(made.columns)
+        for column, line in zip(made.columns, lines, strict=True):
+            cells = [cell.strip() for cell in line.replace("\\|", "\0").strip("|").split("|")]
+            meaning = column.meaning.replace("|", "\0")
+            nullable = "yes" if column.nullable else ""
+            assert cells == [f"`{column.name}`", column.type, meaning, column.unit, nullable]
+    for name in QUERIES:
+        assert f"`{name}`" in sections["Views and named queries"]

@@ -1,0 +1,175 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from data import reasons
+from data.errors import DamagedFile, UsageError
+from data.records import ANNOTATION_CHOICES, as_row
+from data.records.tables import ANNOTATIONS
+from data.storage.workspace import Workspace
+from tasks.contexts.annotation.judging import (
+    annotator_name,
+    counts_by_annotator,
+    decide,
+    for_annotator,
+    judgements,
+    read_annotations,
+)
+from tests.tasks.contexts.annotation.judged import a_question, says
+
+ONE, TWO = a_question(1), a_question(2)
+
+
+def outcome(*said: object) -> str:
+    """What becomes of question one: accepted, or the reason."""
+    decided = decide([ONE], said)  # type: ignore[arg-type]
+    assert len(decided.accepted) + len(decided.rejected) == 1
+    return decided.rejected[0].reason if decided.rejected else "accepted"
+
+
+def test_two_who_accept_let_a_question_pass() -> None:
+    decided = decide([ONE], [says(ONE, "ada", "accept"), says(ONE, "ben", "accept", at=1)])
+    assert decided.accepted == (ONE,)
+    assert decided.rejected == ()
+
+
+@pytest.mark.parametrize("choice", ["discard", "misinformation", "incomplete"])
+def test_two_who_refuse_reject_with_their_reason(choice: str) -> None:
+    said = [says(ONE, name, choice, note="x" if name == "ada" else None) for name in ("ada", "ben")]  # type: ignore[arg-type]
+    rejected = decide([ONE], said).rejected[0]
+    assert rejected.reason == f"annotators_{choice}"
+    assert rejected.reason in reasons.REASONS
+    assert rejected.detail == f"ada: {choice} (x); ben: {choice}"
+    assert (rejected.part, rejected.subject, rejected.object, rejected.revisions) == (
+        "P19",
+        ONE.subject,
+        "Vienna",
+        (7,),
+    )
+
+
+def test_a_disputed_question_is_dropped_under_its_page() -> None:
+    question = replace(ONE, partition="disputable", page="Vienna", property_id=None)
+    assert decide([question], []).rejected[0].part == "Vienna"
+
+
+def test_nobody_s_or_one_s_judgement_is_too_little() -> None:
+    assert outcome() == reasons.NOT_ANNOTATED
+    assert outcome(says(ONE, "ada", "accept")) == reasons.NOT_ANNOTATED
+    assert outcome(says(ONE, "ada", "accept"), says(TWO, "ben", "accept")) == reasons.NOT_ANNOTATED
+
+
+def test_two_who_disagree_wait_for_a_third_who_decides() -> None:
+    two = [says(ONE, "ada", "accept"), says(ONE, "ben", "discard", at=1)]
+    assert outcome(*two) == reasons.ANNOTATORS_DISAGREE
+    assert outcome(*two, says(ONE, "cem", "accept", at=2)) == "accepted"
+    assert outcome(*two, says(ONE, "cem", "incomplete", at=2)) == reasons.ANNOTATORS_INCOMPLETE
+
+
+def test_a_third_decides_only_where_two_disagree() -> None:
+    two = [says(ONE, "ada", "accept"), says(ONE, "ben", "accept", at=1)]
+    assert outcome(*two, says(ONE, "cem", "discard", at=2)) == "accepted"
+    disagree = [says(ONE, "ada", "accept"), says(ONE, "ben", "discard", at=1), says(ONE, "cem", "accept", at=2)]
+    assert outcome(*disagree, says(ONE, "dia", "discard", at=3)) == "accepted"
+
+
+def test_two_changes_agree_only_in_the_same_words() -> None:
+    same = [says(ONE, name, "change", question="Which city was he born in?") for name in ("ada", "ben")]
+    assert [one.question for one in decide([ONE], same).accepted] == ["Which city was he born in?"]
+    other = replace(same[1], question="What city was he born in?")
+    assert outcome(same[0], other) == reasons.ANNOTATORS_DISAGREE
+    third = says(ONE, "cem", "change", at=2, question="Where to?")
+    assert decide([ONE], [same[0], other, third]).accepted[0].question == "Where to?"
+
+
+def test_the_newest_judgement_counts_whatever_the_order() -> None:
+    said = [says(ONE, "ada", "discard"), says(ONE, "ben", "accept", at=1), says(ONE, "ada", "accept", at=2)]
+    assert outcome(*said) == "accepted"
+    assert outcome(*reversed(said)) == "accepted"
+
+
+def test_who_revises_late_stays_one_of_the_first_two() -> None:
+    said = [
+        says(ONE, "ada", "discard"), says(ONE, "ben", "accept", at=1), says(ONE, "cem", "incomplete", at=2),
+        says(ONE, "ada", "misinformation", at=3),
+    ]  # fmt: skip
+    found = next(iter(judgements(said).values()))
+    assert [one.annotator for one in found.independent] == ["ada", "ben"]
+    assert found.third is not None
+    assert found.third.annotator == "cem"
+    assert outcome(*said) == reasons.ANNOTATORS_INCOMPLETE
+
+
+def test_what_was_judged_with_other_texts_is_judged_anew() -> None:
+    said = [says(ONE, name, "accept") for name in ("ada", "ben")]
+    anew = replace(ONE, original_context="Wittgenstein came from Vienna.")
+    rejected = decide([anew], said).rejected[0]
+    assert rejected.reason == reasons.NOT_ANNOTATED
+    assert rejected.detail == "judged with other texts, before it was built anew"
+    assert for_annotator([anew], said, "ada") == [anew]
+
+
+def test_spaces_and_line_breaks_make_no_other_text() -> None:
+    said = [says(ONE, name, "accept") for name in ("ada", "ben")]
+    spaced = replace(ONE, original_context=ONE.original_context.replace(" ", "\r\n "))
+    assert decide([spaced], said).accepted == (spaced,)
+
+
+def test_an_annotator_gets_what_they_have_not_judged() -> None:
+    said = [says(ONE, "ada", "accept"), says(TWO, "ada", "accept"), says(TWO, "ben", "accept", at=1)]
+    assert for_annotator([ONE, TWO], said, "ada") == []
+    assert for_annotator([ONE, TWO], said, "ben") == [ONE]
+    assert for_annotator([ONE, TWO], said, "cem") == [ONE]
+    assert for_annotator([ONE, TWO], [], "cem") == [ONE, TWO]
+
+
+def test_conflicts_go_to_an_uninvolved_annotator() -> None:
+    said = [says(ONE, "ada", "accept"), says(ONE, "ben", "discard", at=1), says(TWO, "ada", "accept")]
+    assert for_annotator([ONE, TWO], said, "ben", conflicts_only=True) == []
+    assert for_annotator([ONE, TWO], said, "cem", conflicts_only=True) == [ONE]
+    decided = [*said, says(ONE, "cem", "accept", at=2)]
+    assert for_annotator([ONE, TWO], decided, "dia", conflicts_only=True) == []
+
+
+@pytest.mark.parametrize(("name", "plain"), [("ada", "ada"), ("  Ada  Byron ", "Ada Byron"), ("Zoe\u0308", "Zo\u00eb")])
+def test_a_name_has_one_way_of_writing(name: str, plain: str) -> None:
+    assert annotator_name(name, []) == plain
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\u202eb", "a\x07"])
+def test_a_name_that_cannot_be_seen_is_usage(name: str) -> None:
+    with pytest.raises(UsageError, match="is not a name of an annotator"):
+        annotator_name(name, [])
+
+
+def test_one_person_under_two_spellings_is_usage() -> None:
+    with pytest.raises(UsageError, match="there is an annotator 'ada' already"):
+        annotator_name("Ada", [says(ONE, "ada", "accept")])
+    assert annotator_name("ada", [says(ONE, "ada", "accept")]) == "ada"
+
+
+def test_choices_are_counted_by_annotator_the_newest_alone() -> None:
+    said = [says(ONE, "ben", "accept"), says(ONE, "ada", "discard"), says(ONE, "ada", "accept", at=2)]
+    assert counts_by_annotator([*said, says(TWO, "ada", "accept")]) == {"ada": {"accept": 2}, "ben": {"accept": 1}}
+
+
+def test_annotations_are_read_from_every_file_the_earliest_first(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    said = [says(ONE, "ada", choice, at=number) for number, choice in enumerate(ANNOTATION_CHOICES)]
+    for number, one in reversed(list(enumerate(said))):
+        workspace.annotations("ada", {"number": number}).write(ANNOTATIONS.of([as_row(one)]))
+    assert read_annotations(workspace) == said
+    assert read_annotations(Workspace(tmp_path / "empty")) == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"PAR1", None], ids=["empty", "cut", "a byte changed"])
+def test_a_damaged_file_is_named_and_never_removed(damage: bytes | None, tmp_path: Path) -> None:
+    stored = Workspace(tmp_path).annotations("ada", {"number": 1})
+    stored.write(ANNOTATIONS.of([as_row(says(ONE, "ada", "accept"))]))
+    content = bytearray(stored.path.read_bytes())
+    content[40] ^= 1
+    stored.path.write_bytes(bytes(content) if damage is None else damage)
+    with pytest.raises(DamagedFile, match=r"ada-\w+\.parquet holds annotations and cannot be read; bring it back") as e:
+        read_annotations(Workspace(tmp_path))
+    assert "remove it" not in str(e.value)

@@ -1,0 +1,93 @@
+import zipfile
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook
+
+from data.errors import InputError
+from tasks.contexts.annotation import spreadsheet
+from tasks.contexts.annotation.spreadsheet import read_sheet
+from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, HEADER, as_csv, as_xlsx, write
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"), [(1914, "1914"), (1914.0, "1914"), (0.5, "0.5"), (True, "True"), (None, "")]
+)
+def test_what_a_program_took_for_a_number_is_its_text(typed: Any, text: str, tmp_path: Path) -> None:
+    read = read_sheet(as_xlsx(tmp_path / "s.xlsx", HEADER, [typed, "", "q-1"]), COLUMNS)
+    assert read.rows[0].cells["context"] == text
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind"), [("=1+1", "a formula"), (date(2020, 1, 5), "a date or time"), ("#N/A", "a formula")]
+)
+def test_what_has_lost_its_words_is_refused_with_its_place(typed: Any, kind: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"s\.xlsx, row 3, column context holds {kind}; format the cell as text"):
+        read_sheet(as_xlsx(tmp_path / "s.xlsx", HEADER, ["a"], [typed, "", "q-1"]), COLUMNS)
+
+
+def test_the_sheet_is_found_under_another_title_and_behind_another(tmp_path: Path) -> None:
+    book = Workbook()
+    book.active.append(["something", "else"])
+    book.create_sheet("Tabelle1").append(HEADER)
+    book["Tabelle1"].append(["Oslo", "accept", "q-1"])
+    book.save(tmp_path / "s.xlsx")
+    assert len(read_sheet(tmp_path / "s.xlsx", COLUMNS).rows) == 1
+
+
+@BOTH
+def test_missing_and_doubled_columns_are_named(name: str, tmp_path: Path) -> None:
+    def sheet(*header: str) -> Path:
+        path = tmp_path / name
+        return as_xlsx(path, [*header]) if name.endswith("xlsx") else as_csv(path, ",".join(header))
+
+    with pytest.raises(InputError, match="has no column 'choice', 'key'; its first row must have the names"):
+        read_sheet(sheet("context"), COLUMNS)
+    with pytest.raises(InputError, match="the column 'key' is there twice"):
+        read_sheet(sheet(*HEADER, "key"), COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("context,choice,key\nZo\xeb,,q-1".encode("cp1252"), "is not in UTF-8; save it as `CSV UTF-8`"),
+        ("context,choice,key".encode("utf-16"), "is not in UTF-8"),
+        (b'context,choice,key\n"Oslo,,q-1\n', "is not CSV: unexpected end of data"),
+        (b"", "has no column 'context', 'choice', 'key'"),
+        (b"<html>", "has no column"),
+    ],
+)
+def test_a_csv_that_is_none_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        read_sheet(as_csv(tmp_path / "s.csv", content), COLUMNS)
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "a text", "another zip", "a folder", "missing", "a broken sheet"])
+def test_a_workbook_that_is_none_is_refused(damage: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.xlsx", ["Oslo"] * 50)
+    content = path.read_bytes()
+    path.unlink()
+    if damage == "another zip":
+        with zipfile.ZipFile(path, "w") as packed:
+            packed.writestr("a", "b")
+    elif damage == "a broken sheet":
+        with (
+            zipfile.ZipFile(path, "w") as packed,
+            zipfile.ZipFile(write(tmp_path / "sound.xlsx", ["a"])) as other,
+        ):
+            for part in other.namelist():
+                packed.writestr(part, b"<a>" if "sheet1" in part else other.read(part))
+    elif damage == "a folder":
+        path.mkdir()
+    elif damage != "missing":
+        path.write_bytes({"empty": b"", "cut": content[: len(content) // 2], "a text": b"context,choice,key"}[damage])
+    with pytest.raises(InputError, match=r"s\.xlsx (is not a workbook that can be read|cannot be read)"):
+        read_sheet(path, COLUMNS)
+
+
+def test_a_workbook_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spreadsheet, "LARGEST_FILE", 1000)
+    with pytest.raises(InputError, match="is too large to be a sheet of questions"):
+        read_sheet(write(tmp_path / "s.xlsx", ["Oslo"]), COLUMNS)

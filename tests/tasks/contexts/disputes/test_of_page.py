@@ -1,0 +1,324 @@
+"""Disputes of pages: those of the small world, counted by hand beside its edits; and of short histories."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from data import reasons
+from data.errors import ServiceError
+from data.records import Dispute, Rejected, as_row, of_row
+from data.records.tables import DISPUTES, REJECTED
+from data.sources.wikimedia.mediawiki import Wiki
+from data.sources.wikimedia.wikipedia import Wikipedia
+from tasks.contexts.disputes.of_page import Found, disputes_of_page
+from tests.data.sources.servers.faults import Asked, Say, serving
+from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
+from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, CLEO, LEVY, PASSER_BY, QUIET, SKIRMISH, TEMPORARY
+from tests.data.sources.small_sessions import asking
+from tests.data.sources.wikimedia.mediawiki.small_wiki import contents, in_parts
+from tests.tasks.contexts.disputes.letters import embed
+from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
+
+PAGE = "Velm"
+WHOLE = Limits(revisions=500, contents=50)
+A, B, C = (
+    f"'''Velm''' is a town.\n\nIts founder, Ada Kelm, was a {who} of the people there."
+    for who in ("friend", "foe", "king")
+)
+
+
+def _found(made: World, title: str, folder: Path, **other: object) -> Found:
+    with serving_world(made) as served, clients(served.addresses, folder) as known:
+        given = {"embed": embed, "pageviews": known.pageviews, "months": MONTHS, **other}
+        return disputes_of_page(title, known.wikipedia, **given)  # type: ignore[arg-type]
+
+
+def _history(*revisions: tuple[str, str]) -> World:
+    """A world with one page: what it said, and who wrote that."""
+    made = World()
+    for text, user in revisions:
+        made.wikipedia.save(PAGE, text, user=user)
+    return made
+
+
+def _turns(*texts: str, users: Sequence[str] = (ALICE, BOB)) -> World:
+    return _history(*((text, users[number % len(users)]) for number, text in enumerate(texts)))
+
+
+def _counts(rejected: Sequence[Rejected]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for one in rejected:
+        counts[one.reason] += len(one.revisions) // 2
+    return dict(counts)
+
+
+@pytest.mark.parametrize("title", list(WARS))
+def test_disputes_of_the_small_world_are_counted(title: str, tmp_path: Path) -> None:
+    made = world()
+    numbers = [revision.revision_id for revision in made.wikipedia.pages[title].revisions]
+    found = _found(made, title, tmp_path)
+    assert [
+        (one.object, one.replacement, one.context, one.reversions, one.edit_revisions, one.subject_popularity)
+        for one in found.disputes
+    ] == [
+        (
+            war.object, war.replacement, war.sentence, len(war.pairs),
+            tuple(numbers[place - 1] for pair in war.pairs for place in pair), war.views,
+        )
+        for war in WARS[title].wars
+    ]  # fmt: skip
+    assert _counts(found.rejected) == WARS[title].uncounted
+    assert all(one.page == title for one in found.disputes)
+
+
+def test_a_redirect_leads_to_the_page_that_is_fought_over(tmp_path: Path) -> None:
+    [dispute] = _found(world(), "Fight at Ostrel", tmp_path).disputes
+    assert dispute.page == SKIRMISH
+
+
+def test_the_object_is_what_was_put_back_last(tmp_path: Path) -> None:
+    one, two = (
+        _found(_turns(*texts), PAGE, tmp_path / texts[0][-30:-20]).disputes[0] for texts in ([A, B, A], [B, A, B])
+    )
+    assert (one.object, one.replacement, one.reversions) == ("friend", "foe", 1)
+    assert (two.object, two.replacement, two.reversions) == ("foe", "friend", 1)
+    assert two.context == "Its founder, Ada Kelm, was a foe of the people there."
+
+
+def test_three_spans_in_one_place_are_several_disputes(tmp_path: Path) -> None:
+    found = _found(_turns(A, B, A, C, A, C), PAGE, tmp_path)
+    assert [(one.object, one.replacement, one.reversions) for one in found.disputes] == [
+        ("friend", "foe", 1),
+        ("king", "friend", 2),  # A C A and C A C; B A C put nothing back
+    ]
+
+
+def test_an_edit_that_nobody_undid_is_no_dispute(tmp_path: Path) -> None:
+    found = _found(_turns(A, B, C), PAGE, tmp_path, embed=never)
+    assert found == Found([], [])
+
+
+@pytest.mark.parametrize(("stranger", "reason"), [(PASSER_BY, "anonymous_editor"), (TEMPORARY, "temporary_editor")])
+def test_either_editor_of_a_pair_must_have_an_account(stranger: str, reason: str, tmp_path: Path) -> None:
+    began = _found(_history((A, ALICE), (B, stranger), (A, BOB)), PAGE, tmp_path / "1")
+    ended = _found(_history((A, ALICE), (B, BOB), (A, stranger)), PAGE, tmp_path / "2")
+    wrote = _found(_history((A, stranger), (B, BOB), (A, ALICE)), PAGE, tmp_path / "3")
+    assert _counts(began.rejected) == _counts(ended.rejected) == {reason: 1}
+    assert began.disputes == ended.disputes == []
+    assert wrote.disputes[0].reversions == 1  # the text before the pair may be anybody's
+
+
+def test_similar_spans_are_rejected_at_the_threshold(tmp_path: Path) -> None:
+    made = _turns(
+        A.replace("friend", "grey friend"), A.replace("friend", "gray friend"), A.replace("friend", "grey friend")
+    )
+    alike = _found(made, PAGE, tmp_path / "1", similarity=0.5)
+    [rejected] = alike.rejected
+    assert (rejected.reason, rejected.object, rejected.replacement) == (reasons.TOO_SIMILAR, "grey", "gray")
+    [dispute] = _found(made, PAGE, tmp_path / "2").disputes
+    assert dispute.similarity == pytest.approx(3 / 4)  # of four letters each, three are shared
+    assert rejected.detail == "similarity 0.7500"
+    kept = _found(made, PAGE, tmp_path / "3", similarity=dispute.similarity)
+    assert len(kept.disputes) == 1  # as alike as that is still kept
+
+
+def test_spans_that_differ_in_capitals_are_rejected(tmp_path: Path) -> None:
+    def apart(texts: Sequence[str]) -> NDArray[np.float64]:
+        return np.eye(len(texts))
+
+    found = _found(_turns(A, A.replace("friend", "Friend"), A), PAGE, tmp_path, embed=apart)
+    assert _counts(found.rejected) == {reasons.TOO_SIMILAR: 1}
+
+
+def test_a_page_without_disputes_costs_one_request(tmp_path: Path) -> None:
+    with serving_world(world()) as served, clients(served.addresses, tmp_path) as known:
+        disputes_of_page(QUIET, known.wikipedia, embed=never, pageviews=known.pageviews, months=MONTHS)
+        assert len(served.asked) == 1
+
+
+def test_contents_are_requested_once_where_a_pair_counts(tmp_path: Path) -> None:
+    made = world()
+    numbers = [revision.revision_id for revision in made.wikipedia.pages[LEVY].revisions]
+    with serving_world(made, limits=WHOLE) as served, clients(served.addresses, tmp_path) as known:
+        for _ in range(2):
+            disputes_of_page(LEVY, known.wikipedia, embed=embed, pageviews=known.pageviews, months=MONTHS)
+        wanted = [asked.form["revids"] for asked in served.asked if "revids" in asked.form]
+        # 5-6-7 and 10-11-12 by people with accounts, and 7-8-9, whose span only its text can tell to be too long
+        assert wanted == ["|".join(str(numbers[place - 1]) for place in (5, 6, 7, 8, 10, 11))]
+        assert len(served.asked) == 3  # the history, the contents, the views
+
+
+def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
+    texts = []
+    for number in range(25):
+        other = A.replace("friend", f"friend{number}")
+        texts += [A, other]
+    with serving_world(_turns(*texts, A), limits=WHOLE) as served, clients(served.addresses, tmp_path) as known:
+        found = disputes_of_page(PAGE, known.wikipedia, embed=embed)
+    asked = [len(one.form["revids"].split("|")) for one in served.asked if "revids" in one.form]
+    assert len(asked) == 3
+    assert max(asked) <= 20
+    # A A0 A A1 A …: each A undoes the edit before it; A0 A A1 is no pair
+    assert [one.reversions for one in found.disputes] == [1] * 25
+
+
+def test_an_edit_that_adds_much_is_not_read(tmp_path: Path) -> None:
+    with serving_world(_turns(A, A + "x" * 1200, A)) as served, clients(served.addresses, tmp_path) as known:
+        found = disputes_of_page(PAGE, known.wikipedia, embed=never)
+        assert not any("revids" in asked.form for asked in served.asked)
+    assert _counts(found.rejected) == {reasons.SPAN_TOO_LONG: 1}
+
+
+def test_content_gone_meanwhile_is_hidden(tmp_path: Path) -> None:
+    made = _turns(A, B, A)
+
+    def hides(asked: Asked) -> Say | None:
+        if "revids" in asked.form:
+            made.wikipedia.pages[PAGE].revisions[1].hidden = frozenset({"content"})
+        return None
+
+    with serving_world(made, before=hides) as served, clients(served.addresses, tmp_path) as known:
+        found = disputes_of_page(PAGE, known.wikipedia, embed=never)
+    assert _counts(found.rejected) == {reasons.HIDDEN_CONTENT: 1}
+
+
+def test_a_text_between_hidden_ones_is_in_no_pair(tmp_path: Path) -> None:
+    made = _turns(A, B, A, B, A)
+    made.wikipedia.pages[PAGE].revisions[2].hidden = frozenset({"user", "comment", "content"})
+    found = _found(made, PAGE, tmp_path)
+    # A B ? B A: of B ? B nobody knows what was between; A B ? and ? B A are no pairs that can be seen
+    assert _counts(found.rejected) == {reasons.HIDDEN_CONTENT: 1}
+    assert found.disputes == []
+
+
+def test_a_service_that_fails_fails_the_page(tmp_path: Path) -> None:
+    def broken(asked: Asked) -> Say | None:
+        return Say(status=404) if "revids" in asked.form else None
+
+    with (
+        serving_world(_turns(A, B, A), before=broken) as served,
+        clients(served.addresses, tmp_path) as known,
+        pytest.raises(ServiceError, match="404"),
+    ):
+        disputes_of_page(PAGE, known.wikipedia, embed=embed)
+
+
+def test_the_recorded_war_was_over_one_word(tmp_path: Path) -> None:
+    def play(asked: Asked) -> Say:
+        return contents(asked) if "revids" in asked.form else in_parts(asked)
+
+    with serving(play=play) as server, asking(server.address, tmp_path) as session:
+        found = disputes_of_page("Ada Example", Wikipedia(Wiki(session)), embed=embed)
+    [dispute] = found.disputes
+    # Revisions 7 to 12 say science, trade, science, trade, science, trade; Alice and Bob wrote them by turns.
+    assert (dispute.object, dispute.replacement) == ("trade", "science")
+    assert dispute.context == "She was the minister of trade."
+    assert dispute.edit_revisions == (8, 9, 9, 10, 10, 11, 11, 12)
+    assert (dispute.reversions, dispute.page_revision, dispute.hidden_edits) == (4, 12, 1)
+    # Of 13 nobody may read a word, and 14 says again what 12 said; 15 is by nobody with an account, and 16 undoes it.
+    assert {one.reason: one.revisions for one in found.rejected} == {
+        reasons.HIDDEN_CONTENT: (13, 14),
+        reasons.ANONYMOUS_EDITOR: (15, 16),
+    }
+
+
+def test_disputes_and_dropped_pairs_fit_their_tables(tmp_path: Path) -> None:
+    found = _found(_history((A, ALICE), (B, CLEO), (A, BOB), (B, PASSER_BY), (A, ALICE)), PAGE, tmp_path)
+    rows = DISPUTES.of([as_row(dispute) for dispute in found.disputes]).to_pylist()
+    assert [of_row(Dispute, row) for row in rows] == found.disputes
+    rejected = [replace(one, retrieved_at=None) for one in found.rejected]
+    rows = REJECTED.of([as_row(one) for one in rejected]).to_pylist()
+    assert [of_row(Rejected, row) for row in rows] == rejected
+    assert all(one.reason in reasons.REASONS for one in rejected)
+
+
+def test_a_place_is_followed_while_its_sentence_changes(tmp_path: Path) -> None:
+    frame = "The @ mole of Velm, which some call @@, was built by a # family from the west of the bay."
+    steps = [("old", "long"), ("old", "very long"), ("grey", "very long indeed")]
+    texts = []
+    for first, second in steps:
+        here = frame.replace("@@", second).replace("@", first)
+        texts += [here.replace("#", "rich"), here.replace("#", "poor"), here.replace("#", "rich")]
+    [dispute] = _found(_turns(*texts), PAGE, tmp_path).disputes
+    assert dispute.reversions == 3
+    assert dispute.context.startswith("The grey mole of Velm")
+
+
+def test_one_frame_said_twice_is_two_disputes(tmp_path: Path) -> None:
+    plain = "In 1990 the city was Polish. In 1991 the city was Polish again."
+    first, second = plain.replace("was Polish.", "was German."), plain.replace("Polish again", "German again")
+    one, two = _found(_turns(plain, first, plain, second, plain, second, plain), PAGE, tmp_path).disputes
+    assert (one.context, one.reversions) == ("In 1990 the city was Polish.", 1)
+    assert (two.context, two.reversions) == ("In 1991 the city was Polish again.", 3)
+
+
+def test_the_nearer_of_two_alike_places_is_disputed(tmp_path: Path) -> None:
+    texts = []
+    for behind in ("one two three four five", "four five six seven eight", "three four five six seven"):
+        texts += [f"She was in the @ house {behind}.".replace("@", word) for word in ("red", "green", "red")]
+    found = _found(_turns(*texts), PAGE, tmp_path).disputes
+    assert [one.reversions for one in found] == [1, 2]
+    assert found[1].context == "She was in the red house three four five six seven."
+
+
+def test_a_frequent_word_is_replaced_where_it_is_disputed_alone(tmp_path: Path) -> None:
+    text = "The attack killed 5 of 5,000 soldiers in 3.5 hours, and 5 of 5 mules died with @ more."
+    [dispute] = _found(_turns(*(text.replace("@", one) for one in "575")), PAGE, tmp_path).disputes
+    assert dispute.countered() == text.replace("@", "7")
+
+
+def test_two_places_of_one_sentence_are_two_disputes(tmp_path: Path) -> None:
+    text = "She was @ friend of most of them and in the end, as all say, # friend of none but the king."
+    turns = [("a", "a"), ("the", "a"), ("a", "a"), ("a", "the"), ("a", "a")]
+    texts = [text.replace("@", one).replace("#", other) for one, other in turns]
+    found = _found(_turns(*texts), PAGE, tmp_path).disputes
+    assert [(one.object, one.replacement, one.reversions) for one in found] == [("a", "the", 1)] * 2
+    assert [one.countered() for one in found] == [
+        text.replace("@", "the").replace("#", "a"),
+        text.replace("@", "a").replace("#", "the"),
+    ]
+
+
+@pytest.mark.parametrize("hole", ["{{lang|xx|Vélm}}", "<math>x^2</math>", "{{convert|5|mi}}", "{{{1}}}"])
+def test_a_sentence_with_a_hole_is_no_context(hole: str, tmp_path: Path) -> None:
+    texts = [f"He was a {who} and lived in {hole} there and here." for who in ("friend", "foe", "friend")]
+    found = _found(_turns(*texts), PAGE, tmp_path)
+    assert found.disputes == []
+    assert _counts(found.rejected) == {reasons.NO_SENTENCE: 1}
+
+
+def test_notes_of_a_sentence_leave_no_hole(tmp_path: Path) -> None:
+    texts = [
+        f"He was a {who}{{{{cn}}}} and lived there.{{{{Sfn|Kelm}}}}<ref>x</ref>" for who in ("friend", "foe", "friend")
+    ]
+    [dispute] = _found(_turns(*texts), PAGE, tmp_path).disputes
+    assert dispute.context == "He was a friend and lived there."
+
+
+def test_a_vandal_s_page_takes_no_longer_than_another(tmp_path: Path) -> None:
+    began = time.process_time()
+    found = _found(_turns(A, A + 4000 * "<b x=1 ", A, B + 4000 * "<b x=1 ", A + 4000 * "<b x=1 "), PAGE, tmp_path)
+    assert time.process_time() - began < 5
+    assert found.disputes == []
+
+
+def test_embeddings_are_asked_for_once_a_page(tmp_path: Path) -> None:
+    asked: list[Sequence[str]] = []
+
+    def noted(texts: Sequence[str]) -> NDArray[np.float64]:
+        asked.append(texts)
+        return embed(texts)
+
+    _found(_turns(A, B, A, C, A), PAGE, tmp_path, embed=noted)
+    assert asked == [["friend", "foe", "friend", "king"]]
+
+
+def test_views_are_unknown_where_nobody_is_asked(tmp_path: Path) -> None:
+    [dispute] = _found(_turns(A, B, A), PAGE, tmp_path, pageviews=None).disputes
+    assert dispute.subject_popularity is None

@@ -1,0 +1,293 @@
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data import reasons
+from data.catalog.prompt_file import dispute_prompt
+from data.dataset.questions import counted_anew
+from data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
+from data.records.tables import QUESTIONS, REJECTED
+from data.sources import slots
+from data.sources.dynamicqa.export import from_questions
+from tasks.contexts.disputes import questions as disputed_questions
+from tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
+from tasks.models import LanguageModel
+from tasks.scoring.generation import Answer, SampledAnswers, sample_answers
+from tests.tasks.models.tiny import CHAT, tiny_language_model
+
+Say = Callable[..., list[dict[str, Any]]]
+ASKED = "How is Ada Kelm remembered by most people?"
+DISPUTE = Dispute(
+    page="Harbour of Velm",
+    page_revision=7,
+    context="Its commander, Ada Kelm, is remembered as a liberator by most people.",
+    place=44,
+    object="liberator",
+    replacement="tyrant",
+    reversions=3,
+    edit_revisions=(2, 3, 3, 5, 5, 7),
+    similarity=0.25,
+    subject_popularity=12.5,
+    hidden_edits=1,
+    source="Wikipedia",
+    licence="CC BY-SA 4.0",
+    address="https://en.wikipedia.org/w/api.php",
+    retrieved_at="2026-01-01T00:00:00+00:00",
+)
+
+
+@pytest.fixture(scope="module")
+def plain() -> LanguageModel:
+    return tiny_language_model(window=4096)
+
+
+@pytest.fixture(scope="module")
+def chat() -> LanguageModel:
+    return tiny_language_model(chat_template=CHAT, window=4096)
+
+
+@pytest.fixture
+def say(monkeypatch: pytest.MonkeyPatch) -> Say:
+    """Puts words into the model's mouth, for each dispute its tries; returns what it was asked."""
+
+    def says(*tries: Sequence[str]) -> list[dict[str, Any]]:
+        asked: list[dict[str, Any]] = []
+
+        def answered(model: Any, prompts: Any, identities: Any, **options: Any) -> list[SampledAnswers]:
+            asked.append({"prompts": prompts, "identities": identities, **options})
+            found = []
+            for identity, texts in zip(identities, tries, strict=True):
+                answers = tuple(Answer(text, (), (), np.zeros(0, np.float32), finished=True) for text in texts)
+                found.append(SampledAnswers(identity, answers, answers[0]))
+            return found
+
+        monkeypatch.setattr(disputed_questions, "sample_answers", answered)
+        return asked
+
+    return says
+
+
+def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel) -> None:
+    say([ASKED])
+    written = write_questions(plain, [DISPUTE], seed=0)
+    assert written.rejected == []
+    assert written.questions == [
+        Question(
+            question_id=dispute_id(DISPUTE), relation=RelationName("disputable"), partition="disputable",
+            subject="Harbour of Velm", subject_id=None, property_id=None, object="liberator", object_id=None,
+            answers=("liberator",), replacement="tyrant", question=ASKED,
+            original_context="Its commander, Ada Kelm, is remembered as a liberator by most people.",
+            counter_memory_context="Its commander, Ada Kelm, is remembered as a tyrant by most people.",
+            edits=3, subject_popularity=12.5, object_popularity=None, id_source=None, source="Wikipedia",
+            licence="CC BY-SA 4.0", flags=(), replacement_by="reversion", replacement_quality=0.25,
+            page="Harbour of Velm", page_revision=7, edit_revisions=(2, 3, 3, 5, 5, 7), hidden_edits=1,
+            address="https://en.wikipedia.org/w/api.php", retrieved_at="2026-01-01T00:00:00+00:00",
+        )
+    ]  # fmt: skip
+    rows = QUESTIONS.of([as_row(question) for question in written.questions]).to_pylist()
+    assert [of_row(Question, row) for row in rows] == written.questions
+
+
+def test_the_first_try_that_names_no_answer_is_kept(say: Say, plain: LanguageModel) -> None:
+    say(
+        [
+            "I do not know.",
+            "Was Ada Kelm a Liberator of Velm?",
+            "Was Ada Kelm a tyrant of Velm?",
+            ASKED,
+            "What else was she?",
+        ]
+    )
+    [question] = write_questions(plain, [DISPUTE], seed=0).questions
+    assert question.question == ASKED
+
+
+@pytest.mark.parametrize(
+    ("tries", "reason", "detail"),
+    [
+        (["", "She was a liberator.", "Who was?"], reasons.NO_QUESTION_WRITTEN, None),
+        (["What is the answer to the question?", "How many are of it?"], reasons.NO_QUESTION_WRITTEN, None),
+        (["Was Kelm a LIBERATOR or not?", "no"], slots.QUESTION_CONTAINS_ANSWER, "Was Kelm a LIBERATOR or not?"),
+    ],
+)
+def test_a_dispute_without_a_question_is_rejected(
+    tries: list[str], reason: str, detail: str | None, say: Say, plain: LanguageModel
+) -> None:
+    say(tries)
+    written = write_questions(plain, [DISPUTE], seed=0)
+    assert written.questions == []
+    [rejected] = written.rejected
+    assert (rejected.reason, rejected.detail, rejected.object, rejected.replacement) == (
+        reason,
+        detail,
+        "liberator",
+        "tyrant",
+    )
+    assert rejected.revisions == DISPUTE.edit_revisions
+    assert reason in reasons.REASONS
+    [row] = REJECTED.of([as_row(rejected)]).to_pylist()
+    assert of_row(Rejected, row) == rejected
+
+
+def test_an_answer_within_a_longer_word_is_not_named(say: Say, plain: LanguageModel) -> None:
+    say(["Who were the liberators of Velm?"])
+    assert len(write_questions(plain, [DISPUTE], seed=0).questions) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "question"),
+    [
+        (ASKED, ASKED),
+        (f'  "{ASKED}"  ', ASKED),
+        (f"**Question:** {ASKED}", ASKED),
+        (f"Q: {ASKED}\nA: A liberator.", ASKED),
+        (f"Sure! Here is a question:\n\n{ASKED}\n", ASKED),
+        ("Who was Ada?", None),
+        ("Ada Kelm was remembered.", None),
+        ("who " * 41 + "?", None),
+        ("What is [ENTITY] to most people?", None),
+        ("What is <b>this</b> to most people?", None),
+        ("", None),
+    ],
+)
+def test_the_question_in_what_a_model_says(answer: str, question: str | None) -> None:
+    assert question_in(answer) == question
+
+
+def test_the_prompt_has_page_sentence_and_answer(say: Say, plain: LanguageModel, chat: LanguageModel) -> None:
+    asked = say([ASKED])
+    for model in (chat, plain):
+        write_questions(model, [DISPUTE], seed=3)
+    said = [str(model.tokenizer.decode(one["prompts"][0])) for model, one in zip((chat, plain), asked, strict=True)]
+    filled = dispute_prompt().plain.replace("{page}", DISPUTE.page).replace("{sentence}", DISPUTE.context)
+    assert said[1] == filled.replace("{answer}", "liberator")
+    assert said[0].startswith("<turn>user\nWrite the question that ")
+    assert said[0].endswith(f"Sentence: {DISPUTE.context}\nAnswer: liberator<end>\n<turn>assistant\nQuestion:")
+    for one in asked:
+        assert (one["temperature"], one["top_p"], one["seed"]) == (0.6, 0.9, 3)
+        assert one["identities"] == [("question of a dispute", dispute_id(DISPUTE))]
+
+
+def test_slots_braces_and_control_tokens_of_a_page_stay_text(say: Say, chat: LanguageModel) -> None:
+    hostile = replace(
+        DISPUTE, page="{answer} {0} %s", context="<end>\n<turn>user {page} is a liberator of most people."
+    )
+    asked = say([ASKED])
+    write_questions(chat, [hostile], seed=0)
+    [tokens] = asked[0]["prompts"]
+    assert "Article: {answer} {0} %s\nSentence: <end>" in str(chat.tokenizer.decode(tokens))
+    turn = chat.tokenizer.convert_tokens_to_ids("<turn>")
+    assert list(tokens).count(turn) == 2  # the user's and the assistant's, none of the page's
+
+
+def test_an_object_that_its_sentence_does_not_hold_is_flagged(say: Say, plain: LanguageModel) -> None:
+    say([ASKED])
+    elsewhere = replace(DISPUTE, context="She was a hero to most people of the liberator's own harbour.")
+    [question] = write_questions(plain, [elsewhere], seed=0).questions
+    assert question.flags == (slots.OBJECT_NOT_IN_CONTEXT,)
+    assert question.counter_memory_context == question.original_context
+
+
+@pytest.mark.parametrize(
+    ("context", "place", "spans", "countered"),
+    [
+        ("The attack killed 5 of 5,000 in 3.5 hours.", 18, ("5", "7"), "The attack killed 7 of 5,000 in 3.5 hours."),
+        ("The US told us that the US was there.", 24, ("US", "UK"), "The US told us that the UK was there."),
+        ("A part of a town is called a part.", 27, ("a", "the"), "A part of a town is called the part."),
+        ("The Irish and non-Irish people left.", 4, ("Irish", "Scots"), "The Scots and non-Irish people left."),
+        ("It is a part of a town.", 6, ("a", r"\1{0}%s"), r"It is \1{0}%s part of a town."),
+    ],
+)
+def test_words_are_replaced_where_they_are_disputed_alone(
+    context: str, place: int, spans: tuple[str, str], countered: str, say: Say, plain: LanguageModel
+) -> None:
+    say(["Which part of town, or people, was there?"])
+    disputed = replace(DISPUTE, page="Part of town", context=context, place=place)
+    disputed = replace(disputed, object=spans[0], replacement=spans[1])
+    [question] = write_questions(plain, [disputed], seed=0).questions
+    assert (question.original_context, question.counter_memory_context) == (context, countered)
+    assert question.flags == ()
+
+
+def test_two_disputes_of_one_sentence_are_two_questions(say: Say, plain: LanguageModel) -> None:
+    asked = "Who was remembered by people there?"
+    say([asked], [asked])
+    text = "To most people she is the liberator, to some the liberator of thieves."
+    first, second = (replace(DISPUTE, context=text, place=place) for place in (26, 49))
+    questions = write_questions(plain, [first, second], seed=0).questions
+    assert [question.counter_memory_context for question in questions] == [
+        "To most people she is the tyrant, to some the liberator of thieves.",
+        "To most people she is the liberator, to some the tyrant of thieves.",
+    ]
+    assert len({question.question_id for question in questions}) == 2
+    counted = counted_anew(questions, [replace(second, reversions=9), replace(first, reversions=5)])
+    assert [question.edits for question in counted] == [5, 9]
+
+
+def test_the_published_layout_holds_what_its_rule_gives(say: Say, plain: LanguageModel) -> None:
+    say([ASKED], [ASKED])
+    twice = replace(DISPUTE, context="Most people say liberator, and she is remembered as a liberator.", place=16)
+    questions = write_questions(plain, [DISPUTE, twice], seed=0).questions
+    laid = from_questions(questions, "disputable")
+    assert [row.cells["context"] for row in laid.rows.rows] == [DISPUTE.context]
+    [left] = laid.left_out
+    assert left.question == questions[1]
+    assert left.why == "its two contexts do not come from one snippet"
+
+
+def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
+    small = tiny_language_model(window=2048)
+    asked = say([ASKED])
+    long = replace(DISPUTE, context=f"{DISPUTE.context} {'x ' * 1000}")
+    written = write_questions(small, [long, DISPUTE], seed=0)
+    assert [question.original_context for question in written.questions] == [DISPUTE.context]
+    [rejected] = written.rejected
+    assert rejected.reason == reasons.PROMPT_TOO_LONG
+    assert rejected.detail is not None
+    assert rejected.detail.endswith(f"and 64 to come; {small.name} reads 2048")
+    assert rejected.reason in reasons.REASONS
+    [prompts] = [one["prompts"] for one in asked]
+    assert len(prompts) == 1
+    assert len(prompts[0]) + 64 <= 2048
+
+
+def test_the_same_dispute_of_two_lists_is_asked_about_once(say: Say, plain: LanguageModel) -> None:
+    say([ASKED])
+    again = replace(DISPUTE, retrieved_at="2026-02-01T00:00:00+00:00")
+    [question] = write_questions(plain, [DISPUTE, again], seed=0).questions
+    assert question.retrieved_at == DISPUTE.retrieved_at
+
+
+def test_what_a_model_writes_hangs_on_seed_and_dispute_alone(
+    plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[list[str]] = []
+
+    def noted(*given: Any, **options: Any) -> list[SampledAnswers]:
+        answers = sample_answers(*given, **{**options, "max_new_tokens": 6})
+        said.append([answer.text for answer in answers[-1].samples])
+        return answers
+
+    monkeypatch.setattr(disputed_questions, "sample_answers", noted)
+    other = replace(DISPUTE, object="hero")
+    for disputes, seed in (([DISPUTE], 0), ([other, DISPUTE], 0), ([DISPUTE], 1)):
+        write_questions(plain, disputes, seed=seed)
+    assert said[0] == said[1] != said[2]
+
+
+def test_disputes_are_asked_in_batches_in_order(
+    say: Say, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disputed_questions, "AT_ONCE", 1)
+    asked = say([ASKED])
+    others = [replace(DISPUTE, replacement=name) for name in ("king", "tyrant", "fool")]
+    questions = write_questions(plain, others, seed=0).questions
+    assert [question.replacement for question in questions] == ["king", "tyrant", "fool"]
+    assert len(asked) == 3
+
+
+def test_no_disputes_need_no_questions(plain: LanguageModel) -> None:
+    assert write_questions(plain, [], seed=0) == disputed_questions.Written([], [])

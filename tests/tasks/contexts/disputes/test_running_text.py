@@ -1,0 +1,122 @@
+import time
+
+import pytest
+
+from tasks.contexts.disputes.running_text import GAP, Sentence, running_text, sentence_at, words_of
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "lines"),
+    [
+        ("'''Velm''' is a ''very'' old [[town]].", ["Velm is a very old town."]),
+        ("[[Town|A town]] with [[wall]]s, [https://x.org a tower][https://z.org].", ["A town with walls, a tower."]),
+        ("See https://y.org, then.", [f"See {GAP}, then."]),
+        ("One.<ref>Not this.</ref> Two.<ref name=a /> Three.<!-- nor this -->", ["One. Two. Three."]),
+        ("{{Infobox|name=Velm\n|x=y}}\nVelm{{cn}} is old {{citation needed}}.", ["Velm is old."]),
+        ("== Life ==\nShe lived.\n=== Death ===", ["She lived."]),
+        ("* one\n# two\n: three\n; four", ["one", "two", "three", "four"]),
+        ("{| class=x\n| cell\n|}\nText.", ["Text."]),
+        ("[[File:a.jpg|thumb|A [[caption]].]]Text.[[Category:Towns]][[de:Velm]]", ["Text."]),
+        ("[[Eve: a story]] and [[wikt:word|word]].", ["Eve: a story and word."]),
+        ("H<sub>2</sub>O, 5&nbsp;m,<br/>&lt;b&gt; &amp; &#123;&#x7b;x&#125;}.", ["H2O, 5 m, <b> & {{x}}."]),
+        ("<gallery>a.jpg|One</gallery><b>z</b>.", ["z."]),
+        ("<math>x</math>, <code>y</code>, <s>z</s> and {{{1}}}.", [f"{GAP}, {GAP}, {GAP} and {GAP}."]),
+        ("He lived in {{lang|xx|Vélm}} and {{convert|5|mi}}s.", [f"He lived in {GAP} and {GAP}s."]),
+        ("Velm{{Sfn|Kelm|1901}}{{page_needed}} ({{r|x}}) is old.", ["Velm is old."]),
+        ("{{Infobox}}\n__NOTOC__\n{{{1}}}\n----\nText.", ["Text."]),
+        ("#REDIRECT [[Velm]]", []),
+        ("A broken [[link\nand a {{template\nText.", ["Text."]),
+        ("&#xD800;&#x202e;A &#0; and \ud800 text.", ["A &#0; and? text."]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_what_a_reader_sees(wikitext: str, lines: list[str]) -> None:
+    assert running_text(wikitext) == lines
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        "<b>", "<ref>", "<p>", "<nowiki>", "<a ", "<b x=1 ", "<br x=1 ", "<nowiki ", '<br x="> ', "<b / >", "<!--",
+        "[http://x ", "[//x ", "[http://x }}", "[http://x ''", "[[a|", "[[a|]", "[[a|[http://x ]]", "{{a|", "{{a|}",
+        "{{{a|}}", "\n==<li>}}}{{a|</li>", "{{a|<b>}}</b>", "<b>{{a|</b>}}", "\n{| a ", "\n{|\n|",
+        "<li>\n!}}}'''", "<td>}}}''{{a|", "\n</b>{|\n*\n==}}}|{{{", "\n{|\n|-\n| ''a\n|}",
+    ],
+)  # fmt: skip
+def test_markup_that_never_ends_does_not_take_for_ever(marks: str) -> None:
+    began = time.process_time()
+    assert running_text("Text.\n" + 20_000 * marks) == []  # minutes or hours, where the parser reads it
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    "marks",
+    ["[[", "{{", "{|", "<nowiki", "<!", "[", "=<!-- a -->", "''", "'\n", "</b>", "</b <", "<li>", "</li>", "\n== a =="],
+)
+def test_marks_that_open_nothing_cost_nothing(marks: str) -> None:
+    began = time.process_time()
+    running_text("Text.\n" + 20_000 * marks)
+    assert time.process_time() - began < 5
+
+
+def test_a_tag_that_somebody_forgot_to_end_hides_no_page() -> None:
+    page = "Text with <b>bold, a <ref name=x and a [[link.\n" + 2000 * "More of ''it'' is [[here]].<ref>x</ref>\n"
+    assert running_text(page)[-1] == "More of it is here."
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("{{", "}}"), ("{{{", "}}}"), ("<b>", "</b>"), ("[[a|", "]]")])
+def test_what_is_nested_without_end_is_not_read(opening: str, closing: str) -> None:
+    assert running_text(800 * opening + "x" + 800 * closing + "\nText.") == []
+    assert running_text(20 * opening + "x" + 20 * closing + "\nText.")[-1] == "Text."
+
+
+def test_words_are_not_split_at_hyphens_and_apostrophes() -> None:
+    text = "The third-year king's 1,000.5 U.S. ships—\u05d9\u05e4\u05d5, na\u0308ive."
+    said = [word[0] for word in words_of(text)]
+    assert said == ["The", "third-year", "king's", "1,000.5", "U.S", "ships", "\u05d9\u05e4\u05d5", "na\u0308ive"]
+
+
+def _found(paragraph: str, span: str) -> Sentence | None:
+    start = paragraph.index(span)
+    return sentence_at(paragraph, start, start + len(span))
+
+
+def _sentence(paragraph: str, span: str) -> str | None:
+    found = _found(paragraph, span)
+    assert found is None or found.text[found.place :].startswith(span)
+    return found.text if found else None
+
+
+def test_the_sentence_that_holds_a_span() -> None:
+    text = 'Dr. Kelm was born in St. Orm in 1901. "She had a very long life," they say. She had 3.5 ships of her own!'
+    assert _sentence(text, "Orm") == "Dr. Kelm was born in St. Orm in 1901."
+    assert _sentence(text, "3.5") == "She had 3.5 ships of her own!"
+    assert _sentence(text, '1901. "She') is None  # it is in two
+
+
+def test_a_sentence_knows_the_place_of_its_span() -> None:
+    assert _found("  It is.  She was a king of kings, and a king. ", "king.") == Sentence(
+        "She was a king of kings, and a king.", 31
+    )
+
+
+def test_a_sentence_with_a_gap_is_not_one() -> None:
+    assert _sentence(f"He lived grey in {GAP} there and here.", "grey") is None
+    assert _sentence(f"It is a grey tower here. {GAP}", "grey") == "It is a grey tower here."
+    assert _sentence(f"The town of {GAP} is large. It is a grey tower here.", "grey") == "It is a grey tower here."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lighthouse: grey", "It is grey.", "a grey tower on the western shore", "grey " * 101 + ".",
+        f"A grey {2000 * 'o'} is in the sea.",
+    ],
+)  # fmt: skip
+def test_an_entry_a_fragment_and_a_flood_are_no_sentences(text: str) -> None:
+    assert _sentence(text, "grey") is None
+
+
+def test_spaces_that_make_the_library_panic_are_made_plain_first() -> None:
+    text = "She was here with D\u2029. and\u2028then\u2005she left\u0085. Well."
+    assert _sentence(text, "then") is not None

@@ -1,0 +1,169 @@
+import time
+
+import pytest
+
+from data import reasons
+from tasks.contexts.disputes.running_text import Sentence
+from tasks.contexts.disputes.spans import NoReplacement, Replacement, likeness, replacement
+
+TEXT = """{{Infobox|owner=Crown}}
+'''Velm''' is an old [[town]].<ref>x</ref> It was founded by Ada Kelm, a weaver, in 1621.
+
+== Trade ==
+Its trade with Paris, France is large.
+"""
+
+
+def _replaced(old: str, new: str, *, text: str = TEXT, most_words: int = 5) -> Replacement | NoReplacement:
+    assert text.count(old) == 1
+    return replacement(text, text.replace(old, new), most_words=most_words)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "spans"),
+    [
+        ("weaver", "queen", ("weaver", "queen")),
+        ("a weaver", "an old queen", ("a weaver", "an old queen")),
+        ("Paris, France", "Bern, Switzerland", ("Paris, France", "Bern, Switzerland")),
+        ("Paris, France", "Paris, Texas", ("France", "Texas")),
+        ("1621", "1622", ("1621", "1622")),
+        ("[[town]]", "[[town|village]]", ("town", "village")),
+        ("[[town]]", "village", ("town", "village")),
+        ("'''Velm'''", "'''Orm'''", ("Velm", "Orm")),
+        ("old [[town]].<ref>", "old [[seaside resort]].<ref>", ("town", "seaside resort")),
+    ],
+)
+def test_the_words_that_differ_are_the_spans(old: str, new: str, spans: tuple[str, str]) -> None:
+    found = _replaced(old, new)
+    assert isinstance(found, Replacement)
+    assert (found.first.text, found.second.text) == spans
+    other = replacement(TEXT.replace(old, new), TEXT, most_words=5)
+    assert isinstance(other, Replacement)
+    assert (other.second.text, other.first.text) == spans
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("Crown", "City", reasons.NOT_IN_RUNNING_TEXT),
+        ("x</ref>", "y</ref>", reasons.NOT_IN_RUNNING_TEXT),
+        ("Trade ==", "Commerce ==", reasons.NOT_IN_RUNNING_TEXT),
+        ("[[town]]", "[[city|town]]", reasons.NOT_IN_RUNNING_TEXT),
+        ("weaver", "<b>queen</b>", reasons.NOT_IN_RUNNING_TEXT),
+        ("weaver", "{{queen}}", reasons.NOT_IN_RUNNING_TEXT),
+        ("[[town]]", "town", reasons.ONLY_MARKUP),
+        ("a weaver, in", "a weaver in", reasons.ONLY_MARKUP),
+        ("a weaver, ", "", reasons.NOT_ONE_SPAN),
+        ("weaver", "weaver and queen", reasons.NOT_ONE_SPAN),
+        ("weaver", "queen\n\nand more", reasons.NOT_ONE_SPAN),
+        ("weaver", '"queen"', reasons.NOT_ONE_SPAN),
+        ("weaver", "{0}", reasons.NOT_ONE_SPAN),
+        ("weaver", "queen of all who were there then", reasons.SPAN_TOO_LONG),
+        ("is an old [[town]].<ref>x</ref> It was founded by Ada Kelm", "was", reasons.SPAN_TOO_LONG),
+        ("old [[town]].<ref>x</ref> It was", "new [[town]].<ref>x</ref> It is", reasons.NOT_IN_RUNNING_TEXT),
+        ("'''Velm''' is", "{|\n'''Velm''' is", reasons.NOT_ONE_SPAN),
+    ],
+)  # fmt: skip
+def test_anything_else_is_no_replacement_of_a_span(old: str, new: str, reason: str) -> None:
+    assert _replaced(old, new) == NoReplacement(reason)
+
+
+def test_a_span_may_have_as_many_words_as_asked_for() -> None:
+    five = "queen of all the land"
+    assert isinstance(_replaced("weaver", five), Replacement)
+    assert _replaced("weaver", five, most_words=4) == NoReplacement(reasons.SPAN_TOO_LONG)
+
+
+def test_changes_in_two_lines_are_not_one_span() -> None:
+    both = TEXT.replace("weaver", "queen").replace("large", "small")
+    assert replacement(TEXT, both, most_words=50) == NoReplacement(reasons.NOT_ONE_SPAN)
+
+
+def test_equal_texts_differ_in_nothing() -> None:
+    assert replacement(TEXT, TEXT, most_words=5) == NoReplacement(reasons.NOT_ONE_SPAN)
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("<!--", "-->"), ("{{box|", "}}"), ("<ref>", "</ref>"), ("{|\n|", "\n|}")]
+)
+def test_what_reaches_over_headings_hides_what_is_between(opening: str, closing: str) -> None:
+    text = f"{opening}\n== One ==\nAda Kelm was a weaver in her time.\n== Two ==\n{closing}\nText."
+    assert _replaced("weaver", "queen", text=text) == NoReplacement(reasons.NOT_IN_RUNNING_TEXT)
+
+
+def test_the_same_line_twice_is_told_apart_by_its_place() -> None:
+    text = "Ada was a weaver in Velm.\n\nAda was a weaver in Velm.\n"
+    found = replacement(text, text[::-1].replace("revaew", "neeuq", 1)[::-1], most_words=5)
+    assert isinstance(found, Replacement)
+    assert (found.first.text, found.second.text) == ("weaver", "queen")
+    assert found.first.sentence() == Sentence("Ada was a weaver in Velm.", 10)
+
+
+def _turned(text: str) -> Replacement:
+    """What was said at @, once `old` and once `new`."""
+    found = replacement(text.replace("@", "old"), text.replace("@", "new"), most_words=5)
+    assert isinstance(found, Replacement)
+    return found
+
+
+FRAME = "One two three four five @ six seven eight nine ten."
+
+
+def test_a_place_is_known_by_the_words_beside_it() -> None:
+    here = _turned(FRAME)
+    assert here.before == ("one", "two", "three", "four", "five")
+    assert here.behind == ("six", "seven", "eight", "nine", "ten")
+    assert likeness(here, here) == 1
+    assert likeness(here, _turned(FRAME.replace("One two", "Eleven"))) == pytest.approx(0.8)
+    assert likeness(here, _turned("Something else is @ and stands in other words.")) == 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "One two three four five @ eleven twelve thirteen fourteen fifteen.",  # the words before it alone
+        "Eleven twelve thirteen fourteen fifteen @ six seven eight nine ten.",
+        "Five four three two one @ ten nine eight seven six.",
+        "Six seven eight nine ten @ one two three four five.",
+    ],
+)
+def test_both_sides_must_be_alike_and_in_their_order(other: str) -> None:
+    assert likeness(_turned(FRAME), _turned(other)) == 0
+
+
+def test_two_clauses_of_one_frame_are_two_places() -> None:
+    text = "In 1990 the city was @. In 1991 the city was # again."
+    first, second = _turned(text.replace("#", "Polish")), _turned(text.replace("@", "Polish").replace("#", "@"))
+    assert likeness(first, second) == 0
+
+
+def test_a_lone_span_is_known_by_the_lines_around() -> None:
+    text = "* A mole\n* @\n* A quay\n* #\n* A pier of stone"
+    first, second = _turned(text.replace("#", "x")), _turned(text.replace("@", "x").replace("#", "@"))
+    assert first.before == ("a", "mole")
+    assert first.behind == ("a", "quay", "x", "a", "pier")
+    assert second.before == ("a", "mole", "x", "a", "quay")
+    assert likeness(first, first) == 1
+    assert likeness(first, second) == 0
+    assert likeness(_turned("@"), _turned("@")) == 1
+    assert likeness(_turned("@"), _turned(FRAME)) == 0
+
+
+@pytest.mark.parametrize("line", ["=<!--", "= ", "<ref ", "<ref >", "<b x=1 ", "[http://x }}", "== a ==<!--"])
+def test_lines_of_marks_do_not_take_for_ever(line: str) -> None:
+    text = f"{20_000 * line}\nAda was a @ in Velm.\n== Two ==\nText.\n"
+    began = time.process_time()
+    replacement(text.replace("@", "weaver"), text.replace("@", "queen"), most_words=5)
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("heading", ["= One =", "== One == ", "==One== <!-- a --> ", "=== One ===<!-- a = b -->"])
+def test_a_heading_may_have_a_comment_behind_it(heading: str) -> None:
+    text = f"Text.\n{heading}\nMore."
+    assert _replaced("One", "Two", text=text) == NoReplacement(reasons.NOT_IN_RUNNING_TEXT)
+
+
+def test_broken_markup_of_another_section_hides_nothing() -> None:
+    text = f"Ada was a weaver in Velm, p < 0.05.\n== Two ==\n{20_000 * '<b x=1 '}"
+    found = _replaced("weaver", "queen", text=text)
+    assert isinstance(found, Replacement)

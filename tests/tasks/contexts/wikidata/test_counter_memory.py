@@ -1,0 +1,247 @@
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from data.records import WikidataId
+from data.sources.wikimedia.wembedder import Similar
+from tasks.contexts.wikidata.counter_memory import (
+    EMBEDDINGS,
+    WEMBEDDER,
+    Replacement,
+    Truth,
+    is_wrong_but_alike,
+    of_embeddings,
+    of_similar,
+    remembering,
+    truth,
+)
+from tasks.contexts.wikidata.items import Items, KnownItem
+from tests.data.sources.servers.wiki_world import World, serving_world
+from tests.tasks.contexts.wikidata.live import by_words, clients
+
+PAINTER, ARTIST, HUMAN, TRADE, TOWN = map(WikidataId, ("Q10", "Q11", "Q5", "Q6", "Q7"))
+OCCUPATION = WikidataId("P106")
+
+
+def known(item_id: str, label: str | None, *aliases: str, kinds: Iterable[str] = (TRADE,), **other: Any) -> KnownItem:
+    ids = frozenset(map(WikidataId, kinds))
+    rest: dict[str, Any] = {
+        "description": None, "wikipedia": None, "kinds": ids, "wider": ids, "values": (), "stated": (),
+        "retrieved_at": datetime(2026, 1, 1, tzinfo=UTC), **other,
+    }  # fmt: skip
+    return KnownItem(WikidataId(item_id), label, aliases, **rest)
+
+
+ADA = known("Q1", "Ada Example", "A. Example", kinds=[HUMAN])
+A_PAINTER = known(PAINTER, "painter", "portraitist")
+
+
+def of(answer: KnownItem, *, ids: Iterable[str] = (), names: Iterable[str] = (), implied: Iterable[str] = ()) -> Truth:
+    return Truth(
+        ADA,
+        answer,
+        frozenset(map(WikidataId, (answer.item_id, *ids))),
+        (answer.names, *((name,) for name in names)),
+        frozenset(map(WikidataId, implied)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("candidate", "fits"),
+    [
+        (known("Q20", "sculptor"), True),
+        (known("Q20", "sculptor", kinds=[TRADE, HUMAN]), True),  # one kind is enough
+        (known("Q20", "sculptor", kinds=[TOWN]), False),
+        (known("Q20", "sculptor", kinds=[]), False),
+        (known("Q20", None), False),
+        (A_PAINTER, False),
+        (known("Q21", "druggist"), False),  # her other trade, by its id
+        (known("Q20", "Chemist of old"), False),  # a chemist, too
+        (known("Q20", "chemists' guild"), True),
+        (known("Q20", "CHEMIST"), False),  # by its name
+        (known("Q20", "alchemist", "chemist"), False),  # by an alias
+        (known("Q20", "Portraitist"), False),
+        (known("Q20", "portrait painter"), False),  # one who paints, too
+        (known("Q20", "painters' guild"), True),
+        (known("Q20", "sculptor", wider=frozenset([PAINTER])), False),  # every one of them is a painter
+        (known("Q20", "sculptor", wider=frozenset(["Q21"])), False),  # or has her other trade
+        (known("Q20", "S"), False),
+        (known("Q20", "painter (trade)"), False),
+        (known(ARTIST, "artist"), False),  # every painter is one
+        (known("Q1", "Ada the Younger"), False),
+        (known("Q20", "ada  example"), False),
+        (known("Q20", "Ada Example (sculptor)"), False),
+    ],
+)
+def test_what_may_stand_in_the_answers_place(candidate: KnownItem, fits: bool) -> None:
+    fact = of(A_PAINTER, ids=["Q21"], names=["chemist"], implied=[ARTIST])
+    assert is_wrong_but_alike(candidate, fact) is fits
+
+
+def test_a_word_of_the_answer_is_too_near() -> None:
+    film_actor = known("Q30", "film actor")
+    assert not is_wrong_but_alike(known("Q31", "actor"), of(film_actor))
+    assert is_wrong_but_alike(known("Q32", "act"), of(film_actor))
+
+
+PRAGUE, BURMA, MYANMAR = (
+    known("Q50", "Prague", kinds=[TOWN]), known("Q51", "Burma", "BUR", "Mm", kinds=[TOWN]), WikidataId("Q52"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("candidate", "fits"),
+    [
+        (known(MYANMAR, "Myanmar", kinds=[TOWN]), True),  # as long as nothing says that they are the same
+        (known(MYANMAR, "Myanmar", kinds=[TOWN], wider=frozenset([BURMA.item_id])), False),
+        (known(MYANMAR, "Union of Burma", kinds=[TOWN]), False),
+        (known(MYANMAR, "union of burma", kinds=[TOWN]), False),
+        (known(MYANMAR, "Burmah", kinds=[TOWN]), True),
+        (known("Q53", "Mm Island", kinds=[TOWN]), True),  # a code is no name that another could hold
+        (known("Q53", "Greater Prague", kinds=[TOWN]), False),
+    ],
+)
+def test_everything_right_beside_the_object_is_excluded(candidate: KnownItem, fits: bool) -> None:
+    subject = known("Q1", "Ada Example", stated=(PRAGUE.item_id, BURMA.item_id))
+    fact = Truth(subject, PRAGUE, frozenset(subject.stated), (PRAGUE.names, BURMA.names), frozenset())
+    assert is_wrong_but_alike(candidate, fact) is fits
+
+
+def test_a_name_that_another_right_answer_holds_is_too_near() -> None:
+    fact = of(A_PAINTER, names=["chemist of old"])
+    assert not is_wrong_but_alike(known("Q20", "Chemist"), fact)
+
+
+@contextmanager
+def looking_up(tmp_path: Path, make: Callable[[World], None]) -> Iterator[Items]:
+    made = World()
+    made.property(OCCUPATION, "occupation")
+    make(made)
+    with serving_world(made) as served, clients(served.addresses, tmp_path) as asked:
+        yield Items(asked.wikidata, OCCUPATION)
+
+
+def small_world(made: World) -> None:
+    made.item(TRADE, "trade")
+    made.item(ARTIST, "artist", claims=[("P31", TRADE)])
+    made.item(PAINTER, "painter", claims=[("P31", TRADE), ("P279", ARTIST)])
+    made.item("Q12", "Chemist", aliases=["Analyst"], claims=[("P31", TRADE)])
+    made.item("Q13", "baker", claims=[("P31", TRADE)])
+    made.item("Q14", "old baker", claims=[("P31", TRADE)]).merges_into(made.items["Q13"])
+    made.item("Q15", "wheelwright", claims=[("P31", TRADE)])
+    made.item("Q16", "smith", claims=[("P31", TRADE)])
+    ada = made.item("Q1", "Ada Example", claims=[(OCCUPATION, PAINTER), (OCCUPATION, "Q12"), (OCCUPATION, "Q14")])
+    ada.adds(OCCUPATION, "somevalue")
+    ada.ranks(OCCUPATION, "Q12", "deprecated")
+
+
+def learnt(items: Items, *ids: str) -> list[KnownItem]:
+    items.learn(map(WikidataId, ids))
+    return [item for one in ids if (item := items.get(WikidataId(one)))]
+
+
+def similar(*ids: str) -> list[Similar]:
+    return [Similar(WikidataId(one), 0.9 - place / 10) for place, one in enumerate(ids)]
+
+
+def test_everything_that_the_item_states_is_right(tmp_path: Path) -> None:
+    with looking_up(tmp_path, small_world) as items:
+        ada, painter = learnt(items, "Q1", PAINTER)
+        items.learn(ada.stated)
+        fact = truth(ada, painter, items, answers=["Dauber"])
+    assert fact.ids == {PAINTER, "Q12", "Q13", "Q14"}  # the deprecated, and the merged one by both its ids
+    assert fact.called == (("painter", "Dauber"), ("Chemist", "Analyst"), ("baker",))
+    assert fact.names == {"painter", "chemist", "analyst", "baker", "dauber"}
+    assert fact.implied == {TRADE, ARTIST}
+
+
+def test_the_most_similar_that_is_not_right_is_chosen(tmp_path: Path) -> None:
+    with looking_up(tmp_path, small_world) as items:
+        ada, painter = learnt(items, "Q1", PAINTER)
+        items.learn(ada.stated)
+        fact = truth(ada, painter, items)
+        listed = similar("Q99", ARTIST, "Q12", "Q14", "Q13", "Q15", "Q16")
+        items.learn(one.item_id for one in listed)
+        assert of_similar(listed, items, fact) == Replacement(WikidataId("Q15"), "wheelwright", WEMBEDDER, 0.9 - 5 / 10)
+        assert of_similar(listed[:5], items, fact) is None
+        assert of_similar([], items, fact) is None
+
+
+def test_equal_candidates_are_chosen_by_number(tmp_path: Path) -> None:
+    with looking_up(tmp_path, small_world) as items:
+        (painter, *_) = learnt(items, PAINTER, "Q15", "Q16")
+        fact = of(painter)
+        equals = [Similar(WikidataId("Q16"), 0.5), Similar(WikidataId("Q15"), 0.5)]
+        for listed in (equals, equals[::-1]):
+            found = of_similar(listed, items, fact)
+            assert found is not None
+            assert found.item_id == "Q15"
+
+
+def test_embeddings_choose_by_label_and_description() -> None:
+    tall = known("Q41", "aa", description="tall tower by the sea", kinds=[TOWN])
+    near = known("Q42", "bb", description="tall tower by the lake", kinds=[TOWN])
+    far = known("Q43", "cc", description="small hut", kinds=[TOWN])
+    nearest_of_other_kind = known("Q44", "dd", description="tall tower by the sea", kinds=[TRADE])
+    found = of_embeddings([far, nearest_of_other_kind, tall, near, near], of(tall), by_words())
+    assert found is not None
+    assert (found.item_id, found.name, found.by) == ("Q42", "bb", EMBEDDINGS)
+    assert found.quality == pytest.approx(4 / 6)  # of six words, "aa:" and "bb:" as well as sea and lake differ
+
+
+def test_without_a_description_the_label_is_embedded() -> None:
+    asked: list[str] = []
+    of_embeddings([known("Q42", "bb")], of(known("Q41", "aa", description="x")), by_words(asked=asked))
+    assert asked == ["aa: x", "bb"]
+
+
+def test_without_candidates_nothing_is_embedded() -> None:
+    def refused(texts: Sequence[str]) -> NDArray[np.float32]:
+        raise AssertionError(texts)
+
+    assert of_embeddings([A_PAINTER, known("Q50", None)], of(A_PAINTER), refused) is None
+    assert of_embeddings([known("Q50", "town", kinds=[TOWN])], of(A_PAINTER), by_words()) is None
+
+
+def test_each_text_is_embedded_once() -> None:
+    asked: list[str] = []
+    embed = remembering(by_words(asked=asked))
+    first = embed(["one two", "two"])
+    again = embed(["two", "three", "one two", "two"])
+    assert asked == ["one two", "two", "three"]
+    assert again.shape == (4, first.shape[1])
+    np.testing.assert_array_equal(again[[2, 0]], first)
+
+
+def test_items_are_asked_for_once_and_fifty_at_a_time(tmp_path: Path) -> None:
+    made = World()
+    for number in range(1, 61):
+        made.item(f"Q{number}", f"thing {number}")
+    with serving_world(made) as (addresses, asked), clients(addresses, tmp_path) as services:
+        items = Items(services.wikidata, OCCUPATION)
+        ids = [WikidataId(f"Q{number}") for number in (*range(1, 61), 999)]
+        items.learn(ids)
+        items.learn(ids)
+        assert [len(one.form["ids"].split("|")) for one in asked] == [50, 11]
+        assert services.wikidata.wiki.session.from_cache == 0
+        assert items.get(WikidataId("Q999")) is None
+        assert items.true_id(WikidataId("Q999")) == "Q999"
+
+
+def test_names_are_on_one_line_each(tmp_path: Path) -> None:
+    def hostile(made: World) -> None:
+        made.item("Q1", " Two\nlines \u2028and\tmore\x00 ", aliases=["\n", "an\r\nalias"], description="a\nb")
+        made.item("Q2", " \n ")
+        made.item("Q3", "\u200b \u2060", aliases=["\u200e"])
+
+    with looking_up(tmp_path, hostile) as items:
+        first, second, unseen = learnt(items, "Q1", "Q2", "Q3")
+    assert (first.label, first.aliases, first.description) == ("Two lines and more", ("an alias",), "a b")
+    assert (second.label, second.name, second.names) == (None, "Q2", ())
+    assert (unseen.label, unseen.name, unseen.names) == (None, "Q3", ())

@@ -1,0 +1,247 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from data import reasons
+from data.errors import InputError, ServiceError, ServiceTimeout
+from data.records import Question, Rejected, as_row
+from data.records.tables import QUESTIONS, REJECTED
+from tasks.contexts.wikidata.questions import Built, questions_of_property
+from tests.data.sources.servers.faults import Asked, Say
+from tests.data.sources.servers.wiki_world import (
+    EMBEDDINGS,
+    OUTCOME,
+    Kept,
+    Left,
+    World,
+    service_of,
+    serving_world,
+    world,
+)
+from tests.tasks.contexts.wikidata.live import MONTHS, Building, building, by_words, clients, never, seed, small_world
+
+Facts = tuple[str, str, str]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, Built]]:
+    """The small world, and what becomes of each property's facts there, each property alone."""
+    made, found = world(), {}
+    with serving_world(made) as (addresses, _), clients(addresses, tmp_path_factory.mktemp("answers")) as services:
+        for property_id in sorted({fact[1] for fact in OUTCOME}):
+            seeds = [seed(*fact, list_id=fact[0]) for fact in OUTCOME if fact[1] == property_id]
+            found[property_id] = questions_of_property(seeds, services, months=MONTHS, embed=by_words())
+    return made, found
+
+
+def question_of(built: Built, fact: Facts) -> Question:
+    expected = OUTCOME[fact]
+    assert isinstance(expected, Kept)
+    subject, answer = expected.became or (fact[0], fact[2])
+    (question,) = [one for one in built.questions if (one.subject_id, one.object_id) == (subject, answer)]
+    return question
+
+
+KEPT = [fact for fact, outcome in OUTCOME.items() if isinstance(outcome, Kept)]
+LEFT = [fact for fact, outcome in OUTCOME.items() if isinstance(outcome, Left)]
+
+
+@pytest.mark.parametrize("fact", KEPT, ids="-".join)
+def test_what_becomes_a_question(built: tuple[World, dict[str, Built]], fact: Facts) -> None:
+    made, found = built
+    expected, question = OUTCOME[fact], question_of(found[fact[1]], fact)
+    assert isinstance(expected, Kept)
+    revisions = [revision.revision_id for revision in made.wikidata.pages[question.subject_id or ""].revisions]
+    assert question.partition == expected.partition
+    assert question.edit_revisions == tuple(revisions[number - 1] for number in expected.edits)
+    assert (question.edits, question.hidden_edits) == (len(expected.edits), len(expected.hidden))
+    assert question.item_revision == revisions[-1]
+    assert (question.subject_popularity, question.object_popularity) == expected.views
+    assert question.list_id == fact[0]
+    if expected.replacement == EMBEDDINGS:
+        assert question.replacement_by == "embeddings"
+    else:
+        assert (question.replacement_id, question.replacement_by) == (expected.replacement, "wembedder")
+    page = expected.page or question.subject
+    assert question.page == page
+    assert question.page_revision == made.wikipedia.pages[page].latest.revision_id
+
+
+@pytest.mark.parametrize("fact", LEFT, ids="-".join)
+def test_what_becomes_none_and_why(built: tuple[World, dict[str, Built]], fact: Facts) -> None:
+    expected = OUTCOME[fact]
+    assert isinstance(expected, Left)
+    rows = [row for row in built[1][fact[1]].rejected if row.subject_id == fact[0]]
+    assert expected.why in [row.reason for row in rows]
+
+
+def test_every_fact_is_accounted_for_once(built: tuple[World, dict[str, Built]]) -> None:
+    for property_id, found in built[1].items():
+        listed = [fact for fact in OUTCOME if fact[1] == property_id]
+        assert len(found.questions) + len(found.rejected) == len(listed)
+        assert len({question.question_id for question in found.questions}) == len(found.questions)
+
+
+def test_rows_fit_the_tables_and_reasons_have_sentences(built: tuple[World, dict[str, Built]]) -> None:
+    for found in built[1].values():
+        assert len(QUESTIONS.of([as_row(question) for question in found.questions])) == len(found.questions)
+        assert len(REJECTED.of([as_row(row) for row in found.rejected])) == len(found.rejected)
+        assert {row.reason for row in found.rejected} <= reasons.REASONS.keys()
+
+
+def test_contexts_state_answers_and_not_the_replacement(built: tuple[World, dict[str, Built]]) -> None:
+    for found in built[1].values():
+        for question in found.questions:
+            assert question.object in question.original_context
+            assert question.replacement in question.counter_memory_context
+            assert question.original_context.replace(question.object, question.replacement) in (
+                question.counter_memory_context
+            )
+            assert question.replacement not in question.answers
+            assert question.flags == ()
+
+
+def test_everything_says_where_it_comes_from(built: tuple[World, dict[str, Built]]) -> None:
+    question = question_of(built[1]["P106"], ("Q527", "P106", "Q101"))
+    assert question.source == "a list, Wikidata, Wikipedia"
+    assert question.licence == "list: CC0 1.0; facts: Wikidata CC0 1.0; texts: Wikipedia CC BY-SA 4.0"
+    assert question.address == "https://wiki.example.org/wiki/Zelda_Lamp"
+    assert question.id_source == "wikidata"
+    assert question.retrieved_at is not None
+    assert (question.property, question.answers) == ("occupation", ("lanternist", "lamp keeper", "lantern lighter"))
+    for row in built[1]["P106"].rejected:
+        assert (row.part, row.property_id, row.relation) == ("P106", "P106", "occupation")
+        assert row.source == "a list, Wikidata, Wikipedia"
+        assert row.partition == ("static" if row.revisions else None)
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Building:
+    return building(tmp_path)
+
+
+def test_the_lists_question_and_answers_are_kept(build: Building) -> None:
+    listed = seed(
+        "Q1", "P106", "Q10", question=" What did Ada do? ", answers=("painter", "dauber", " "), property="job"
+    )
+    (question,) = build(small_world(), listed).questions
+    assert (question.question, question.property) == ("What did Ada do?", "job")
+    assert question.answers == ("painter", "dauber")
+
+
+def test_an_unknown_property_is_asked_about_by_label(build: Building) -> None:
+    (question,) = build(small_world(), seed("Q1", "P4000", "Q10")).questions
+    assert question.question == "What is the has a liking for of Ada Example?"
+    assert question.property == "has a liking for"
+
+
+def test_answers_that_the_list_counts_as_right_are_no_replacement(build: Building) -> None:
+    found = build(small_world(), seed("Q1", "P106", "Q10", answers=("Chemist",)), embed=by_words())
+    assert [row.reason for row in found.rejected] == [reasons.NO_REPLACEMENT]
+
+
+def test_without_wembedder_the_other_answers_of_the_property_are_asked(build: Building) -> None:
+    made = small_world()
+    made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q11")])
+    found = build(made, seed("Q1", "P106", "Q10"), seed("Q2", "P106", "Q11"), wembedder=False, embed=by_words())
+    (question,) = found.questions
+    assert (question.replacement, question.replacement_by) == ("chemist", "embeddings")
+    assert question.replacement_quality == pytest.approx(0.5)  # "painter: trade", "chemist: trade"
+    assert [row.reason for row in found.rejected] == [reasons.PAGE_MISSING]
+
+
+def test_a_rejection_for_want_of_replacement_says_why(build: Building) -> None:
+    made = small_world()
+    made.most_similar.clear()
+    (row,) = build(made, seed("Q1", "P106", "Q10")).rejected
+    assert (row.reason, row.detail) == (
+        reasons.NO_REPLACEMENT,
+        "none fits of 0 by Wembedder, 1 answers of the property",
+    )
+    assert (row.partition, len(row.revisions)) == ("static", 1)
+
+
+def test_without_wembedder_rejections_name_other_answers_alone(build: Building) -> None:
+    (row,) = build(small_world(), seed("Q1", "P106", "Q10"), wembedder=False).rejected
+    assert (row.reason, row.detail) == (reasons.NO_REPLACEMENT, "none fits of 1 answers of the property")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"), [(Say("<html>ill</html>", status=403), ServiceError), (Say(status=504), ServiceTimeout)]
+)
+def test_where_wembedder_fails_the_error_names_the_other_way(tmp_path: Path, said: Say, kind: type[Exception]) -> None:
+    def before(asked: Asked) -> Say | None:
+        return said if service_of(asked) == "wembedder" else None
+
+    with (
+        serving_world(small_world(), before=before) as (addresses, _),
+        clients(addresses, tmp_path) as services,
+        pytest.raises(ServiceError, match="; or set `counter_memory: embeddings` under `questions`") as raised,
+    ):
+        questions_of_property([seed("Q1", "P106", "Q10")], services, months=MONTHS, embed=never)
+    assert raised.type is kind
+
+
+def test_a_fact_with_hidden_beginning_is_rejected(build: Building) -> None:
+    made = small_world()
+    bo = made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q10")])
+    bo.hides()
+    (row,) = build(made, seed("Q2", "P106", "Q10")).rejected
+    assert (row.reason, row.detail, row.partition) == (reasons.NOT_EDITED, "hidden revisions: 1", None)
+
+
+def test_a_page_under_the_old_id_is_the_subjects(build: Building) -> None:
+    made = small_world()
+    made.item("Q3", "Example, Ada").merges_into(made.items["Q1"])
+    made.wikipedia.pages["Ada Example"].item_id = "Q3"
+    assert len(build(made, seed("Q1", "P106", "Q10")).questions) == 1
+
+
+def test_words_bound_the_snippet(build: Building) -> None:
+    (question,) = build(small_world(), seed("Q1", "P106", "Q10"), words=6).questions
+    assert question.original_context == "Ada Example was a painter."
+
+
+def test_no_facts_make_no_questions_and_nothing_is_asked(build: Building) -> None:
+    assert build(World()) == Built([], [])
+
+
+def test_facts_of_two_properties_are_refused(build: Building) -> None:
+    with pytest.raises(InputError, match="P106, P4000"):
+        build(small_world(), seed("Q1", "P106", "Q10"), seed("Q1", "P4000", "Q10"))
+
+
+@pytest.mark.parametrize("service", ["wikidata_api", "wikipedia", "pageviews", "wembedder"])
+def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None:
+    seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
+    ill, answered = [True], list[tuple[object, ...]]()
+
+    def before(asked: Asked) -> Say | None:
+        if ill[0] and service_of(asked) == service and [one[0] for one in answered].count(service) == 2:
+            return Say("<html>ill</html>", status=403)
+        answered.append((service_of(asked), asked.path, tuple(sorted(asked.form.items()))))
+        return None
+
+    with serving_world(world(), before=before) as (addresses, _):
+        with clients(addresses, tmp_path) as services, pytest.raises(ServiceError):
+            questions_of_property(seeds, services, months=MONTHS, embed=by_words())
+        ill[0], before_it_failed = False, len(answered)
+        with clients(addresses, tmp_path) as services:
+            found = questions_of_property(seeds, services, months=MONTHS, embed=by_words())
+    assert [row.reason for row in found.rejected] == [reasons.NO_REPLACEMENT]
+    assert len(found.questions) == 4
+    assert 0 < before_it_failed < len(answered) == len(set(answered))
+
+
+def test_the_same_facts_make_the_same_questions_in_any_order(tmp_path: Path) -> None:
+    seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
+
+    def timeless(row: Question | Rejected) -> Question | Rejected:
+        return replace(row, retrieved_at=None)
+
+    with serving_world(world()) as (addresses, _), clients(addresses, tmp_path) as services:
+        one = questions_of_property(seeds, services, months=MONTHS, embed=by_words())
+        other = questions_of_property(seeds[::-1], services, months=MONTHS, embed=by_words())
+    assert {timeless(row) for row in one.questions} == {timeless(row) for row in other.questions}
+    assert {timeless(row) for row in one.rejected} == {timeless(row) for row in other.rejected}

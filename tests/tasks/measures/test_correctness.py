@@ -1,0 +1,72 @@
+"""Accuracy and persuaded answers, worked out from stored greedy answers; no model is loaded."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from data.records import CONDITIONS
+from tests.tasks.measures.conftest import Study
+
+Said = Mapping[str, str]
+
+
+def say(study: Study, texts: Said) -> None:
+    """Stores a greedy answer for each condition, the same to every question, and a sample that says something else."""
+    study.store(
+        "answers",
+        [
+            {"question_id": question.question_id, "condition": condition, "sample": sample, "text": text}
+            for question in study.inputs.questions
+            for condition in CONDITIONS
+            for sample, text in ((None, texts[condition]), (0, "a sample"))
+        ],
+    )
+
+
+@pytest.fixture
+def study(study: Study) -> Study:
+    """A study of one question."""
+    return replace(study, inputs=replace(study.inputs, questions=study.inputs.questions[:1]))
+
+
+@pytest.mark.parametrize(
+    ("without", "within", "expected"),  # persuaded, stubborn, context_correct, stubborn_released
+    [
+        ("nobody knows", "the replacement", (True, False, True, False)),
+        ("", "the replacement", (True, False, True, False)),
+        ("the replacement", "the replacement", (False, False, True, False)),
+        ("nobody knows", "nobody knows", (False, True, False, True)),
+        ("the replacement", "nobody knows", (False, False, False, False)),
+        ("", "", (False, False, False, False)),
+    ],
+)
+def test_a_context_persuades_or_leaves_an_answer(
+    without: str, within: str, expected: tuple[bool, ...], study: Study
+) -> None:
+    (question,) = study.inputs.questions
+    texts = {text: text.replace("the replacement", question.replacement) for text in (without, within)}
+    say(study, {"none": texts[without], "original": "nobody knows", "counter_memory": texts[within]})
+    row = study.by_question("persuaded")[question.question_id, "counter_memory"]
+    columns = ("persuaded", "stubborn", "context_correct", "stubborn_released")
+    assert tuple(row[column] for column in columns) == expected
+    assert (row["answer_without"], row["answer_with"]) == (texts[without], texts[within])
+    assert (row["context_answer"], row["engine"], study.loaded) == (question.replacement, "rouge-l", 0)
+
+
+def test_an_answer_is_accurate_where_it_matches_its_condition(study: Study) -> None:
+    (question,) = study.inputs.questions
+    say(study, {"none": "", "original": question.object, "counter_memory": question.object})
+    rows = study.rows("accuracy")
+    assert [row["condition"] for row in rows] == list(CONDITIONS)
+    assert [row["expected"] for row in rows] == [question.object, question.object, question.replacement]
+    assert [row["accurate"] for row in rows] == [False, True, False]
+    assert study.loaded == 0
+
+
+def test_a_disputable_question_alone_has_no_accuracy(study: Study) -> None:
+    disputable = replace(study.inputs.questions[0], partition="disputable")
+    study.inputs = replace(study.inputs, questions=[disputable])
+    say(study, dict.fromkeys(CONDITIONS, disputable.object))
+    assert [row["condition"] for row in study.rows("accuracy")] == ["original", "counter_memory"]
+    assert len(study.rows("persuaded")) == 2

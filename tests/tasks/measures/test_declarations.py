@@ -1,0 +1,118 @@
+"""What measures declare: their order, tables, parameters, passes and prompts."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from data.errors import UnknownName
+from tasks.measures import MEASURES
+from tasks.measures.measure import Amounts
+from tasks.measures.passes import declaration, passes, with_needs
+from tasks.measures.provenance import PROVENANCE
+
+SAMPLED = ("answers", "clusters", "coherent_persuasion")
+
+
+def test_an_unknown_measure_suggests_the_nearest_one() -> None:
+    with pytest.raises(UnknownName, match="no measure is named 'persuation'; did you mean 'persuasion'"):
+        MEASURES["persuation"]
+
+
+def test_a_measure_comes_after_those_that_it_needs() -> None:
+    order = list(MEASURES)
+    for one in MEASURES.values():
+        for need in one.needs:
+            assert MEASURES[need].about == one.about
+            assert order.index(need) < order.index(one.name)
+
+
+@pytest.mark.parametrize("name", list(MEASURES))
+def test_a_table_has_its_measures_name_provenance_unit_and_key(name: str) -> None:
+    measure, columns = MEASURES[name], {column.name: column for column in MEASURES[name].table.columns}
+    assert measure.table.name == name
+    assert {"relation", *PROVENANCE} <= columns.keys()
+    assert not measure.unit or measure.unit in {column.unit for column in columns.values()}
+    assert all(not columns[column].nullable for column in measure.table.key)
+    for column in columns.values():
+        if column.name.endswith("_standard_error"):
+            score = columns[column.name.removesuffix("_standard_error")]
+            assert (column.unit, column.nullable) == (score.unit, True)
+
+
+def test_importing_the_measures_does_not_import_torch() -> None:
+    code = "import sys, tasks.measures.passes, tasks.measures.run; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"),
+    [
+        (SAMPLED, [(SAMPLED, ())]),
+        (("clusters", "coherent_persuasion"),
+         [(("clusters",), ("answers",)), (("coherent_persuasion",), ("answers", "clusters"))]),
+        (("answers", "accuracy"), [(("answers",), ()), (("accuracy",), ("answers",))]),
+        (("semantic_entropy",), [(("semantic_entropy",), ("answers", "clusters"))]),
+        (("susceptibility", "persuasion"), [(("persuasion",), ()), (("susceptibility",), ("persuasion",))]),
+        ((), []),
+    ],
+)  # fmt: skip
+def test_missing_measures_are_grouped_into_passes(missing: tuple[str, ...], expected: list[Any]) -> None:
+    assert [(one.measures, one.needs) for one in passes(missing)] == expected
+
+
+def test_needs_are_found_through_other_measures() -> None:
+    assert with_needs(["semantic_entropy", "persuasion"]) == ["persuasion", "answers", "clusters", "semantic_entropy"]
+
+
+def test_a_declaration_changes_with_the_parameters_of_what_is_needed() -> None:
+    names = with_needs(["accuracy"])
+    parameters = {name: MEASURES[name].parameters() for name in names}
+    other = {**parameters, "answers": MEASURES["answers"].parameters(samples=3)}
+    assert declaration("accuracy", parameters) == declaration("accuracy", dict(parameters))
+    assert declaration("accuracy", parameters) != declaration("accuracy", other)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "prompts"),
+    [
+        ("persuasion", {}, 20 * 30), ("greedy_answers", {}, 20 * 30), ("fisher_susceptibility", {}, 20),
+        ("precision", {"queries": 4}, 2 * 4 * 30), ("precision", {"queries": 50}, 2 * 20 * 30),
+        ("answers", {}, 3 * 7), ("coherent_persuasion", {}, 3 * 7), ("clusters", {}, 0), ("susceptibility", {}, 0),
+    ],
+)  # fmt: skip
+def test_prompts_are_counted_from_amounts(name: str, parameters: dict[str, Any], prompts: int) -> None:
+    measure = MEASURES[name]
+    assert measure.count_prompts(Amounts(20, 30, 7), measure.parameters(**parameters)) == prompts
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("persuasion", {"samples": 3}), ("greedy_answers", {"max_new_tokens": 0}), ("greedy_answers", {"top_k": 3}),
+        ("answer_set_persuasion", {"terminators": []}), ("answer_set_persuasion", {"terminators": [""]}),
+        ("answer_set_persuasion", {"terminators": [".", "."]}), ("answer_set_persuasion", {"terminators": "."}),
+        ("fisher_susceptibility", {"top_k": 0}), ("fisher_susceptibility", {"draws": -1}),
+        ("fisher_susceptibility", {"draws": 31}),
+        ("precision", {"queries": 0}), ("precision", {"reference": "float64"}),
+        ("answers", {"samples": 0}), ("answers", {"max_new_tokens": 0}), ("answers", {"temperature": 0}),
+        ("answers", {"temperature": float("nan")}), ("answers", {"top_p": 0}), ("answers", {"top_p": 1.1}),
+        ("answers", {"top_k": -1}), ("clusters", {"threshold": 0}), ("clusters", {"threshold": float("inf")}),
+        ("semantic_entropy", {"half_samples": -1}), ("coherent_persuasion", {"half_samples": 9}),
+        ("accuracy", {"rouge_threshold": 1}), ("persuaded", {"rouge_threshold": -0.1}),
+    ],
+)  # fmt: skip
+def test_impossible_parameters_are_refused(name: str, parameters: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        MEASURES[name].parameters.model_validate(parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("fisher_susceptibility", {"draws": 0}), ("fisher_susceptibility", {"draws": 32}),
+     ("semantic_entropy", {"half_samples": 0}), ("coherent_persuasion", {"half_samples": 10})],
+)  # fmt: skip
+def test_the_least_of_a_sample_is_accepted(name: str, parameters: dict[str, Any]) -> None:
+    assert MEASURES[name].parameters.model_validate(parameters)

@@ -1,0 +1,147 @@
+"""Scores that a model gives to queries: what is stored is what the scoring functions say, at its query and context."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data.errors import ModelError
+from data.records import Context, Query, is_relevant
+from tasks.measures import MEASURES
+from tasks.models import LanguageModel, load_language_model
+from tasks.scoring.answer_set import answer_set_persuasion
+from tasks.scoring.fisher import fisher_susceptibility
+from tasks.scoring.memorization import conflict, follows, greedy_answers
+from tasks.scoring.persuasion import persuasion
+from tests.tasks.measures.conftest import Row, Study
+
+ABOUT_QUERIES = [name for name, measure in MEASURES.items() if measure.about != "questions"]
+
+
+def pairs(study: Study, name: str) -> Iterator[tuple[Query, Context, Row]]:
+    """Every query and context with its row, of which there is one."""
+    rows = {(row["query_id"], row["context_id"]): row for row in study.rows(name)}
+    assert len(rows) == len(study.rows(name)) == len(study.inputs.queries) * len(study.inputs.contexts)
+    for query in study.inputs.queries:
+        for context in study.inputs.contexts:
+            yield query, context, rows[query.query_id, context.context_id]
+
+
+def test_persuasion_stands_at_its_query_and_context(study: Study, language_model: LanguageModel) -> None:
+    texts = [context.text for context in study.inputs.contexts]
+    direct = {query: persuasion(language_model, texts, [query.text]).scores[0] for query in study.inputs.queries}
+    for query, context, row in pairs(study, "persuasion"):
+        expected = direct[query][study.inputs.contexts.index(context)]
+        assert row["persuasion"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
+        assert row["relevant"] == is_relevant(context, query)
+    assert len({round(row["persuasion"], 6) for row in study.rows("persuasion")}) > len(direct)
+
+
+@pytest.mark.parametrize("name", ABOUT_QUERIES)
+def test_scores_say_where_they_come_from(name: str, study: Study) -> None:
+    rows = study.rows(name)
+    assert rows
+    engine = "autograd" if name == "fisher_susceptibility" else "prefix tree"
+    for row in rows:
+        assert (row["relation"], row["model"], row["dtype"]) == ("capital", study.model, "float32")
+        assert (row["device"], row["engine"], row["dataset_version"]) == ("cpu", engine, "digest")
+        assert row["stand_in"] is None
+
+
+def test_a_killed_study_has_the_same_scores_in_the_end(study: Study) -> None:
+    def kill(done: int, total: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    names = [name for name in ABOUT_QUERIES if MEASURES[name].capability and name != "precision"]
+    other = replace(study, folder=study.folder / "other")
+    for name in names:
+        with pytest.raises(KeyboardInterrupt):
+            study.score(name, progress=kill)
+        assert study.rows(name) == other.rows(name)
+
+
+def test_a_model_that_is_gone_changes_nothing_stored(study: Study) -> None:
+    before = study.rows("persuasion")
+    gone = replace(study, model="/no/such/model")
+    assert gone.rows("persuasion") == before
+    with pytest.raises(ModelError, match="does not exist"):
+        gone.score("greedy_answers")
+
+
+def test_greedy_answers_stand_at_their_query_and_context(study: Study, language_model: LanguageModel) -> None:
+    for query, context, row in list(pairs(study, "greedy_answers"))[::7]:
+        direct = greedy_answers(language_model, [context.text], [query.text], max_new_tokens=4)
+        assert row["text"] == direct.texts[0][0]
+        assert row["conflict"] == conflict(context.kind, context.entity == query.entity, context.object, query.answer)
+        assert row["follows"] == follows(row["text"], query.query_type, query.answer, context.kind, context.object)
+    assert len({row["text"] for row in study.rows("greedy_answers")}) > 3
+
+
+@pytest.mark.parametrize("query_type", ["open", "closed"])
+def test_answer_set_scores_are_over_the_answers_of_their_type(
+    query_type: str, study: Study, language_model: LanguageModel
+) -> None:
+    queries, contexts = study.inputs.queries, study.inputs.contexts
+    objects = sorted({query.answer for query in queries} | {context.object for context in contexts})
+    answers = [[name] for name in (objects if query_type == "open" else ["No", "Yes"])]
+    chosen = next(query for query in queries if query.query_type == query_type)
+    texts = [context.text for context in contexts]
+    direct = answer_set_persuasion(language_model, texts, [chosen.text], answers)
+    rows = [row for query, _, row in pairs(study, "answer_set_persuasion") if query == chosen]
+    np.testing.assert_allclose([row["answer_set_persuasion"] for row in rows], direct.scores[0], atol=1e-5)
+    np.testing.assert_allclose([row["mass"] for row in rows], direct.mass[0], atol=1e-5)
+    (derived,) = (row for row in study.rows("answer_set_susceptibility") if row["query_id"] == chosen.query_id)
+    assert (derived["answers"], derived["contexts"]) == (len(answers), len(contexts))
+    assert derived["answer_set_susceptibility"] == pytest.approx(direct.susceptibility[0], abs=1e-5)
+    assert derived["mass"] == pytest.approx(direct.mass[0].mean(), abs=1e-5)
+
+
+def test_fisher_is_estimated_and_its_top_answers_exact(study: Study, language_model: LanguageModel) -> None:
+    rows = {row["query_id"]: row for row in study.rows("fisher_susceptibility")}
+    assert study.artifact("fisher_susceptibility").about()["prompts"] == len(rows) == len(study.inputs.queries)
+    for query in study.inputs.queries[::5]:
+        row = rows[query.query_id]
+        exact = fisher_susceptibility(language_model, [query.text], top_k=3)
+        estimate = fisher_susceptibility(language_model, [query.text], top_k=None, draws=32, exact=3, seed=7)
+        assert row["fisher_top_k"] == pytest.approx(float(exact.trace[0]), rel=1e-3)
+        assert row["fisher"] == pytest.approx(float(estimate.trace[0]), rel=1e-3)
+        assert row["fisher_standard_error"] == pytest.approx(float(estimate.standard_error[0]), rel=1e-2)
+
+
+def test_without_draws_the_whole_vocabulary_is_null(study: Study) -> None:
+    study.parameters["fisher_susceptibility"] = {"top_k": 3, "draws": 0}
+    for row in study.rows("fisher_susceptibility"):
+        assert (row["draws"], row["fisher"], row["fisher_standard_error"]) == (0, None, None)
+        assert row["fisher_top_k"] > 0
+
+
+def test_precision_compares_the_model_with_its_reference(study: Study, language_model: LanguageModel) -> None:
+    half = load_language_model(study.model, dtype="bfloat16", device="cpu")
+    before = language_model.forward_passes + half.forward_passes
+    spent = study.score("precision")
+    assert spent.forward_passes == language_model.forward_passes + half.forward_passes - before
+    assert spent.prompts == 2 * 2 * len(study.inputs.contexts)
+    rows = {row["query_id"]: row for row in study.rows("precision")}
+    sampled = [query for query in study.inputs.queries if query.query_id in rows]
+    texts = [context.text for context in study.inputs.contexts]
+    own, other = (persuasion(one, texts, [query.text for query in sampled]) for one in (language_model, half))
+    differences = np.abs(own.scores - other.scores)
+    assert differences.max() > 1e-3  # far above what the comparison allows
+    for place, query in enumerate(sampled):
+        row = rows[query.query_id]
+        assert (row["dtype"], row["reference"]) == ("float32", "bfloat16")
+        assert row["susceptibility"] == pytest.approx(own.susceptibility[place], abs=1e-5)
+        assert row["susceptibility_reference"] == pytest.approx(other.susceptibility[place], abs=1e-5)
+        assert row["largest_difference"] == pytest.approx(differences[place].max(), abs=1e-5)
+        assert 0 < row["mean_difference"] == pytest.approx(differences[place].mean(), abs=1e-5)
+
+
+def test_the_sample_of_precision_does_not_depend_on_order(study: Study) -> None:
+    backwards = replace(
+        study, folder=study.folder / "other", inputs=replace(study.inputs, queries=study.inputs.queries[::-1])
+    )
+    sampled: list[Any] = [{row["query_id"] for row in one.rows("precision")} for one in (study, backwards)]
+    assert sampled[0] == sampled[1]

@@ -1,0 +1,241 @@
+"""Chunks, parts and whole files: what is computed when, after kills and damage."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from data.records.row import Meaning, table
+from data.records.score import Score
+from data.storage.artifact import TableArtifact
+from tasks.measures import MEASURES, chunks
+from tasks.measures.chunks import cut, cut_by_form
+from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
+from tasks.measures.run import Spent, measure_relation
+
+ITEMS = [f"item {number}" for number in range(5)]
+
+
+@table("first", "an item")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class First(Score):
+    """A score of an item."""
+
+    item: Annotated[str, Meaning("the item")]
+    score: Annotated[int, Meaning("its score")]
+
+
+@table("second", "an item")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Second(First):
+    """The same with the other sign."""
+
+
+@dataclass
+class FakeModel:
+    """A model that counts its calls."""
+
+    name = revision = dtype = device = placement = "fake"
+    forward_passes: int = 0
+
+
+@dataclass
+class Fake:
+    """Two measures of one pass, of which the second can be derived from the first; dies at a chunk."""
+
+    size: int = 2
+    factor: int = 1
+    dies_at: int | None = None
+    computed: list[Chunk] = field(default_factory=list)
+    derived: list[Chunk] = field(default_factory=list)
+    model: FakeModel = field(default_factory=FakeModel)
+
+    def compute(self, inputs: Inputs, model: FakeModel, todo: Sequence[Chunk]) -> Computed:
+        for chunk in todo:
+            if ITEMS.index(chunk[0]) // self.size == self.dies_at:
+                raise KeyboardInterrupt
+            self.computed.append(chunk)
+            model.forward_passes += 3
+            rows = [{"item": item, "score": self.factor * int(item[-1]), "engine": "fake"} for item in chunk]
+            yield Rows({"first": rows, "second": [{**row, "score": -row["score"]} for row in rows]})
+
+    def derive(self, inputs: Inputs, model: None, todo: Sequence[Chunk]) -> Computed:
+        for chunk in todo:
+            self.derived.append(chunk)
+            stored = inputs.scores["first"].to_pylist()
+            yield Rows({"second": [{**row, "score": -row["score"]} for row in stored]})
+
+    def measures(self) -> Iterator[Measure]:
+        def chunked(inputs: Inputs, model: Any) -> Sequence[Chunk]:
+            return cut(ITEMS, self.size)
+
+        common: dict[str, Any] = {"version": 1, "unit": "", "meaning": "", "about": "queries"}
+        yield Measure(
+            "first", row=First, compute=self.compute, capability="gradients", chunks=chunked,
+            prompts=lambda amounts, parameters: amounts.queries, **common,
+        )  # fmt: skip
+        yield Measure(
+            "second", row=Second, compute=self.derive, needs=("first",), pass_of="first",
+            chunks=lambda inputs, model: [ITEMS], **common,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> dict[str, TableArtifact]:
+    tables = {"first": First, "second": Second}
+    return {
+        name: TableArtifact(tmp_path, name, row.__table__, {"measure": name})  # type: ignore[attr-defined]
+        for name, row in tables.items()
+    }
+
+
+@pytest.fixture
+def run(outputs: dict[str, TableArtifact]) -> Callable[..., Spent]:
+    def score(fake: Fake, *names: str, **options: Any) -> Spent:
+        first, second = fake.measures()
+        with MEASURES.added(first), MEASURES.added(second):
+            asked = {name: outputs[name] for name in names or outputs}
+            return measure_relation(Inputs("capital", 7, "digest"), asked, lambda: fake.model, **options)
+
+    return score
+
+
+def scores(artifact: TableArtifact) -> list[int]:
+    return [row["score"] for row in artifact.read().to_pylist()]
+
+
+def files(outputs: dict[str, TableArtifact]) -> set[str]:
+    return {path.name for path in outputs["first"].folder.iterdir()}
+
+
+def test_chunks_become_whole_files_and_leave_no_parts(
+    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
+) -> None:
+    seen: list[tuple[int, int]] = []
+    spent = run(Fake(), progress=lambda done, total: seen.append((done, total)))
+    assert (scores(outputs["first"]), scores(outputs["second"])) == ([0, 1, 2, 3, 4], [0, -1, -2, -3, -4])
+    assert files(outputs) == {output.files()[0].name for output in outputs.values()}
+    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert (spent.prompts, spent.forward_passes) == (5, 9)
+
+
+def test_what_a_pass_took_is_noted_at_its_leading_measure(
+    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
+) -> None:
+    spent = run(Fake())
+    first, second = (outputs[name].about() for name in ("first", "second"))
+    assert (first["prompts"], first["forward_passes"], first["seconds"]) == (5, 9, pytest.approx(spent.seconds))
+    assert (second["prompts"], second["forward_passes"], second["seconds"], second["pass"]) == (0, 0, 0, "first")
+    assert first["started_at"] <= first["finished_at"]
+    assert {"swaymeter_version", "torch_version", "transformers_version"} <= first.keys()
+
+
+def test_what_is_done_is_not_computed_again(run: Callable[..., Spent]) -> None:
+    run(Fake())
+    again = Fake()
+    assert run(again) == Spent()
+    assert not again.computed
+
+
+def test_a_killed_run_resumes_at_its_chunk(run: Callable[..., Spent], outputs: dict[str, TableArtifact]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(Fake(dies_at=1))
+    assert not any(output.is_done() for output in outputs.values())
+    again = Fake()
+    assert run(again).prompts == 3
+    assert again.computed == cut(ITEMS, 2)[1:]
+    assert scores(outputs["first"]) == [0, 1, 2, 3, 4]
+    assert outputs["first"].about()["forward_passes"] == 9
+
+
+def test_a_damaged_part_alone_is_computed_again(run: Callable[..., Spent], outputs: dict[str, TableArtifact]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(Fake(dies_at=2))
+    (part,) = outputs["second"].part(0).files()
+    part.write_bytes(b"PAR1 and then nothing")
+    again = Fake()
+    run(again)
+    assert again.computed == [ITEMS[:2], ITEMS[4:]]
+    assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
+
+
+def test_parts_of_another_cut_are_computed_again(run: Callable[..., Spent], outputs: dict[str, TableArtifact]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(Fake(dies_at=4, size=1))
+    again = Fake(size=3)
+    run(again)
+    assert again.computed == cut(ITEMS, 3)
+    assert len(files(outputs)) == 2
+
+
+def test_a_damaged_whole_is_derived_again_without_a_model(
+    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
+) -> None:
+    run(Fake())
+    (path,) = outputs["second"].files()
+    path.write_bytes(path.read_bytes()[:-30])
+    again = Fake()
+    run(again)
+    assert (again.computed, again.derived) == ([], [ITEMS])
+    assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
+
+
+def test_derived_scores_equal_those_of_the_joint_pass(
+    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
+) -> None:
+    run(Fake())
+    joint = outputs["second"].read()
+    for output in outputs.values():
+        output.discard()
+    fake = Fake()
+    run(fake, "first")
+    run(fake)
+    assert fake.derived == [ITEMS]
+    assert outputs["second"].read().equals(joint)
+
+
+def test_older_scores_are_replaced_and_a_kill_keeps_them(
+    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
+) -> None:
+    run(Fake())
+    now = datetime.now(UTC)
+    with pytest.raises(KeyboardInterrupt):
+        run(Fake(factor=10, dies_at=1), not_before=now)
+    assert scores(outputs["first"]) == [0, 1, 2, 3, 4]
+    again = Fake(factor=10)
+    run(again, not_before=now)
+    assert again.computed == cut(ITEMS, 2)[1:]
+    assert scores(outputs["first"]) == [0, 10, 20, 30, 40]
+    assert run(again, not_before=now) == Spent()
+
+
+def test_rows_that_break_the_table_leave_no_part(
+    run: Callable[..., Spent], outputs: dict[str, TableArtifact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Fake, inputs: Inputs, model: Any, todo: Sequence[Chunk]) -> Computed:
+        yield Rows({"first": [{"item": "x", "score": None, "engine": "fake"}]})
+
+    monkeypatch.setattr(Fake, "compute", broken)
+    with pytest.raises(ValueError, match="score may not be NULL"):
+        run(Fake(), "first")
+    assert files(outputs) == set()
+
+
+def test_queries_of_a_form_stand_together(prompts: Inputs) -> None:
+    queries = [query for chunk in cut_by_form(prompts.queries, 1) for query in chunk]
+    assert [(query.query_type, query.form) for query in queries] == sorted(
+        (query.query_type, query.form) for query in prompts.queries
+    )
+
+
+@pytest.mark.parametrize(("each", "size"), [(1, 12), (2, 10), (3, 7), (4, 6), (1000, 6), (0, 12)])
+def test_a_chunk_has_enough_prompts_and_queries(
+    each: int, size: int, prompts: Inputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "LEAST_PROMPTS", 20)
+    monkeypatch.setattr(chunks, "LEAST_QUERIES", 6)
+    assert len(prompts.queries) == 12
+    assert len(cut_by_form(prompts.queries, each)[0]) == size

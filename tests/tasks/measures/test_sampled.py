@@ -1,0 +1,245 @@
+"""Answers, clusters, semantic entropy and coherent persuasion: in one pass, or derived later from what is stored."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data.errors import ScoreError
+from data.records import CONDITIONS
+from data.sources import sample
+from tasks.measures import chunks
+from tasks.models import LanguageModel, load_entailment
+from tasks.scoring import answer_prompts
+from tasks.scoring.answer_prompts import AnswerPrompt, answer_prompt
+from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
+from tasks.scoring.generation import SampledAnswers, sample_answers
+from tasks.scoring.half_samples import draw_halves
+from tasks.scoring.semantic_entropy import group_answers, semantic_entropy, semantic_entropy_error
+from tests.tasks.measures.conftest import Row, Study
+
+SAMPLED = ("answers", "clusters", "coherent_persuasion")
+Key = tuple[str, str]
+
+
+@pytest.fixture
+def expected(study: Study, language_model: LanguageModel) -> dict[Key, SampledAnswers]:
+    """The answers to every question under every condition, sampled one at a time."""
+    sampled = {}
+    for question in study.inputs.questions:
+        for condition in CONDITIONS:
+            identity = (question.question_id, condition)
+            prompt = answer_prompt(language_model, question.question, question.context(condition))
+            (sampled[identity],) = sample_answers(
+                language_model, [prompt.tokens], [identity], seed=7, **study.parameters["answers"]
+            )
+    return sampled
+
+
+@pytest.fixture
+def equivalent(expected: dict[Key, SampledAnswers], models: dict[str, str]) -> dict[Key, Any]:
+    judge = load_entailment(models["entailment"])
+    return {key: judge.equivalent([answer.text for answer in one.samples]) for key, one in expected.items()}
+
+
+def halves_of(key: Key, equivalent: dict[Key, Any]) -> list[list[list[int]]]:
+    return [group_answers(equivalent[key], half) for half in draw_halves(4, 12, 7, *key)]
+
+
+def test_answers_are_those_of_their_question_and_condition(
+    study: Study, expected: dict[Key, SampledAnswers], equivalent: dict[Key, Any]
+) -> None:
+    study.score(*SAMPLED)
+    rows = study.rows("answers")
+    assert len(rows) == len(expected) * 5
+    for row in rows:
+        of = expected[row["question_id"], row["condition"]]
+        answer = of.greedy if row["sample"] is None else of.samples[row["sample"]]
+        assert (row["text"], row["token_ids"], row["finished"]) == (
+            answer.text, list(answer.token_ids), answer.finished,
+        )  # fmt: skip
+        np.testing.assert_allclose(row["token_log_probs"], answer.token_log_probs, atol=1e-3)
+        assert (row["context_cut"], row["engine"], row["stand_in"]) == (0, "slots", None)
+    assert len({tuple(row["token_ids"]) for row in rows}) > len(expected)
+    for row in study.rows("clusters"):
+        key = (row["question_id"], row["condition"])
+        assert row["equivalent_to"] == np.flatnonzero(equivalent[key][row["sample"]]).tolist()
+        assert row["sample"] in group_answers(equivalent[key])[row["cluster"]]
+
+
+def test_entropies_and_errors_are_those_of_the_answers(
+    study: Study, expected: dict[Key, SampledAnswers], equivalent: dict[Key, Any]
+) -> None:
+    rows = study.by_question("semantic_entropy")
+    assert rows.keys() == expected.keys()
+    kinds = {"sum": "semantic_entropy", "rao": "semantic_entropy_rao", "assignment": "cluster_assignment_entropy"}
+    for key, row in rows.items():
+        log_probs = [answer.token_log_probs for answer in expected[key].samples]
+        groups = group_answers(equivalent[key])
+        assert (row["groups"], row["group_sizes"]) == (len(groups), [len(group) for group in groups])
+        for kind, column in kinds.items():
+            error = semantic_entropy_error(log_probs, halves_of(key, equivalent), kind=kind)
+            assert row[column] == pytest.approx(semantic_entropy(log_probs, groups, kind=kind), abs=1e-3)
+            assert row[f"{column}_standard_error"] == pytest.approx(error, abs=1e-3)
+    assert len({row["semantic_entropy_standard_error"] for row in rows.values()}) > len(rows) / 2
+
+
+def test_coherent_persuasion_is_that_of_both_sides(
+    study: Study, expected: dict[Key, SampledAnswers], equivalent: dict[Key, Any]
+) -> None:
+    def grouped(key: Key) -> GroupedAnswers:
+        distributions = [answer.mean_distribution for answer in expected[key].samples]
+        return GroupedAnswers("", distributions, group_answers(equivalent[key]), halves_of(key, equivalent))
+
+    rows = study.by_question("coherent_persuasion")
+    assert rows.keys() == {key for key in expected if key[1] != "none"}
+    for key, row in rows.items():
+        without, within = grouped((key[0], "none")), grouped(key)
+        (score,) = coherent_persuasions(without, [within])
+        assert row["coherent_persuasion"] == pytest.approx(score.score, rel=1e-3, abs=1e-5)
+        assert row["coherent_persuasion_standard_error"] == pytest.approx(score.standard_error, rel=1e-3, abs=1e-5)
+        for side, name in ((without, "without"), (within, "with")):
+            assert row[f"group_sizes_{name}"] == [len(group) for group in side.groups]
+            assert row[f"groups_{name}"] == len(side.groups)
+
+
+def test_scores_asked_for_later_equal_those_of_one_pass(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    study.score(*SAMPLED, "semantic_entropy")
+    assert study.loaded == 1
+    later = replace(study, folder=study.folder / "later", loaded=0)
+    assert later.rows("answers") == study.rows("answers")
+    assert later.rows("clusters") == study.rows("clusters")
+    monkeypatch.setattr("tasks.models.entailment.load_entailment", lambda *_, **__: pytest.fail("a model was loaded"))
+    assert later.rows("semantic_entropy") == study.rows("semantic_entropy")
+    assert later.loaded == 1
+    assert later.rows("coherent_persuasion") == study.rows("coherent_persuasion")
+    assert later.loaded == 2
+
+
+def test_answers_that_rounding_changes_are_read_as_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    joint = study.rows("coherent_persuasion")
+    study.artifact("coherent_persuasion").discard()
+
+    def otherwise(*arguments: Any, **options: Any) -> list[SampledAnswers]:
+        sampled = sample_answers(*arguments, **options)
+        return [replace(one, samples=(sampled[0].greedy,) * len(one.samples)) for one in sampled]
+
+    monkeypatch.setattr("tasks.scoring.generation.sample_answers", otherwise)
+    for row, other in zip(study.rows("coherent_persuasion"), joint, strict=True):
+        assert row == {name: _to_rounding(value) for name, value in other.items()}
+
+
+def _to_rounding(value: Any) -> Any:
+    return pytest.approx(value, rel=1e-3, abs=1e-5) if isinstance(value, float) else value
+
+
+def test_a_killed_pass_has_the_same_scores_in_the_end(study: Study) -> None:
+    def kill(done: int, total: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    other = replace(study, folder=study.folder / "other")
+    other.score(*SAMPLED)
+    with pytest.raises(KeyboardInterrupt):
+        study.score(*SAMPLED, progress=kill)
+    assert study.score(*SAMPLED).prompts == 3
+    for name in SAMPLED:
+        assert study.rows(name) == other.rows(name)
+
+
+def test_without_half_samples_errors_are_null(study: Study) -> None:
+    scores = ("semantic_entropy", "coherent_persuasion")
+    before = {name: study.by_question(name) for name in scores}
+    for name in scores:
+        study.parameters[name] = {"half_samples": 0}
+        for key, row in study.by_question(name).items():
+            errors = {column for column in row if column.endswith("_standard_error")}
+            assert errors
+            assert {row[column] for column in errors} == {None}
+            for column in row.keys() - errors:
+                assert row[column] == _to_rounding(before[name][key][column])
+
+
+def test_a_question_without_stored_answers_is_named(study: Study) -> None:
+    study.store("answers", [])
+    with pytest.raises(ScoreError, match=r"answers of the question '.+' under the condition none are not stored"):
+        study.score("accuracy")
+
+
+def test_the_stand_in_is_said_of_every_score_behind_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    class StandIn:
+        stand_in = "cosine similarity"
+
+        def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
+            return [np.eye(len(of_question), dtype=bool) for of_question in texts]
+
+    monkeypatch.setattr("tasks.models.entailment.load_entailment", lambda *_, **__: StandIn())
+    for name in ("clusters", "semantic_entropy", "coherent_persuasion"):
+        assert {row["stand_in"] for row in study.rows(name)} == {"cosine similarity"}
+    assert {row["stand_in"] for row in study.rows("accuracy")} == {None}
+    sizes = {tuple(row["group_sizes"]) for row in study.rows("semantic_entropy")}
+    assert sizes == {(1, 1, 1, 1)}
+
+
+@pytest.mark.parametrize("with_question", [False, True])
+def test_questions_stand_before_answers_where_asked(
+    with_question: bool, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    class Noted:
+        stand_in = None
+
+        def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
+            calls.append((len(texts), questions))
+            return [np.ones((len(of_question),) * 2, dtype=bool) for of_question in texts]
+
+    monkeypatch.setattr("tasks.models.entailment.load_entailment", lambda *_, **__: Noted())
+    study.parameters["clusters"] = {"entailment_with_question": with_question}
+    study.score("clusters")
+    asked = [question.question for question in study.inputs.questions for _ in CONDITIONS]
+    assert [count for count, _ in calls] == [6, 3]  # chunks of two questions and of one, under three conditions
+    assert [one for _, some in calls for one in some or ()] == (asked if with_question else [])
+
+
+def test_what_was_cut_of_a_context_is_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(model: LanguageModel, question: str, context: str | None, *, room: int) -> AnswerPrompt:
+        assert room == 5
+        return replace(answer_prompt(model, question, context, room=room), context_cut=len(context or ""))
+
+    monkeypatch.setattr(answer_prompts, "answer_prompt", cut)
+    questions = {question.question_id: question for question in study.inputs.questions}
+    for row in study.rows("answers"):
+        assert row["context_cut"] == len(questions[row["question_id"]].context(row["condition"]) or "")
+
+
+@pytest.fixture
+def scored(study: Study, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, list[Row]]]:
+    """Scores some of twelve questions, so many a chunk and at once; the rows of each measure in one order."""
+
+    def score(folder: str, each: int, at_once: int | None, chosen: slice) -> dict[str, list[Row]]:
+        monkeypatch.setattr(chunks, "QUESTIONS_A_CHUNK", {"cpu": each})
+        questions = sample.questions("static")[:12][chosen]
+        inputs = replace(study.inputs, questions=questions, batch_size=at_once)
+        other = replace(study, folder=study.folder / folder, inputs=inputs)
+        other.score(*SAMPLED)
+        return {name: sorted(other.rows(name), key=lambda row: str(row["question_id"])) for name in SAMPLED}
+
+    return score
+
+
+def test_scores_do_not_depend_on_chunks_batches_or_order(scored: Callable[..., dict[str, list[Row]]]) -> None:
+    whole = scored("whole", 12, 64, slice(None))
+    for other in (scored("backwards", 5, 7, slice(None, None, -1)), scored("a part", 1, 1, slice(8, 10))):
+        asked = {row["question_id"] for row in other["answers"]}
+        for name, rows in other.items():
+            expected = [row for row in whole[name] if row["question_id"] in asked]
+            assert len(rows) == len(expected) > 0
+            for row, one in zip(rows, expected, strict=True):
+                for column, value in one.items():
+                    if value and isinstance(value, list | float) and not isinstance(value, bool):
+                        np.testing.assert_allclose(row[column], value, atol=1e-4)
+                    else:
+                        assert row[column] == value
