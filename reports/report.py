@@ -35,9 +35,9 @@ _log = logging.getLogger(__name__)
 
 def queries() -> tuple[str, ...]:
     """The named queries of the warehouse that a report reads: all that its figures, findings and tables name."""
-    parts = (*FIGURES.values(), *FINDINGS, *TABLES.values())
-    named = (*(query for part in parts for query in part.queries), *ANSWERS_QUERIES, *PAGE_QUERIES)
-    return tuple(dict.fromkeys(named))
+    parts = [figure.queries for figure in FIGURES.values()] + [table.queries for table in TABLES.values()]
+    parts += [finding.queries for finding in FINDINGS] + [ANSWERS_QUERIES, PAGE_QUERIES]
+    return tuple(dict.fromkeys(query for part in parts for query in part))
 
 
 def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = "") -> Path:

@@ -119,7 +119,7 @@ def strokes(
 
 
 def dots(axes: Axes, x: ArrayLike, y: ArrayLike, *, alpha: float, **style: Any) -> None:
-    """Draws points (n,) as dots; many of them as pixels, one for all that fall on one place, as dark as they together."""
+    """Draws points (n,) as dots; many of them as pixels, one for all on one place, as dark as they together."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) <= MANY_DOTS:
         axes.plot(x, y, "o", alpha=alpha, rasterized=len(x) > FEW_DOTS, **style)

@@ -46,8 +46,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "Each mark is the mean over a relation's entities (each entity's forms averaged first), filled for real "
         "and hollow for invented ones, with its 95% bootstrap interval; further right is more easily swayed. "
         f"{model}; n = {known['queries']} queries, {known['entities']} entities, {known['relations']} relations; "
-        f"{contexts} contexts a query, so no value can pass ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by the "
-        "open queries' mean of both groups, largest first."
+        f"{contexts} contexts a query, so no value can pass ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by "
+        "the open queries' mean of both groups, largest first."
     )
     alt = (
         f"Dot plot of mean susceptibility in nats for {known['relations']} relations, open and closed queries in two "

@@ -13,8 +13,8 @@ class Table:
     """A table that a page has, over every model and dtype, never mixed.
 
     name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
-    reads, first that without which it is empty. rows: (frames) -> its rows; a frame may be empty. note: (frames) -> what the caption adds. folded: whether
-    the page folds it.
+    reads, first that without which it is empty. rows: (frames) -> its rows; a frame may be empty. note: (frames) ->
+    what the caption adds. folded: whether the page folds it.
     """
 
     name: str

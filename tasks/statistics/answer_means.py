@@ -6,7 +6,7 @@ Beside them the mean standard error of a question's scores, over all conditions.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from data.records.statistics import Summary
 from tasks.statistics.statistic import Row, Statistic
@@ -27,14 +27,19 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     rows = []
     for of, group in by(frame.dropna(subset=[_MOVED]), _KEYS):
         grouped = {name: of.pop(name) for name in ("condition", "partition")}
-        about = {"unit_of_analysis": "instance", "interval": True, "quantiles": True, "grouped_by": grouped}
+        about: dict[str, Any] = {
+            "unit_of_analysis": "instance",
+            "interval": True,
+            "quantiles": True,
+            "grouped_by": grouped,
+        }
         rows.append(summary(_MOVED, "nats", of, group[_MOVED], **about))
     for entropy in ("semantic_entropy_without", "semantic_entropy_with"):
         both = frame.dropna(subset=[entropy, _MOVED])
         for of, group in by(both, [*_KEYS, "outcome"]):
             grouped = {name: of.pop(name) for name in ("condition", "partition", "outcome")}
             rows.append(summary(entropy, "nats", of, group[entropy], unit_of_analysis="instance", grouped_by=grouped))
-            beside = {"unit_of_analysis": "instance", "grouped_by": {**grouped, "beside": entropy}}
+            beside: dict[str, Any] = {"unit_of_analysis": "instance", "grouped_by": {**grouped, "beside": entropy}}
             rows.append(summary(_MOVED, "nats", of, group[_MOVED], **beside))
     answers = frames["answers_of_questions"]
     for error in ("semantic_entropy_standard_error", "coherent_persuasion_standard_error"):

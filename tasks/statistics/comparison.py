@@ -117,18 +117,19 @@ class Comparison:
         names = {self.group_a.value: 0, self.group_b.value: 1}
         group = frame[self.column].astype(object).map(names)
         keys = [*TESTED, unit]
-        kept = without_missing(frame, self.measure).assign(group=group)[lambda rows: rows["group"].notna()]
-        kept = kept.assign(group=kept["group"].astype("int8"))
+        grouped = without_missing(frame, self.measure).assign(group=group)
+        kept = grouped[group.notna()].astype({"group": "int8"})
         if self.weight:
             # Ties are broken by all other columns that tell rows apart: doubles added in another order end in other
             # digits.
             others = [name for name in ("kind", "relevant") if name in kept]
             kept = weighted_means(sorted_by(kept, [*keys, *others]), [*keys, "group"], self.measure, self.weight)
         kept = sorted_by(kept, keys)
-        return [
-            (of, *(rows.loc[rows["group"] == which, self.measure].to_numpy(dtype="float64") for which in (0, 1)))
-            for of, rows in by(kept, TESTED)
-        ]
+        found = []
+        for of, rows in by(kept, TESTED):
+            a, b = (rows.loc[rows["group"] == which, self.measure].to_numpy(dtype="float64") for which in (0, 1))
+            found.append((of, a, b))
+        return found
 
 
 def _adjusted(rows: list[Row]) -> list[Row]:

@@ -5,7 +5,7 @@ of analysis: a context before a query form. There is no test.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from data.records.statistics import Summary
 from tasks.statistics.statistic import Row, Statistic
@@ -33,7 +33,11 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     for keys in GROUPS:
         for of, group in by(frame, keys):
             grouped = {"kind": of.pop("kind")} if "kind" in of else {}
-            about = {"unit_of_analysis": "context before a query form", "quantiles": True, "grouped_by": grouped}
+            about: dict[str, Any] = {
+                "unit_of_analysis": "context before a query form",
+                "quantiles": True,
+                "grouped_by": grouped,
+            }
             items = int(group["context_id"].nunique())
             rows.append(summary(QUANTITY, "nats", of, group[QUANTITY], items=items, **about))
             if len(keys) == 2:

@@ -1,6 +1,6 @@
 """How far contexts persuade, by what the greedy answer followed: the context, the query's original answer, or neither.
 
-Groups: greedy answers by whose they are, over every context, and by the conflict of the context with the query's answer.
+Groups: greedy answers by whose they are, over every context, and by how the context conflicts with the query's answer.
 Unit of analysis: an answer within a relation; over all relations, a relation with its mean, which has a bootstrap
 interval there. An answer without a persuasion score is counted and is in no mean. There is no test.
 """
@@ -26,7 +26,7 @@ _ABOUT = ["model", "dtype", "relation", "query_type"]
 
 def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     """The rows of `Summary` for persuasion by what was followed; see the module."""
-    from tasks.statistics.frames import by, sorted_by
+    from tasks.statistics.frames import by, records, sorted_by
     from tasks.statistics.summary import summary
 
     frame = frames["followed"]
@@ -34,14 +34,14 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
         frame.assign(conflict=frame["conflict"].fillna("none")), [*_ABOUT, "kind", "conflict", "follows"]
     ).assign(persuasion=lambda rows: rows["persuasion"].astype("float64"))
     rows = []
-    for row in frame.to_dict("records"):
+    for row in records(frame):
         grouped = {name: row[name] for name in ("kind", "conflict", "follows")}
         known = [row["persuasion"]] if row["persuasion"] == row["persuasion"] else []
         rows.append(_of_answers(row, grouped, known, int(row["answers"]), int(row["answers"]) if known else 0))
     for contexts, conflicts in CONTEXTS.items():
         pooled = _pooled(frame[frame["conflict"].isin(conflicts)])
         if contexts == "every context":
-            for row in pooled.to_dict("records"):
+            for row in records(pooled):
                 known = [row["total"] / row["scored"]] if row["scored"] else []
                 grouped = {"follows": row["follows"]}
                 rows.append(_of_answers(row, grouped, known, int(row["answers"]), int(row["scored"])))

@@ -14,6 +14,11 @@ from data.errors import ScoreError
 from tasks.statistics.statistic import Row
 
 
+def records(frame: pd.DataFrame) -> list[Row]:
+    """The rows as plain dicts."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
 def without_missing(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     """The frame; ScoreError where a score of the measure is missing."""
     if missing := int(frame[measure].isna().sum()):

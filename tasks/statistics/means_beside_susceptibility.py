@@ -6,7 +6,7 @@ Fisher susceptibility is, and the probability of whole answer sets. There is no 
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from data.records.statistics import Summary
 from tasks.statistics.statistic import Row, Statistic
@@ -32,9 +32,9 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     for measure, (query, unit) in MEASURES.items():
         queries = sorted_by(frames[query], [*_KEYS, "query_id"]).dropna(subset=[measure])
         for of, group in by(queries.dropna(subset=["susceptibility"]), _KEYS):
-            about = {"unit_of_analysis": "query", "items": int(group["query_id"].nunique())}
+            about: dict[str, Any] = {"unit_of_analysis": "query", "items": int(group["query_id"].nunique())}
             rows.append(summary(measure, unit, of, group[measure], **about))
-            beside = {"grouped_by": {"beside": measure}, **about}
+            beside: dict[str, Any] = {"grouped_by": {"beside": measure}, **about}
             rows.append(summary("susceptibility", "nats", of, group["susceptibility"], **beside))
         means = queries.groupby(_KEYS, sort=True, observed=True)[measure].mean().reset_index()
         for of, group in by(means, ["model", "dtype", "query_type"]):
@@ -44,7 +44,7 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     fisher = frames["fisher_of_queries"].dropna(subset=["fisher", "susceptibility"])
     fisher = fisher.assign(relative=(fisher["fisher_standard_error"] / fisher["fisher"])).dropna(subset=["relative"])
     for of, group in by(fisher, ["model", "dtype"]):
-        relative = {"unit_of_analysis": "query", "quantiles": True}
+        relative: dict[str, Any] = {"unit_of_analysis": "query", "quantiles": True}
         rows.append(summary("relative_standard_error_of_fisher", "", of, group["relative"].sort_values(), **relative))
     return rows
 

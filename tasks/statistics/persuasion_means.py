@@ -6,7 +6,7 @@ has a bootstrap interval. There is no test; see `relevance`, `assertiveness` and
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from data.records.statistics import Summary
 from tasks.statistics.statistic import Row, Statistic
@@ -32,7 +32,7 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     for row in means.to_dict("records"):
         of = {name: row[name] for name in about[:4]}
         grouped = {name: row[name] for name in ("relevant", "kind")}
-        counts = {"n": int(row["weight"]), "items": int(row["queries"]), "prompts": int(row["weight"])}
+        counts: dict[str, Any] = {"n": int(row["weight"]), "items": int(row["queries"]), "prompts": int(row["weight"])}
         rows.append(
             summary(*QUANTITY, of, [row["persuasion"]], unit_of_analysis="prompt", grouped_by=grouped, **counts)
         )

@@ -6,7 +6,7 @@ test; see `correlations` for how far the order of queries is kept.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from data.records.statistics import Summary
 from tasks.statistics.statistic import Row, Statistic
@@ -28,7 +28,7 @@ def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
     rows = []
     for columns in (keys, keys[:2]):
         for of, group in by(frame, columns):
-            about = {"unit_of_analysis": "query"}
+            about: dict[str, Any] = {"unit_of_analysis": "query"}
             largest = float(group["difference"].max())
             rows.append(
                 summary("difference_of_susceptibility", "nats", of, group["difference"], largest=largest, **about)
