@@ -60,8 +60,7 @@ def import_(
 
     Example: [bold]swaymeter annotate import quickstart ada.xlsx --annotator ada[/bold]
     """
-    from data.sources.http.manners import printable
-
+    from data.sources.http.printable import printable
     from flows.cli.pipeline import Selected
     from flows.datasets import annotate as work
 
@@ -83,11 +82,11 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
 
     Example: [bold]swaymeter annotate status quickstart[/bold]
     """
-    from data.sources.http.manners import printable
     from rich.table import Table
     from rich.text import Text
 
     from data.records import ANNOTATION_CHOICES
+    from data.sources.http.printable import printable
     from flows.cli.pipeline import Selected
     from flows.datasets import annotate as work
 

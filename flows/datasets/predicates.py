@@ -30,7 +30,8 @@ def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[Predic
     """
     study = contents.study
     access = study.access(contents.workspace.downloads, offline=offline)
-    graph = FACT_SOURCES[study.facts.source].graph(study.facts, access) if study.facts else None
+    find = FACT_SOURCES[study.facts.source].graph if study.facts else None
+    graph = find(study.facts, access) if find else None
     if graph is None:
         raise UsageError(f"the facts of study {study.name} do not come from a graph; use `source: yago`")
     users: dict[str, list[str]] = {}

@@ -6,6 +6,7 @@ submitted and whose outputs are there is done, whatever became of its task run.
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, Protocol
 
@@ -85,9 +86,12 @@ class Runner:
             self._running[node.id] = node
             self._progress.started(node.id.stage, str(node.id))
             future = self._submit(step)
-            future.add_done_callback(lambda _, identity=node.id: self._ended.put(identity))
+            future.add_done_callback(partial(self._end, node.id))
             submitted = True
         return submitted
+
+    def _end(self, identity: StepId, future: Any) -> None:
+        self._ended.put(identity)
 
     def _is_ready(self, node: Node, pending: set[StepId]) -> bool:
         return self._is_to_run(node) and not any(one.id in pending for one in (*node.inputs, *node.after))

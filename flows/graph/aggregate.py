@@ -112,7 +112,7 @@ def _files(artifacts: Iterable[Any]) -> dict[Table, list[Any]]:
 
 def _runs(artifacts: Iterable[Any], run: Run) -> list[Mapping[str, Any]]:
     """A row for each file of scores: what was computed, when, with which versions."""
-    rows = []
+    rows: list[Mapping[str, Any]] = []
     for artifact in artifacts:
         if artifact.table.name not in MEASURES:
             continue

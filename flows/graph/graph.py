@@ -197,7 +197,7 @@ class Graph:
         elif noted is not None:
             node.state, node.reason = "failed", noted
         elif wrong is not None:
-            node.state, node.reason = wrong.state, wrong.reason  # type: ignore[assignment]
+            node.state, node.reason = wrong.state, wrong.reason
         else:
             node.state, node.reason = "missing", f"to be made again: asked for on {since:%Y-%m-%d %H:%M} UTC"
 

@@ -16,7 +16,7 @@ from flows.graph.graph import Graph, Node
 from flows.graph.schema import schema
 from flows.graph.step import Run, Step, StepId
 from flows.study.study import Study
-from reports.report import QUERIES, NotRun, StudyCard, write_report
+from reports.report import NotRun, StudyCard, queries, write_report
 
 VERSION = 6
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
@@ -47,7 +47,7 @@ def draw_report(step: Step, run: Run) -> None:
     study, not_run = step.arguments
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:  # type: ignore[attr-defined]
-        frames = {name: warehouse.frame(name) for name in QUERIES}
+        frames = {name: warehouse.frame(name) for name in queries()}
     versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
     card = StudyCard(
         name=study.name,

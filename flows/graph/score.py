@@ -88,7 +88,7 @@ def _compares_with_itself(study: Study, model: ModelPart, one: Pass) -> bool:
     if one.leading.name != "precision":
         return False
     try:
-        return resolved_dtype(model) == study.parameters("precision")["reference"]
+        return bool(resolved_dtype(model) == study.parameters("precision")["reference"])
     except ModelError:
         return False  # the step itself is refused with the reason
 

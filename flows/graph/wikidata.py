@@ -44,7 +44,7 @@ def fetch_wikidata(graph: Graph, study: Study) -> Candidates:
     lacking: dict[Partition, Node] = {}
     if options.needs_triples:
         found, node = live.of_properties()
-        for partition in {"static", "temporal"} & set(options.partitions):
+        for partition in (name for name in options.partitions if name != "disputable"):
             candidates[partition] = found
             if node is not None and not found:
                 lacking[partition] = node

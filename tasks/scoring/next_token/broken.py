@@ -85,7 +85,7 @@ def check_contexts_matter(
     Raises:
         ScoreError: contexts that a query's last token can see change nothing.
     """
-    for query in np.flatnonzero(unmoved):
+    for query in np.flatnonzero(unmoved).tolist():
         if in_reach(model, [of_context[query] for of_context in prompts]):
             raise ScoreError(
                 f"{model.name} in {model.dtype} gives the same distribution, to the last bit, after all {len(prompts)} "

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from data.records.table import Table
-from data.records.tables import CORRELATIONS, CONTEXTS, QUERIES, QUESTIONS, RECORD_TABLES, RUNS, STATISTICS
+from data.records.tables import CONTEXTS, CORRELATIONS, QUERIES, QUESTIONS, RECORD_TABLES, RUNS, STATISTICS
 from data.storage.files import write_parquet
 from data.warehouse import Warehouse, opened, update
 from tasks.measures import MEASURES

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from data.errors import UnknownName
-from data.records.tables import CORRELATIONS, CONTEXTS, RUNS, STATISTICS
+from data.records.tables import CONTEXTS, CORRELATIONS, RUNS, STATISTICS
 from data.warehouse import QUERIES, Warehouse
 from tests.data.warehouse.small_study import row, small_study, warehouse_of
 
