@@ -142,9 +142,7 @@ def build_prompts(step: Step, run: Run) -> None:
         relation, facts, names, real=options.real_entities, invented=options.invented_entities, seed=study.seed,
         choice=options.choice,
     )  # fmt: skip
-    contexts = write_contexts(
-        relation, entities, objects(facts), per_kind=study.contexts.per_kind(), seed=study.seed
-    )
+    contexts = write_contexts(relation, entities, objects(facts), per_kind=study.contexts.per_kind(), seed=study.seed)
     _write(step, "contexts", contexts)
     _write(step, "queries", write_queries(relation, entities))
 

@@ -219,5 +219,3 @@ def upstream(nodes: Iterable[Node]) -> set[StepId]:
             found.add(node.id)
             stack += node.inputs
     return found
-
-

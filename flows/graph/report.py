@@ -14,6 +14,7 @@ from flows.graph.build import Built
 from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node
 from flows.graph.schema import schema
+from flows.graph.score import measure_states
 from flows.graph.step import Run, Step, StepId
 from flows.study.study import Study
 from reports.report import NotRun, StudyCard, queries, write_report
@@ -25,9 +26,11 @@ PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", 
 def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database: Node) -> Node:
     """Adds the step."""
     not_run = tuple(
-        NotRun(node.id.subject, node.id.model, node.id.group, node.reason or "not computed yet")
+        NotRun(node.id.subject, f"{node.id.model}/{node.id.dtype}", measure, reason or "not computed yet")
         for node in graph
-        if node.id.stage == "score" and node.state != "done"
+        if node.id.stage == "score"
+        for measure, state, reason in measure_states(study, node)
+        if state != "done"
     )
     facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
     questions = {f"questions: {name}": reference for name, reference in built.questions.items()}

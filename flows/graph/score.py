@@ -1,6 +1,6 @@
 """The steps that score: for each model and relation one step a pass, which yields one measure or several together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,7 +9,8 @@ from data.errors import ModelError, SwaymeterError
 from data.records import Context, Query, Question, of_row
 from data.storage.keys import content_key
 from flows.graph.build import Built
-from flows.graph.graph import Graph, Node, Reference
+from flows.graph.graph import Graph, Node, Reference, State
+from flows.graph.selection import UNKNOWN_MEASURES
 from flows.graph.step import Output, Run, Spent, Step, StepId
 from flows.study.study import ModelPart, Study
 from tasks.measures import MEASURES
@@ -18,9 +19,6 @@ from tasks.measures.passes import Pass, declaration, passes
 from tasks.models.backends import identify_language_model
 
 VERSION = 1
-
-UNKNOWN = "every measure"
-"""The group of what stands for all steps about questions that are not known yet."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def score(graph: Graph, study: Study, built: Built) -> list[Reference]:
         for relation in built.questions:
             scores += _passes(graph, study, model, relation, {"questions": built.questions[relation]})
         for partition, node in built.waiting.items():
-            graph.wait(StepId("score", partition, UNKNOWN, "", model.name, model.dtype), node)
+            graph.wait(StepId("score", partition, UNKNOWN_MEASURES, "", model.name, model.dtype), node)
     return scores
 
 
@@ -91,6 +89,15 @@ def _compares_with_itself(study: Study, model: ModelPart, one: Pass) -> bool:
         return bool(resolved_dtype(model) == study.parameters("precision")["reference"])
     except ModelError:
         return False  # the step itself is refused with the reason
+
+
+def measure_states(study: Study, node: Node) -> Iterator[tuple[str, State, str]]:
+    """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
+    together = {one.leading.name: one.measures for one in passes(study.requested())}
+    for name in together.get(node.id.group, (node.id.group,)):
+        check = node.checks.get(name)
+        is_done = node.state in ("missing", "damaged", "failed") and check is not None and check.state == "done"
+        yield (name, "done", "") if is_done else (name, node.state, node.reason)
 
 
 def resolved_dtype(model: ModelPart) -> str:
