@@ -94,9 +94,10 @@ def _compares_with_itself(study: Study, model: ModelPart, one: Pass) -> bool:
 def measure_states(study: Study, node: Node) -> Iterator[tuple[str, State, str]]:
     """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
     together = {one.leading.name: one.measures for one in passes(study.requested())}
+    is_partial = any(check.state != "done" for check in node.checks.values())  # and not done but asked for anew
     for name in together.get(node.id.group, (node.id.group,)):
         check = node.checks.get(name)
-        is_done = node.state in ("missing", "damaged", "failed") and check is not None and check.state == "done"
+        is_done = is_partial and check is not None and check.state == "done"
         yield (name, "done", "") if is_done else (name, node.state, node.reason)
 
 
