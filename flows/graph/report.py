@@ -9,7 +9,7 @@ from typing import Any
 
 from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
-from data.warehouse import opened
+from data.warehouse import QUERIES, opened
 from flows.graph.build import Built
 from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node
@@ -17,7 +17,9 @@ from flows.graph.schema import schema
 from flows.graph.score import measure_states
 from flows.graph.step import Run, Step, StepId
 from flows.study.study import Study
+from reports.figures import FIGURES
 from reports.report import NotRun, StudyCard, queries, write_report
+from reports.tables import TABLES
 
 VERSION = 6
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
@@ -39,6 +41,8 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
         inputs={"database": database.output("files")}, optional={**facts, **questions},
         parameters={
             "study": study.model_dump(mode="json"),
+            "parts": [*FIGURES, *TABLES],
+            "queries": {name: QUERIES[name].sql for name in queries()},
             "not_run": [[one.relation, one.model, one.measure, one.reason] for one in not_run],
         },
         arguments=(study, not_run),
