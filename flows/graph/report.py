@@ -9,7 +9,6 @@ from typing import Any
 
 from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
-from data.warehouse import opened
 from flows.graph.build import Built
 from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node
@@ -17,7 +16,7 @@ from flows.graph.schema import schema
 from flows.graph.score import measure_states
 from flows.graph.step import Run, Step, StepId
 from flows.study.study import Study
-from reports.report import NotRun, StudyCard, queries, write_report
+from reports.card import NotRun, StudyCard
 
 VERSION = 6
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
@@ -47,6 +46,9 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
 
 def draw_report(step: Step, run: Run) -> None:
     """Draws the page, its figures and tables from the database."""
+    from data.warehouse import opened  # here, as what draws and what queries take seconds to import
+    from reports.report import queries, write_report
+
     study, not_run = step.arguments
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:  # type: ignore[attr-defined]
