@@ -32,9 +32,14 @@ def test_a_name_ends_with_the_digest_of_its_bytes(file: Path) -> None:
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("old")
-    with pytest.raises(RuntimeError, match="stop"), written_whole(file) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError("stop")
+
+    def write_half() -> None:
+        with written_whole(file) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        write_half()
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "old")]
 
 
@@ -84,5 +89,5 @@ def test_a_file_that_was_never_ours_is_damaged(content: str, read: object, tmp_p
     else:
         path.write_text("text") if content == "text" else pq.write_table(ROWS, path)
         file = path.rename(tmp_path / f"facts-{sha256_of(path)[:12]}.parquet")
-    with pytest.raises(DamagedFile, match="cannot be read .*; remove it and run again"):
+    with pytest.raises(DamagedFile, match=r"cannot be read .*; remove it and run again"):
         read(file)  # type: ignore[operator]

@@ -119,7 +119,7 @@ def test_a_new_workspace_notes_its_layout(workspace: Workspace) -> None:
 @pytest.mark.parametrize("folder", ["facts", "prompts", "scores"])
 def test_the_layout_of_an_earlier_version_is_refused(folder: str, workspace: Workspace) -> None:
     (workspace.root / folder).mkdir(parents=True)
-    with pytest.raises(WorkspaceError, match="made by another version of swaymeter.*; move the folder away"):
+    with pytest.raises(WorkspaceError, match=r"made by another version of swaymeter.*; move the folder away"):
         workspace.check_layout()
     with pytest.raises(WorkspaceError), workspace.lock():
         pass
