@@ -91,7 +91,7 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
             row(PRECISION, **scored, query_id="q2", reference="float32", susceptibility=5.0,
                 susceptibility_reference=5.1, largest_difference=0.3, mean_difference=0.2)
         ],
-        "agreement": [
+        "correlations": [
             row(CORRELATIONS, model="m", dtype="float32", measure_a="fisher_top_k", level=level, n=2,
                 untestable="too few pairs")
             for level in ("relation", "query")
