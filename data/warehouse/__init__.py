@@ -7,7 +7,7 @@ caller, who knows what is measured. Only this package speaks SQL; the queries li
 NaN and infinities are refused at the door, so that a missing number is NULL and nothing else. Readers need a file that
 no other program is writing.
 
-The names below are looked up when they are used: whoever resolves a graph needs the schema and neither DuckDB nor pandas.
+The names below are looked up when they are used: who resolves a graph needs the schema, and neither DuckDB nor pandas.
 """
 
 from importlib import import_module
