@@ -94,14 +94,18 @@ def compute_statistics(step: Step, run: Run) -> None:
 
 
 def load_database(step: Step, run: Run) -> None:
-    """Loads what is done into the database, file by file; files that it holds already are left alone."""
+    """Loads what is done into the database, file by file; files that it holds already are left alone.
+
+    A database that holds other bytes than were written, or that was asked for anew, is made from nothing.
+    """
     from data.warehouse import update
 
     artifact: Any = step.outputs["files"]
     tables = [*step.inputs.values(), *step.arguments]
+    fresh = step.not_before is not None or not artifact.is_as_written()
     artifact.discard()
     path = artifact.folder / "study.duckdb"
-    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run))
+    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
     artifact.write_manifest([path])
 
 
