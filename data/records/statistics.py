@@ -29,8 +29,8 @@ class ModelScores:
 class GroupTest(ModelScores):
     """A test of two groups of scores."""
 
-    comparison: Annotated[str, Meaning("relevance, familiarity, assertiveness or negation")]
-    measure: Annotated[str, Meaning("the score that is compared: persuasion or susceptibility")]
+    comparison: Annotated[str, Meaning("which groups are compared, such as relevance")]
+    measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]
     test: Annotated[str, Meaning("which test it is")]
     unit_of_analysis: Annotated[str, Meaning("what one row of a group is")]
     group_a: Annotated[str, Meaning("the first group")]
