@@ -103,7 +103,6 @@ def load_database(step: Step, run: Run) -> None:
     artifact: Any = step.outputs["files"]
     tables = [*step.inputs.values(), *step.arguments]
     fresh = step.not_before is not None or not artifact.is_as_written()
-    artifact.discard()
     path = artifact.folder / "study.duckdb"
     update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
     artifact.write_manifest([path])
