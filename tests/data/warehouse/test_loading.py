@@ -199,7 +199,8 @@ def test_the_same_scores_in_two_files_are_refused(database: Path) -> None:
 def test_files_in_place_answer_like_the_database(tmp_path: Path) -> None:
     study = small_study()
     with warehouse_of(tmp_path, study) as loaded, over(stored(tmp_path, study), TABLES) as in_place:
-        for name in ("persuasion_by_kind", "susceptibility_of_queries", "partition_summary", "correlations", "stand_ins"):
+        names = ("persuasion_by_kind", "susceptibility_of_queries", "partition_summary", "correlations", "stand_ins")
+        for name in names:
             frame = in_place.frame(name)
             pd.testing.assert_frame_equal(frame, loaded.frame(name))
             assert frame.attrs == loaded.frame(name).attrs
