@@ -82,11 +82,12 @@ class TableArtifact:
             try:
                 metadata = verify(path)
                 self._compare(path, metadata)
+                made_at = datetime.fromisoformat(metadata["made_at"])
+                return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], metadata["about"])
             except DamagedFile as error:
                 reason = str(error)
-                continue
-            made_at = datetime.fromisoformat(metadata["made_at"])
-            return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], metadata["about"])
+            except (KeyError, TypeError, ValueError) as error:
+                reason = f"{path} lacks metadata ({error}); remove it and run again"
         return Check("damaged", reason) if reason else Check("missing")
 
     def is_done(self) -> bool:
@@ -179,6 +180,7 @@ class FilesArtifact:
         try:
             manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
             key, files = manifest["key"], dict(manifest["files"])
+            made_at = datetime.fromisoformat(manifest["made_at"])
         except FileNotFoundError:
             return Check("missing")
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -188,12 +190,11 @@ class FilesArtifact:
         for name, digest in files.items():
             try:
                 same = sha256_of(self.folder / name) == digest
-            except OSError:
+            except (OSError, ValueError):  # a name with a NUL byte
                 same = False
             if not same:
                 path = self.folder / name
                 return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
-        made_at = datetime.fromisoformat(manifest["made_at"])
         return Check("done", "", key, made_at, self.manifest)
 
     def is_as_written(self) -> bool:

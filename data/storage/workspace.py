@@ -107,7 +107,7 @@ class Workspace:
         """WorkspaceError where the folder is a workspace of another version of this layout."""
         try:
             layout = json.loads((self.root / "workspace.json").read_text(encoding="utf-8"))["layout"]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             layout = None if any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")) else LAYOUT
         except (OSError, ValueError, KeyError, TypeError):
             layout = None

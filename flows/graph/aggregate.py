@@ -9,7 +9,7 @@ from typing import Any
 from data.errors import SwaymeterError
 from data.records.table import Table
 from data.storage.artifact import TableArtifact
-from data.warehouse import over, schema_version, update
+from data.warehouse.schema import schema_version
 from flows.graph.build import Built
 from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node, Reference
@@ -80,6 +80,8 @@ def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:
 
 def compute_statistics(step: Step, run: Run) -> None:
     """Computes the statistics that are missing, from the score files in place; each named query is asked once."""
+    from data.warehouse import over  # here, as pandas takes long to import
+
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
     frames: dict[str, Any] = {}
     with over(_files(step.inputs.values()), schema()) as warehouse:
@@ -96,10 +98,11 @@ def load_database(step: Step, run: Run) -> None:
 
     A database that holds other bytes than were written, or that was asked for anew, is made from nothing.
     """
+    from data.warehouse import update
+
     artifact: Any = step.outputs["files"]
     tables = [*step.inputs.values(), *step.arguments]
     fresh = step.not_before is not None or not artifact.is_as_written()
-    artifact.discard()
     path = artifact.folder / "study.duckdb"
     update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
     artifact.write_manifest([path])
