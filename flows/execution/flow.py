@@ -55,9 +55,7 @@ def study(
         offline: no network is used.
         refresh: the edits and page views of live questions are fetched again; only what they change is done again.
     """
-    selection = Selection(
-        tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES)
-    )
+    selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
     graph = run_study(study, workspace, selection, force=force, offline=offline, refresh=refresh)
     return _outcome(graph, selection)
 

@@ -46,9 +46,7 @@ def _prompts(study: Study, node: Node) -> int:
 
 
 def _amounts(study: Study, node: Node) -> Amounts:
-    built = {
-        role: check.rows for one in node.inputs for role, check in one.checks.items() if check.state == "done"
-    }
+    built = {role: check.rows for one in node.inputs for role, check in one.checks.items() if check.state == "done"}
     entities = study.facts.real_entities + study.facts.invented_entities if study.facts else 0
     return Amounts(
         queries=built.get("queries", 4 * entities),
@@ -66,5 +64,3 @@ def _seconds_per_prompt(graph: Graph) -> dict[tuple[str, str, str], float]:
             seconds, prompts = spent.get(kind, (0.0, 0))
             spent[kind] = (seconds + check.about["seconds"], prompts + check.about["prompts"])
     return {kind: seconds / prompts for kind, (seconds, prompts) in spent.items()}
-
-

@@ -55,9 +55,13 @@ class Selection:
         if self.is_whole:
             return {node.id for node in matching}
         ends = [node for node in matching if node.id.stage in ("score", "fetch", "build")]
-        needed = upstream(self._leading(ends))
+        needed = upstream(self._leading(ends), self._candidates)
         others = {node.id for node in matching if node.id.stage in ("aggregate", "report")}
         return {identity for identity in needed if identity.stage in self.stages} | others
+
+    def _candidates(self, node: Node) -> list[Node]:
+        """The fetched questions that a choice is made from, of the selected relations."""
+        return [one for one in node.after if one.id.stage == "fetch" and self._is_of_a_relation(one.id)]
 
     def _leading(self, matching: list[Node]) -> Iterable[Node]:
         """The steps that are looked for: where measures or models are named, fetching for its own sake is not."""

@@ -1,10 +1,10 @@
 """The steps that make questions anew from Wikidata and Wikipedia: lists first, then a step for each property and page.
 
-    triples            the triples that a list names, or that the query service draws of a property
-    questions          of each property: its static and temporal questions, and the candidates that were rejected
-    pages              the titles that are searched for disputes, where the study does not name them itself
-    disputes           of each page
-    questions          of each page: what a language model made of its disputes
+triples            the triples that a list names, or that the query service draws of a property
+questions          of each property: its static and temporal questions, and the candidates that were rejected
+pages              the titles that are searched for disputes, where the study does not name them itself
+disputes           of each page
+questions          of each page: what a language model made of its disputes
 """
 
 import functools

@@ -175,5 +175,3 @@ def _without_doubles(found: Found, title: str, titles: Sequence[str]) -> Found:
 def _write(step: Step, role: str, records: Sequence[Any]) -> None:
     table = step.table(role)
     table.write(table.table.of([as_row(record) for record in records]))
-
-
