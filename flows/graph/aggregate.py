@@ -85,7 +85,7 @@ def compute_statistics(step: Step, run: Run) -> None:
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
     frames: dict[str, Any] = {}
     with over(_files(step.inputs.values()), schema()) as warehouse:
-        for one in missing or STATISTICS.values():
+        for one in STATISTICS.values() if step.not_before else missing:
             for query in one.queries:
                 if query not in frames:
                     frames[query] = warehouse.frame(query)

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from flows.graph.graph import Graph, upstream
+from flows.graph.graph import Graph, Node, upstream
 from flows.graph.step import STAGES, Stage, StepId
 from tasks.measures import MEASURES
 
@@ -54,15 +54,10 @@ class Selection:
         return False
 
     def of(self, graph: Graph) -> set[StepId]:
-        """The steps of a graph that are selected: those that match and what they need, of the selected stages."""
-        matching = [node for node in graph if self._concerns(node.id)]
-        selected = {node.id for node in matching}
-        if not self.is_whole:
-            ends = [node for node in matching if node.id.stage not in ("aggregate", "report")]
-            if self.models or self.measures:  # then facts are not fetched for their own sake
-                ends = [node for node in ends if node.id.stage == "score"] or ends
-            selected = upstream(ends) | {identity for identity in selected if identity.stage in ("aggregate", "report")}
-        return {identity for identity in selected if identity.stage in self.stages}
+
+    def _candidates(self, node: Node) -> list[Node]:
+        """The fetched questions that a choice is made from, of the selected relations."""
+        return [other for other in node.after if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
 
     def as_json(self) -> dict[str, Any]:
         """The selection as plain values."""
