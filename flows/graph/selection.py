@@ -54,6 +54,16 @@ class Selection:
         return False
 
     def of(self, graph: Graph) -> set[StepId]:
+        """The steps of a graph that are selected: those that match and what they need, of the selected stages."""
+        matching = [node for node in graph if self._concerns(node.id)]
+        selected = {node.id for node in matching}
+        if not self.is_whole:
+            ends = [node for node in matching if node.id.stage not in ("aggregate", "report")]
+            if self.models or self.measures:  # then facts are not fetched for their own sake
+                ends = [node for node in ends if node.id.stage == "score"] or ends
+            of_study = {identity for identity in selected if identity.stage in ("aggregate", "report")}
+            selected = upstream(ends, self._candidates) | of_study
+        return {identity for identity in selected if identity.stage in self.stages}
 
     def _candidates(self, node: Node) -> list[Node]:
         """The fetched questions that a choice is made from, of the selected relations."""
