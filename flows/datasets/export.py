@@ -9,7 +9,7 @@ from data.records import Partition
 from data.sources.dynamicqa.export import LeftOut, write_questions
 from data.sources.dynamicqa.layout import FILES
 from data.sources.graph.qec import write_qec
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from data.errors import SwaymeterError
 from data.records.table import Table
 from data.storage.artifact import TableArtifact
 from data.warehouse.schema import schema_version
-from flows.graph.build import Built
-from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node, Reference
-from flows.graph.schema import schema
 from flows.graph.step import Output, Run, Step, StepId
+from flows.stages.build import Built
+from flows.stages.fetch import Fetched
+from flows.stages.schema import schema
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.measures import MEASURES

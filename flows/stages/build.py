@@ -15,9 +15,9 @@ from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
 from data.sources.dynamicqa.rules import with_flags_across
 from data.sources.registry import QUESTION_SOURCES
 from data.storage.artifact import TableArtifact
-from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Output, Run, Step, StepId
+from flows.stages.fetch import Fetched
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import decide, imported
 from tasks.contexts.entities import choose_entities, objects

@@ -9,9 +9,9 @@ from data.errors import MissingFile
 from data.records import Fact, Partition, Question, of_row
 from data.sources.registry import QUESTION_SOURCES
 from data.storage.workspace import Workspace
-from flows.graph.build import candidates_of, role_of
 from flows.graph.graph import Graph, Node
 from flows.graph.step import StepId
+from flows.stages.build import candidates_of, role_of
 from flows.study.study import Study
 
 
