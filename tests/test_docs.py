@@ -50,7 +50,7 @@ listed here is refused with the nearest one that is. [flows/studies/](../flows/s
 made from the code, by `python -m tests.test_docs`.
 
 """
-MADE = {
+MADE: dict[str, Callable[[], str]] = {
     "study-file.md": lambda: STUDY_FILE_HEAD + reference.describe(),
     "warehouse.md": lambda: WAREHOUSE_HEAD + warehouse.describe(schema()),
     "relations.md": lambda: RELATIONS_HEAD + catalog.describe(),

@@ -97,7 +97,7 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
     candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition)
     unusable = next((one.node for one in candidates if not one.is_usable), lacking)
     if not any(one.is_usable for one in candidates) and unusable is not None:
-        return graph.wait(identity, unusable)
+        return graph.wait(identity, unusable, after=[one.node for one in candidates])
     annotations: list[TableArtifact] = []
     try:
         if study.questions.annotated:
