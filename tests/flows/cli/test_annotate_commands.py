@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.sheet import MEANINGS
 from tests.flows.conftest import Command

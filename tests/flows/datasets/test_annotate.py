@@ -14,7 +14,7 @@ from openpyxl import load_workbook
 from data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
 from data.records import ANNOTATION_CHOICES, Question
 from flows.datasets import annotate
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 from tasks.contexts.annotation.judging import decide, read_annotations, shown
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_study import prepare, selected
