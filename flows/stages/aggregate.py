@@ -9,6 +9,7 @@ from typing import Any
 from data.errors import SwaymeterError
 from data.records.table import Table
 from data.storage.artifact import TableArtifact
+from data.warehouse.queries import queries_digest
 from data.warehouse.schema import schema_version
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Output, Run, Step, StepId
@@ -32,7 +33,7 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     }
     statistics = graph.add(
         StepId("aggregate", "study", "statistics"), compute_statistics, outputs, version=VERSION, optional=tables,
-        parameters={"seed": study.seed}, arguments=study.seed,
+        parameters={"seed": study.seed, "queries": queries_digest()}, arguments=study.seed,
     )  # fmt: skip
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in STATISTICS]) | tables | _by_role(rest)

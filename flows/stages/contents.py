@@ -75,7 +75,7 @@ class Contents:
 
     def missing(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """The steps that fetch questions of these partitions and are not done, by name."""
-        subjects = {*PARTITIONS} - {*partitions}
+        subjects: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
         if not {"static", "temporal"} & {*partitions}:  # the only ones that are fetched by relation
             subjects |= {node.id.subject for node in self.graph} - {*partitions}
         return [
