@@ -119,7 +119,7 @@ def sample(inputs: Inputs, model: Any, questions: Sequence[Question]) -> list[Sa
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, condition) for question in questions for condition in CONDITIONS]
     prompts = [
-        answer_prompt(model, question.question, question.context(condition), room=parameters.max_new_tokens)
+        answer_prompt(model, question.question, question.context(condition), reserved_tokens=parameters.max_new_tokens)
         for question, condition in cases
     ]
     tokens = [prompt.tokens for prompt in prompts]
