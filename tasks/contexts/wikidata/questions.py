@@ -99,7 +99,7 @@ def questions_of_property(
     return Built(questions, rejected)
 
 
-Candidate = TypeVar("Held", StatedFact, ReadFact)
+Candidate = TypeVar("Candidate", StatedFact, ReadFact)
 
 
 def _single_property(triples: Sequence[Triple]) -> WikidataId:

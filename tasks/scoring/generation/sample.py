@@ -81,7 +81,7 @@ def sample_answers(
         for prompt_tokens in prompts
     ]
     for prompt_tokens, identity in zip(tokens, identities, strict=True):
-        check_length(model, f"{identity}", len(prompt_tokens), slot_tokens=max_new_tokens)
+        check_length(model, f"{identity}", len(prompt_tokens), reserved_tokens=max_new_tokens)
     if not tokens:
         return []
     trees = [
