@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from data import catalog
-from data.dataset.questions import counted_anew
+from data.dataset.questions import with_current_counts
 from data.errors import InputError, SwaymeterError
 from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, as_row, of_row
 from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
@@ -187,7 +187,7 @@ def candidates_of(inputs: Mapping[str, Any], partition: Partition, *, several: b
         disputes = inputs.get(f"disputes {rest}")
         if disputes is not None:
             counted = [of_row(Dispute, row) for row in disputes.read().to_pylist()]
-            questions = counted_anew(questions, counted)
+            questions = with_current_counts(questions, counted)
         found += [question for question in questions if question.partition == partition]
     if not several:
         return found

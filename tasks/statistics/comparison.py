@@ -121,18 +121,20 @@ class Comparison:
         group = frame[self.column].astype(object).map(names)
         keys = [*TESTED, unit]
         grouped = without_missing(frame, self.measure).assign(group=group)
-        kept = grouped[group.notna()].astype({"group": "int8"})
+        selected = grouped[group.notna()].astype({"group": "int8"})
         if self.weight:
             # Ties are broken by all other columns that tell rows apart: doubles added in another order end in other
             # digits.
-            others = [name for name in ("kind", "relevant") if name in kept]
-            kept = weighted_means(sorted_by(kept, [*keys, *others]), [*keys, "group"], self.measure, self.weight)
-        kept = sorted_by(kept, keys)
-        found = []
-        for of, rows in by(kept, TESTED):
+            others = [name for name in ("kind", "relevant") if name in selected]
+            selected = weighted_means(
+                sorted_by(selected, [*keys, *others]), [*keys, "group"], self.measure, self.weight
+            )
+        selected = sorted_by(selected, keys)
+        samples = []
+        for of, rows in by(selected, TESTED):
             a, b = (rows.loc[rows["group"] == which, self.measure].to_numpy(dtype="float64") for which in (0, 1))
-            found.append((of, a, b))
-        return found
+            samples.append((of, a, b))
+        return samples
 
 
 def _adjusted(rows: list[Row]) -> list[Row]:

@@ -65,7 +65,7 @@ def test_refused_files_and_options_have_exit_codes(swaymeter: Command, study: st
     (tmp_path / "ada.csv").write_text("a day's work")
     ended = swaymeter("annotate", "export", study, str(tmp_path / "ada.csv"), "--annotator", "ada")
     assert (ended.code, (tmp_path / "ada.csv").read_text()) == (2, "a day's work")
-    assert "is there already" in ended.error
+    assert "exists already" in ended.error
     assert swaymeter("annotate", "export", study, str(tmp_path / "a.ods"), "--annotator", "ada").code == 2
     assert swaymeter("annotate", "export", study, str(tmp_path / "b.csv")).code == 2
     assert swaymeter("annotate", "import", study, str(tmp_path / "missing.csv"), "--annotator", "ada").code == 1
