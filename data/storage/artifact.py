@@ -187,14 +187,8 @@ class FilesArtifact:
             return Check("damaged", f"{self.manifest} cannot be read ({error}); it is made again by the next run")
         if key != self.key:
             return Check("missing")
-        for name, digest in files.items():
-            try:
-                same = sha256_of(self.folder / name) == digest
-            except (OSError, ValueError):  # a name with a NUL byte
-                same = False
-            if not same:
-                path = self.folder / name
-                return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
+        if (path := self._changed(files)) is not None:
+            return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
         return Check("done", "", key, made_at, self.manifest)
 
     def is_as_written(self) -> bool:
@@ -204,6 +198,24 @@ class FilesArtifact:
             return all(sha256_of(self.folder / name) == digest for name, digest in files.items())
         except (OSError, ValueError, KeyError, TypeError):
             return False
+
+    def is_intact(self) -> bool:
+        """Whether every file of the manifest is as it was written, whatever the key."""
+        try:
+            return self._changed(dict(json.loads(self.manifest.read_text(encoding="utf-8"))["files"])) is None
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def _changed(self, files: Mapping[str, str]) -> Path | None:
+        """The first file that is not as it was written."""
+        for name, digest in files.items():
+            try:
+                same = sha256_of(self.folder / name) == digest
+            except (OSError, ValueError):  # a name with a NUL byte
+                same = False
+            if not same:
+                return self.folder / name
+        return None
 
     def write_manifest(self, files: Sequence[Path]) -> None:
         """Notes the files as they are now; the last step of making them."""

@@ -115,8 +115,13 @@ class Selected:
                 )  # fmt: skip
         if state.is_completed():
             return None
-        if state.is_crashed() or state.data is not None:
+        if state.is_crashed():
             state.result()  # raises what ended the flow
+        if state.data is not None and isinstance(raised := state.result(raise_on_failure=False), BaseException):
+            raise raised
+        graph = study_graph(self.study, self.workspace)
+        refused = (node for node in graph if node.id in selection.of(graph) and node.state == "failed")
+        progress.failures |= {str(node.id): node.reason for node in refused}  # also what was never begun
         return state.message or f"{name} failed"
 
     def _stages(self, name: str) -> Selection:

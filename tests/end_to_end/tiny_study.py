@@ -72,9 +72,7 @@ class TinyStudy:
             **({"PREFECT_API_URL": self.api} if self.api else {}),
         }
 
-    def start(
-        self, *command: str, group: tuple[str, ...] = (), before: Callable[[], None] | None = None
-    ) -> "Command":
+    def start(self, *command: str, group: tuple[str, ...] = (), before: Callable[[], None] | None = None) -> "Command":
         """Starts a command on this study and workspace in a forked process; before: what that calls first of all."""
         verb, *options = command
         return started(
@@ -170,9 +168,7 @@ class Command:
         self.file.unlink(missing_ok=True)
 
 
-def started(
-    arguments: list[str], environment: Mapping[str, str], before: Callable[[], None] | None = None
-) -> Command:
+def started(arguments: list[str], environment: Mapping[str, str], before: Callable[[], None] | None = None) -> Command:
     """Starts the command `swaymeter` with these arguments in a forked process."""
     begin_to_preload()
     handle, file = tempfile.mkstemp(prefix="swaymeter-said-")

@@ -17,9 +17,9 @@ from tests.end_to_end.wiki_studies import Holding, WikiStudies, kind_of, of_disp
 
 SKIRMISH, LEVY, VELM = "Skirmish of Ostrel", "Tidewater levy", 'Who owns "Velm"? / Question & answer'
 BROKEN: Mapping[str, tuple[str, Say, str]] = {
-    "director questions": ("Q401", Say("It is broken.", status=500), "answered 500 Internal Server Error"),
-    f"page {LEVY}": (LEVY, ENDING["HTML"], "answered with something that is not JSON"),
-    f"page {VELM}": (VELM, ENDING["half a JSON"], "answered with JSON cut short"),
+    "director": ("Q401", Say("It is broken.", status=500), "answered 500 Internal Server Error"),
+    LEVY: (LEVY, ENDING["HTML"], "answered with something that is not JSON"),
+    VELM: (VELM, ENDING["half a JSON"], "answered with JSON cut short"),
 }
 """Parts that fail at first: the page whose history cannot be had, what is answered in its place, and the reason."""
 KILLED_AT = ((4, "items"), (3, "history", "page"), (4, "views"))

@@ -145,7 +145,7 @@ def fetched(study: TinyStudy) -> dict[tuple[str, ...], list[Row]]:
         table = pq.read_table(path, partitioning=None)
         about = json.loads(table.schema.metadata[b"swaymeter"])
         made_from = about["made_from"]
-        key = (about["table"], made_from["step"], made_from.get("part", ""))
+        key = (about["table"], *made_from["step"], *made_from["subject"])
         assert key not in found, f"{path} is of the same as another file"
         found[key] = [
             {name: value for name, value in row.items() if name not in _NOT_OF_THE_WORLD} for row in table.to_pylist()
