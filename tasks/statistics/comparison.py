@@ -127,8 +127,8 @@ class Comparison:
         kept = sorted_by(kept, keys)
         found = []
         for of, rows in by(kept, TESTED):
-            a, b = (rows.loc[rows["group"] == which, self.measure].to_numpy(dtype="float64") for which in (0, 1))
-            found.append((of, a, b))
+            values, which = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
+            found.append((of, values[which == 0], values[which == 1]))
         return found
 
 
