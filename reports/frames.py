@@ -18,7 +18,9 @@ ALPHA = 0.05
 FULL_PRECISION = frozenset({"float32", "float64"})
 SHARE = "share"
 """The unit of a share of 1, which the page shows in percent."""
-_IN_UNIT = ("mean", "low", "high", "median", "smallest", "lower_quartile", "upper_quartile", "largest")
+_IN_UNIT = (
+    "mean", "mean_a", "mean_b", "low", "high", "median", "smallest", "lower_quartile", "upper_quartile", "largest",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, order=True)

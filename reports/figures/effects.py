@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import ALPHA, Frames, Model, is_null, numbers
+from reports.frames import ALPHA, Frames, Model, is_null, numbers, units
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
 SHOWN = (
@@ -77,10 +77,11 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
         .drop(columns=["rank", "significant"])
         .reset_index(drop=True)
     )
+    table.attrs["units"] = units(rows)
     untestable = int((~is_null(rows["untestable"])).sum())
     odd = len(rows) - len(kept) - untestable
     first, second, measure = (kept[name].iloc[0] for name in ("group_a", "group_b", "measure"))
-    unit = rows.attrs.get("units", {}).get("mean_a", "nats")
+    unit = str(rows["unit"].iloc[0])
     sided = "two-sided" if (kept["alternative"] == "two-sided").all() else "one-sided"
     words = "; ".join(
         f"{kind} {int(part['significant'].sum())} of {len(part)} significant"

@@ -54,6 +54,7 @@ class Comparison:
         group_a: the group whose mean is expected to be the greater one.
         group_b: the other group.
         alternative: greater, or two-sided.
+        unit: of the measure.
         unit_of_analysis: what one row of a group is; its column is <unit_of_analysis>_id.
         weight: the column that counts what a row of the frame is the mean of; empty where it has one row a unit.
         test: the test of pairs of groups; a row names it by the function's name.
@@ -67,6 +68,7 @@ class Comparison:
     group_a: Group
     group_b: Group
     alternative: Alternative
+    unit: str = "nats"
     unit_of_analysis: str = "query"
     weight: str = ""
     test: Callable[..., "list[TestResult | Untestable]"] = permutation
@@ -93,6 +95,7 @@ class Comparison:
                     "measure": self.measure,
                     **of,
                     "test": self.test.__name__,
+                    "unit": self.unit,
                     "unit_of_analysis": self.unit_of_analysis,
                     "group_a": self.group_a.name,
                     "group_b": self.group_b.name,

@@ -38,7 +38,7 @@ def test_without_an_id_words_that_make_no_name_are_refused(words: str | None) ->
 
 
 def test_an_invalid_id_is_refused() -> None:
-    with pytest.raises(InputError, match="no Wikidata id"):
+    with pytest.raises(InputError, match="not a Wikidata id"):
         relation_of("p641", "...")
 
 

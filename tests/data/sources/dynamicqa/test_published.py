@@ -1,13 +1,11 @@
 from pathlib import Path
 
 import pytest
-from data.sources.fetch import fetch_questions
 
 from data.errors import InputError
 from data.records import PARTITIONS, Partition, Question, as_row
 from data.records.tables import QUESTIONS
 from data.sources import dynamicqa, slots
-from data.storage.workspace import Workspace
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 
 
@@ -206,11 +204,7 @@ def test_what_is_no_wikidata_id_is_left_out_and_flagged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_questions_of_no_rows_are_refused_when_fetched(partition: Partition, tmp_path: Path) -> None:
+def test_a_file_of_no_rows_has_no_questions(partition: Partition, tmp_path: Path) -> None:
     file = write(tmp_path, partition, DISPUTED if partition == "disputable" else ROW)
     file.write_bytes(file.read_bytes().splitlines(keepends=True)[0])
     assert dynamicqa.questions(tmp_path, partition) == []
-    stored = Workspace(tmp_path / "w").facts(partition, QUESTIONS, {})
-    with pytest.raises(InputError, match=f"partition {partition}: the source has no questions"):
-        fetch_questions(partition, tmp_path, stored)
-    assert not stored.exists()
