@@ -132,8 +132,8 @@ class Comparison:
         selected = sorted_by(selected, keys)
         samples = []
         for of, rows in by(selected, TESTED):
-            a, b = (rows.loc[rows["group"] == which, self.measure].to_numpy(dtype="float64") for which in (0, 1))
-            samples.append((of, a, b))
+            values, which = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
+            samples.append((of, values[which == 0], values[which == 1]))
         return samples
 
 
