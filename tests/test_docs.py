@@ -11,7 +11,7 @@ import pytest
 from data import catalog, warehouse
 from data.sources.http.limits import Service
 from data.sources.http.services import SERVICES
-from flows.graph.schema import schema
+from flows.stages.schema import schema
 from flows.study import reference
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,7 +50,7 @@ listed here is refused with the nearest one that is. [flows/studies/](../flows/s
 made from the code, by `python -m tests.test_docs`.
 
 """
-MADE = {
+MADE: dict[str, Callable[[], str]] = {
     "study-file.md": lambda: STUDY_FILE_HEAD + reference.describe(),
     "warehouse.md": lambda: WAREHOUSE_HEAD + warehouse.describe(schema()),
     "relations.md": lambda: RELATIONS_HEAD + catalog.describe(),

@@ -17,8 +17,8 @@ from flows.execution.runner import Runner
 from flows.execution.task import run_step
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
-from flows.graph.step import Run, Step, StepId
-from flows.graph.study_graph import study_graph
+from flows.graph.step import Run, Step
+from flows.stages.study_graph import study_graph
 from reports.figures import FIGURES
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
@@ -154,12 +154,3 @@ def test_the_figure_is_in_the_page(graph: Graph, selected: Selected) -> None:
 def test_status_lists_the_measure(graph: Graph, selected: Selected) -> None:
     found = [(row.subject, row.state) for row in selected.rows() if row.measure == "persuasion_range"]
     assert found == [("capital", "done"), ("officialLanguage", "done")]
-
-
-def test_another_figure_draws_the_page_again(graph: Graph, selected: Selected) -> None:
-    class Another:
-        name, queries = "another", ()
-
-    with FIGURES.added(Another()):  # type: ignore[arg-type]
-        nodes = study_graph(selected.study, selected.workspace).nodes
-    assert nodes[StepId("report", "study", "page")].state == "missing"

@@ -197,6 +197,14 @@ class FilesArtifact:
                 return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
         return Check("done", "", key, made_at, self.manifest)
 
+    def is_as_written(self) -> bool:
+        """Whether every file holds the bytes that were written, whatever the key was."""
+        try:
+            files = dict(json.loads(self.manifest.read_text(encoding="utf-8"))["files"])
+            return all(sha256_of(self.folder / name) == digest for name, digest in files.items())
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
     def write_manifest(self, files: Sequence[Path]) -> None:
         """Notes the files as they are now; the last step of making them."""
         digests = {path.relative_to(self.folder).as_posix(): sha256_of(path) for path in sorted(files)}

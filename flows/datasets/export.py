@@ -9,7 +9,7 @@ from data.records import Partition
 from data.sources.dynamicqa.export import LeftOut, write_questions
 from data.sources.dynamicqa.layout import FILES
 from data.sources.graph.qec import write_qec
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ def export(contents: Contents, file: Path, *, force: bool) -> ExportedFacts:
         DamagedFile: The facts are not fetched yet, or cannot be read.
         InputError: YAGO has a predicate for none of the relations.
     """
-    if contents.study.facts is None:
+    facts = contents.facts()
+    if not facts:
         raise UsageError(f"the study {contents.study.name} uses no facts, so there is nothing to export")
     if file.exists() and not force:
         raise UsageError(f"{file} exists; name another file, or write over it with --force")
-    facts = contents.facts()
     of_relation = {relation: contents.names(relation) for relation in facts}
     without = write_qec(file, facts, of_relation, catalog.relations())
     return ExportedFacts({name: len(rows) for name, rows in facts.items() if name not in without}, without)

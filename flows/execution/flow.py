@@ -19,7 +19,7 @@ from flows.graph.graph import Graph
 from flows.graph.rerun import Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step
-from flows.graph.study_graph import reruns_of, study_graph, workspace_of
+from flows.stages.study_graph import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
 
 QUICKSTART = "flows/studies/quickstart.yaml"

@@ -107,10 +107,10 @@ class Runner:
         )
 
     def _pending(self, graph: Graph, selected: set[StepId]) -> set[StepId]:
-        """The steps that run, will run, or wait for one that does."""
+        """The steps that run, will run, or wait for one that does: also those whose outputs may be out of date then."""
         pending = {*self._running, *self._unseen}
         for node in graph:  # inputs come first
-            waits = node.state != "done" and any(one.id in pending for one in (*node.inputs, *node.after))
+            waits = any(one.id in pending for one in (*node.inputs, *node.after))
             if node.id in selected and (waits or self._is_to_run(node)):
                 pending.add(node.id)
         return pending
@@ -119,7 +119,8 @@ class Runner:
         totals: dict[str, int] = {}
         attempted = {identity for identity, _ in self._attempted}
         for node in graph:
-            if node.id in selected and (node.id in attempted or node.state not in ("done", "blocked")):
+            is_open = node.step is not None and node.state != "done"
+            if node.id in selected and (node.id in attempted or is_open):
                 totals[node.id.stage] = totals.get(node.id.stage, 0) + 1
         if totals != self._totals:
             self._progress.plan(totals)

@@ -154,10 +154,10 @@ class Graph:
         self.nodes[identity] = node
         return node
 
-    def wait(self, identity: StepId, lacking: Node) -> Node:
+    def wait(self, identity: StepId, lacking: Node, *, after: Iterable[Node] = ()) -> Node:
         """Adds what stands for all steps that follow from the content of a node that is not done."""
         blocker = lacking.blocked_by or lacking.id
-        node = Node(identity, "blocked", f"waits for {blocker}", blocker, inputs=(lacking,))
+        node = Node(identity, "blocked", f"waits for {blocker}", blocker, inputs=(lacking,), after=tuple(after))
         self.nodes[identity] = node
         return node
 
@@ -209,13 +209,13 @@ class Graph:
         return check
 
 
-def upstream(nodes: Iterable[Node]) -> set[StepId]:
-    """The nodes and all whose outputs they need."""
+def upstream(nodes: Iterable[Node], also: Callable[[Node], Iterable[Node]] = lambda node: ()) -> set[StepId]:
+    """The nodes and all whose outputs they need; also: what else a node reads where it is there."""
     found: set[StepId] = set()
     stack = list(nodes)
     while stack:
         node = stack.pop()
         if node.id not in found:
             found.add(node.id)
-            stack += node.inputs
+            stack += (*node.inputs, *also(node))
     return found

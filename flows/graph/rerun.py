@@ -50,9 +50,9 @@ def read_reruns(file: Path) -> list[Rerun]:
     try:
         listed = json.loads(file.read_text(encoding="utf-8"))
         found = [Rerun(datetime.fromisoformat(one["since"]), one["kind"], one["selection"]) for one in listed]
+        return [one for one in found if datetime.now(UTC) - one.since < EXPIRES]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    return [one for one in found if datetime.now(UTC) - one.since < EXPIRES]
 
 
 def write_reruns(file: Path, requests: list[Rerun]) -> None:

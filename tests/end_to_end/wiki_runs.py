@@ -124,9 +124,9 @@ def _kill_while_held(study: TinyStudy, holding: Holding, held: tuple[int, *tuple
     """Starts a command, and kills it when every task waits for an answer: all that was answered is kept by then."""
     before = len(holding.held)
     holding.from_the(*held)
-    with study.start(*command) as process:
-        until(lambda: len(holding.held) == before + AT_A_TIME, process)
-        os.kill(process.pid, signal.SIGKILL)
+    with study.start(*command) as running:
+        until(lambda: len(holding.held) == before + AT_A_TIME, running)
+        os.kill(running.pid, signal.SIGKILL)
     for other in study.processes():
         other.kill()
     holding.go_on()

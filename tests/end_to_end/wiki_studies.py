@@ -22,8 +22,6 @@ from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 _NOT_OF_THE_WORLD = ("address", "retrieved_at")
 Row = dict[str, Any]
-SWAYMETER = ("-m", "flows.cli.main")
-"""The command as people start it."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,8 @@ class WikiStudies:
             },
             "models": [{"name": str(self.folder / "model"), "dtype": "float32", "device": "cpu"}],
             "measures": {
-                "answers": {"samples": 2, "max_new_tokens": 4, "entailment": str(self.folder / "judge")},
+                "answers": {"samples": 2, "max_new_tokens": 4},
+                "clusters": {"entailment": str(self.folder / "judge")},
                 "accuracy": {},
             },
         }  # fmt: skip

@@ -10,11 +10,11 @@ from data.errors import SwaymeterError
 from data.records.table import Table
 from data.storage.artifact import TableArtifact
 from data.warehouse.schema import schema_version
-from flows.graph.build import Built
-from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node, Reference
-from flows.graph.schema import schema
 from flows.graph.step import Output, Run, Step, StepId
+from flows.stages.build import Built
+from flows.stages.fetch import Fetched
+from flows.stages.schema import schema
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.measures import MEASURES
@@ -85,7 +85,7 @@ def compute_statistics(step: Step, run: Run) -> None:
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
     frames: dict[str, Any] = {}
     with over(_files(step.inputs.values()), schema()) as warehouse:
-        for one in missing or STATISTICS.values():
+        for one in STATISTICS.values() if step.not_before else missing:
             for query in one.queries:
                 if query not in frames:
                     frames[query] = warehouse.frame(query)
@@ -94,14 +94,17 @@ def compute_statistics(step: Step, run: Run) -> None:
 
 
 def load_database(step: Step, run: Run) -> None:
-    """Loads what is done into the database, file by file; files that it holds already are left alone."""
+    """Loads what is done into the database, file by file; files that it holds already are left alone.
+
+    A database that holds other bytes than were written, or that was asked for anew, is made from nothing.
+    """
     from data.warehouse import update
 
     artifact: Any = step.outputs["files"]
     tables = [*step.inputs.values(), *step.arguments]
-    artifact.discard()
+    fresh = step.not_before is not None or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
-    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run))
+    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
     artifact.write_manifest([path])
 
 

@@ -23,8 +23,8 @@ from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wembedder import Wembedder
 from data.sources.wikimedia.wikidata import Wikidata
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
-from flows.graph.access import access_for
 from flows.graph.step import Run, Step
+from flows.stages.access import access_for
 from flows.study.study import ModelPart, Study
 from tasks.contexts.disputes.of_page import RELATION, Found, disputes_of_page
 from tasks.contexts.wikidata.questions import Clients, questions_of_property

@@ -15,9 +15,9 @@ from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
 from data.sources.dynamicqa.rules import with_flags_across
 from data.sources.registry import QUESTION_SOURCES
 from data.storage.artifact import TableArtifact
-from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Output, Run, Step, StepId
+from flows.stages.fetch import Fetched
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import decide, imported
 from tasks.contexts.entities import choose_entities, objects
@@ -97,7 +97,7 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
     candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition)
     unusable = next((one.node for one in candidates if not one.is_usable), lacking)
     if not any(one.is_usable for one in candidates) and unusable is not None:
-        return graph.wait(identity, unusable)
+        return graph.wait(identity, unusable, after=[one.node for one in candidates])
     annotations: list[TableArtifact] = []
     try:
         if study.questions.annotated:

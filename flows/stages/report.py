@@ -14,12 +14,12 @@ from data.records import Fact, Question, of_row
 from data.storage.files import sha256_of
 from data.storage.keys import content_key
 from data.warehouse.queries import QUERIES
-from flows.graph.build import Built
-from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node
-from flows.graph.schema import schema
-from flows.graph.score import measure_states
 from flows.graph.step import Run, Step, StepId
+from flows.stages.build import Built
+from flows.stages.fetch import Fetched
+from flows.stages.schema import schema
+from flows.stages.score import measure_states
 from flows.study.study import Study
 from reports.card import NotRun, StudyCard
 

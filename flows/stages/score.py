@@ -8,10 +8,10 @@ from data import catalog
 from data.errors import ModelError, SwaymeterError
 from data.records import Context, Query, Question, of_row
 from data.storage.keys import content_key
-from flows.graph.build import Built
 from flows.graph.graph import Graph, Node, Reference, State
 from flows.graph.selection import UNKNOWN_MEASURES
 from flows.graph.step import Output, Run, Spent, Step, StepId
+from flows.stages.build import Built
 from flows.study.study import ModelPart, Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS, Inputs
