@@ -155,9 +155,13 @@ class Graph:
         return node
 
     def wait(self, identity: StepId, lacking: Node, *, after: Iterable[Node] = ()) -> Node:
-        """Adds what stands for all steps that follow from the content of a node that is not done."""
-        blocker = lacking.blocked_by or lacking.id
-        node = Node(identity, "blocked", f"waits for {blocker}", blocker, inputs=(lacking,), after=tuple(after))
+        """Adds what stands for all steps that follow from the content of a node that is not done.
+
+        Where any of several will do, `after` has them all.
+        """
+        blocker, others = lacking.blocked_by or lacking.id, tuple(after)
+        inputs = () if others else (lacking,)
+        node = Node(identity, "blocked", f"waits for {blocker}", blocker, inputs=inputs, after=others)
         self.nodes[identity] = node
         return node
 

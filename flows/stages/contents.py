@@ -1,6 +1,6 @@
 """What of a study is fetched and chosen, as records: for those who export, annotate or compare it."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +61,7 @@ class Contents:
             if node.id.stage == "fetch" and role in node.checks and node.output(role).is_usable
         }
         if not usable:
-            lacking: Sequence[Node] = [node for node in (*choice.inputs, *choice.after) if node.state != "done"]
+            lacking = [node for node in dict.fromkeys((*choice.inputs, *choice.after)) if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in lacking[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run `swaymeter fetch`")
         several = QUESTION_SOURCES[self.study.questions.source].fetch is None

@@ -65,13 +65,14 @@ class _Wikidata:
 
     def of_properties(self) -> tuple[list[Reference], Node | None]:
         """The questions of each property that is listed, and a list that is not fetched."""
-        lists = self._lists()
+        lists, wanted = self._lists(), self.options.triples.properties
         lacking = next((one.node for one in lists if not one.is_usable), None)
         found: dict[str, list[tuple[Reference, list[Triple]]]] = {}
         for reference in lists:
             if reference.is_usable:
-                for relation, triples in self.graph.remembered(reference, _by_relation).items():
-                    found.setdefault(relation, []).append((reference, triples))
+                for relation, listed in self.graph.remembered(reference, _by_relation).items():
+                    if triples := [one for one in listed if one.property_id in (wanted or {one.property_id})]:
+                        found.setdefault(relation, []).append((reference, triples))
         return [self._of_property(name, found[name]) for name in sorted(found)], lacking
 
     def _lists(self) -> list[Reference]:
@@ -100,16 +101,13 @@ class _Wikidata:
     def _of_property(self, relation: str, listed: list[tuple[Reference, list[Triple]]]) -> Reference:
         identity = StepId("fetch", relation, "questions")
         once = {steps.fact_of(triple): triple for _, triples in listed for triple in triples}
-        wanted = self.options.triples
-        if wanted.properties:
-            once = {fact: triple for fact, triple in once.items() if triple.property_id in wanted.properties}
-        drawn = drawn_first(once, wanted.per_property or len(once), self.study.seed, "seeds", relation)
+        drawn = drawn_first(once, self.options.triples.per_property or len(once), self.study.seed, "seeds", relation)
         triples = tuple(once[fact] for fact in drawn)
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
         try:
             parameters = {
                 "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similar()),
-                "counter_memory": self.options.counter_memory, "catalog": catalog.relation_digest(relation),
+                "counter_memory": self.options.counter_memory, "catalog": self._catalog(relation),
                 "snippet_words": self.options.snippet_words, "months": self.options.months, **self._embedder(),
             }  # fmt: skip
         except SwaymeterError as error:
@@ -178,6 +176,10 @@ class _Wikidata:
         ).output("questions")  # fmt: skip
 
     # ---- what keys are made of -------------------------------------------------------------------------------------
+
+    def _catalog(self, relation: str) -> str:
+        """The digest of the relation's entry; a list may be about relations that the catalog does not have."""
+        return catalog.relation_digest(relation) if relation in catalog.relations() else ""
 
     def _addresses(self, *services: str) -> dict[str, str]:
         access = access_for_keys(self.study, self.graph.workspace)
