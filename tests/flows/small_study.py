@@ -114,7 +114,7 @@ def run(
         try:
             step.function(step, Run(workspace.root))
         except Exception as error:
-            workspace.note_failure(str(step.id), str(error))
+            workspace.note_failure(str(step.id), step.key, str(error))
         else:
             workspace.forget_failure(str(step.id))
         ran(step)

@@ -56,7 +56,7 @@ def test_a_workspace_below_a_file_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match=message):
         workspace.table(("facts",), "capital", FACTS, {}).write(ROWS)
     with pytest.raises(WorkspaceError, match=message):
-        workspace.note_failure("score", "why")
+        workspace.note_failure("score", "key", "why")
 
 
 def test_only_what_killed_runs_left_is_removed(workspace: Workspace) -> None:
@@ -144,25 +144,25 @@ def test_a_folder_of_something_else_may_become_one(workspace: Workspace) -> None
 
 
 def test_a_failure_is_noted_until_it_is_forgotten(workspace: Workspace) -> None:
-    assert workspace.failure_reason("score · capital") is None
-    workspace.note_failure("score · capital", "no weights – ☂", detail="where")
-    assert workspace.failure_reason("score · capital") == "no weights – ☂"
+    assert workspace.failure_reason("score · capital", "key") is None
+    workspace.note_failure("score · capital", "key", "no weights – ☂", detail="where")
+    assert workspace.failure_reason("score · capital", "key") == "no weights – ☂"
     for _ in range(2):
         workspace.forget_failure("score · capital")
-        assert workspace.failure_reason("score · capital") is None
+        assert workspace.failure_reason("score · capital", "key") is None
 
 
 def test_failures_of_long_names_are_told_apart(workspace: Workspace) -> None:
     model = "/models/" + "deep/" * 30
-    workspace.note_failure(f"{model} · capital", "no weights")
-    assert workspace.failure_reason(f"{model} · father") is None
+    workspace.note_failure(f"{model} · capital", "key", "no weights")
+    assert workspace.failure_reason(f"{model} · father", "key") is None
     workspace.forget_failure(f"{model} · father")
-    assert workspace.failure_reason(f"{model} · capital") == "no weights"
+    assert workspace.failure_reason(f"{model} · capital", "key") == "no weights"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '"text"'])
 def test_a_damaged_note_of_a_failure_is_ignored(content: str, workspace: Workspace) -> None:
-    workspace.note_failure("score", "why")
+    workspace.note_failure("score", "key", "why")
     (note,) = (workspace.root / "failures").iterdir()
     note.write_text(content)
     assert workspace.failure_reason("score") is None

@@ -131,7 +131,9 @@ def test_questions_that_are_there_are_candidates(tmp_path: Path) -> None:
 
 def test_a_property_that_failed_stops_no_other(tmp_path: Path) -> None:
     study = write(listed(live(tmp_path)), CAPITAL, questions=[question("a", "capital", "static")])
-    study.workspace.note_failure(str(TWINS), "Wikidata is silent")
+    step = study.graph.nodes[TWINS].step
+    assert step is not None
+    study.workspace.note_failure(str(TWINS), step.key, "Wikidata is silent")
     node = again(study).graph.nodes[TWINS]
     assert (node.state, node.reason) == ("failed", "Wikidata is silent")
     run(lambda: again(study).graph, Selection(stages=("build",)))
