@@ -166,7 +166,7 @@ def test_template_that_fails_at_one_question_names_it() -> None:
     picky = "{% if 'Lima' in messages[-1].content %}{{ raise_exception('not Lima') }}{% endif %}" + CHAT
     model = tiny_language_model(chat_template=picky)
     assert answer_prompt(model, "Where is Oslo?").tokens
-    with pytest.raises(ModelError, match=r"tiny cannot be asked 'Where is Lima\?': not Lima"):
+    with pytest.raises(ModelError, match=r"the chat template of tiny fails for 'Where is Lima\?': not Lima"):
         answer_prompt(model, "Where is Lima?")
 
 
