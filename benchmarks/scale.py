@@ -1,6 +1,7 @@
-"""What the program's commands cost on a study of published size whose scores are there: 122 relations, each 400 queries
-under 600 contexts. The scores are made up, all else is as in any study. Each command has a process of its own, and what
-it starts counts:
+"""What the program's commands cost on a study of published size: 122 relations, each 400 queries under 600 contexts.
+
+The scores are there, and made up; all else is as in any study. Each command has a process of its own, and what it
+starts counts:
 
     status                  how every step stands
     aggregate               statistics, and the database from all files

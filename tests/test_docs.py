@@ -11,7 +11,7 @@ import pytest
 from data import catalog, warehouse
 from data.sources.http.limits import Service
 from data.sources.http.services import SERVICES
-from flows.graph.schema import schema
+from flows.stages.schema import schema
 from flows.study import reference
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,7 +18,7 @@ from flows.execution.task import run_step
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Run, Step
-from flows.graph.study_graph import study_graph
+from flows.stages.study_graph import study_graph
 from reports.figures import FIGURES
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS

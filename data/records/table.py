@@ -63,12 +63,12 @@ class Table:
         for row in rows:
             if row.keys() != names:
                 raise ValueError(f"table {self.name}: columns differ: {sorted(names ^ row.keys())}")
-        made = pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
-        made.validate(full=True)
+        arrow_table = pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
+        arrow_table.validate(full=True)
         for column in self.columns:
-            if not column.nullable and made[column.name].null_count:
+            if not column.nullable and arrow_table[column.name].null_count:
                 raise ValueError(f"table {self.name}: {column.name} may not be NULL")
-        return made
+        return arrow_table
 
 
 def table_digest(rows: "pa.Table") -> str:

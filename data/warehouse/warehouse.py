@@ -71,16 +71,18 @@ class Warehouse:
 
         A name that has different units in two tables has none here, and no unit at all in one.
         """
-        found: dict[str, set[str]] = {}
+        units_of: dict[str, set[str]] = {}
         for name in self._tables_of(query):
             if read := self._schema.by_name.get(name):
-                units = {column.name: column.unit for column in read.columns}
+                column_units = {column.name: column.unit for column in read.columns}
             else:
                 view = self._schema.queries.get(name)
-                units = self._units(view) if view else {}
-            for column, unit in units.items():
-                found.setdefault(column, set()).add(unit)
-        passed = {column: next(iter(units)) for column, units in found.items() if len(units) == 1}
+                column_units = self._units(view) if view else {}
+            for column, unit in column_units.items():
+                units_of.setdefault(column, set()).add(unit)
+        passed = {
+            column: next(iter(column_units)) for column, column_units in units_of.items() if len(column_units) == 1
+        }
         return {column: unit for column, unit in {**passed, **query.units}.items() if unit}
 
     def _tables_of(self, query: NamedQuery) -> set[str]:

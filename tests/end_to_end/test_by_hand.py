@@ -1,7 +1,7 @@
 """A study by hand: one command, which says what it did and nothing else."""
 
 from data.warehouse import opened
-from flows.graph.schema import schema
+from flows.stages.schema import schema
 from tests.end_to_end.tiny_study import Run, TinyStudy
 
 

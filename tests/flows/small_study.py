@@ -1,5 +1,7 @@
 """A study of a model that is only a folder's name, and its steps run one after the other, without Prefect."""
 
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from flows.execution.runner import Runner
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Run, Stage, Step
-from flows.graph.study_graph import study_graph
+from flows.stages.study_graph import study_graph
 from tests.data.warehouse.small_study import row
 
 PREPARED: tuple[Stage, ...] = ("fetch", "build")
@@ -54,11 +56,22 @@ def selected(folder: Path, **changes: Any) -> Selected:
 
 
 def prepare(study: Selected) -> Selected:
-    """The study with its facts and questions fetched and its prompts built."""
-    graph = run(lambda: study_graph(study.study, study.workspace), Selection(stages=PREPARED))
+    """The study with its facts and questions fetched and its prompts built; what is alike is built once and copied."""
+    root, alike = study.workspace.root, study.study.model_dump_json(exclude={"models", "workspace"})
+    if alike in _prepared and not root.exists():
+        shutil.copytree(_prepared[alike], root)
+    memory: dict[Any, Any] = {}
+    graph = run(lambda: study_graph(study.study, study.workspace, memory), Selection(stages=PREPARED))
     failed = {str(node.id): node.reason for node in graph if node.id.stage in PREPARED and node.state == "failed"}
     assert failed == {}
+    if alike not in _prepared:
+        _prepared[alike] = Path(tempfile.mkdtemp(dir=_folder.name)) / "workspace"
+        shutil.copytree(root, _prepared[alike], ignore=shutil.ignore_patterns("scores", "annotations", ".lock"))
     return again(study)
+
+
+_folder = tempfile.TemporaryDirectory(prefix="swaymeter-tests-")
+_prepared: dict[str, Path] = {}
 
 
 def score(study: Selected, *, seconds: float = 3.0, prompts: int = 6) -> Selected:

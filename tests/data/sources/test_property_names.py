@@ -33,7 +33,7 @@ def test_a_property_is_named_by_catalog_words_or_id(property_id: str | None, wor
 
 @pytest.mark.parametrize("words", [None, "", "...", "1st place"])
 def test_without_an_id_words_that_make_no_name_are_refused(words: str | None) -> None:
-    with pytest.raises(InputError, match="makes no relation name"):
+    with pytest.raises(InputError, match="is not a valid relation name"):
         relation_of(None, words)
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import duckdb
 
 from data.storage.workspace import Workspace
-from flows.graph.aggregate import load_database
 from flows.graph.step import Run, Step, StepId
+from flows.stages.aggregate import load_database
 
 
 def test_rows_that_were_written_by_hand_do_not_stay(tmp_path: Path) -> None:

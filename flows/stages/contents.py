@@ -1,17 +1,17 @@
 """What of a study is fetched and chosen, as records: for those who export, annotate or compare it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from data import catalog
 from data.errors import MissingFile
-from data.records import Fact, Partition, Question, of_row
+from data.records import PARTITIONS, Fact, Partition, Question, of_row
 from data.sources.registry import QUESTION_SOURCES
 from data.storage.workspace import Workspace
-from flows.graph.build import candidates_of, role_of
 from flows.graph.graph import Graph, Node
 from flows.graph.step import StepId
+from flows.stages.build import candidates_of, role_of
 from flows.study.study import Study
 
 
@@ -61,7 +61,7 @@ class Contents:
             if node.id.stage == "fetch" and role in node.checks and node.output(role).is_usable
         }
         if not usable:
-            lacking: Sequence[Node] = [node for node in (*choice.inputs, *choice.after) if node.state != "done"]
+            lacking = [node for node in dict.fromkeys((*choice.inputs, *choice.after)) if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in lacking[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run `swaymeter fetch`")
         several = QUESTION_SOURCES[self.study.questions.source].fetch is None
@@ -73,12 +73,16 @@ class Contents:
         questions = [of_row(Question, row) for row in _rows(node, "questions")]
         return [one for one in questions if not self.relations or one.relation in self.relations]
 
-    def missing(self) -> list[str]:
-        """The steps that fetch questions and are not done, by name."""
+    def missing(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
+        """The steps that fetch questions of these partitions and are not done, by name."""
+        subjects: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
+        if not {"static", "temporal"} & {*partitions}:  # the only ones that are fetched by relation
+            subjects |= {node.id.subject for node in self.graph} - {*partitions}
         return [
             str(node.id)
             for node in self.graph
-            if node.id.stage == "fetch" and node.id.group not in ("facts", "invented names") and node.state != "done"
+            if node.id.stage == "fetch" and node.id.group not in ("facts", "invented names")
+            if node.state != "done" and node.id.subject not in subjects
         ]
 
     def _fetched(self, group: str) -> Iterator[Node]:

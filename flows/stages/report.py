@@ -13,13 +13,13 @@ from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
 from data.storage.files import sha256_of
 from data.storage.keys import content_key
-from data.warehouse.queries import QUERIES
-from flows.graph.build import Built
-from flows.graph.fetch import Fetched
+from data.warehouse.queries import queries_digest
 from flows.graph.graph import Graph, Node
-from flows.graph.schema import schema
-from flows.graph.score import measure_states
 from flows.graph.step import Run, Step, StepId
+from flows.stages.build import Built
+from flows.stages.fetch import Fetched
+from flows.stages.schema import schema
+from flows.stages.score import measure_states
 from flows.study.study import Study
 from reports.card import NotRun, StudyCard
 
@@ -44,7 +44,7 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
         parameters={
             "study": study.model_dump(mode="json"),
             "drawn by": _digest_of_reports(),
-            "queries": content_key({name: query.sql for name, query in QUERIES.items()}),
+            "queries": queries_digest(),
             "not_run": [[one.relation, one.model, one.measure, one.reason] for one in not_run],
         },
         arguments=(study, not_run),

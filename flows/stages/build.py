@@ -8,16 +8,16 @@ from typing import Any
 import pyarrow as pa
 
 from data import catalog
-from data.dataset.questions import counted_anew
+from data.dataset.questions import with_current_counts
 from data.errors import InputError, SwaymeterError
 from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, as_row, of_row
 from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
 from data.sources.dynamicqa.rules import with_flags_across
 from data.sources.registry import QUESTION_SOURCES
 from data.storage.artifact import TableArtifact
-from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Output, Run, Step, StepId
+from flows.stages.fetch import Fetched
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import decide, imported
 from tasks.contexts.entities import choose_entities, objects
@@ -52,7 +52,7 @@ def build(graph: Graph, study: Study, fetched: Fetched) -> Built:
         reference = node.output("questions")
         if reference.is_usable:
             for relation in graph.remembered(reference, _relations):
-                by_relation.setdefault(relation, {})[partition] = reference
+                by_relation.setdefault(relation, {})[partition] = reference.as_file()
     return Built(
         {name: node.output("queries") for name, node in built.items()},
         {name: node.output("contexts") for name, node in built.items()},
@@ -79,7 +79,7 @@ def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Nod
     parameters = {
         "seed": study.seed, "choice": study.facts.choice, "texts": [*entry.open, *entry.closed, forms],
         "real_entities": study.facts.real_entities, "invented_entities": study.facts.invented_entities,
-        "contexts": dict(study.contexts.per_kind()),
+        "contexts": dict(study.contexts.per_kind()), "object_class": entry.object_class,
     }  # fmt: skip
     outputs = {
         "queries": Output(QUERIES, ("prompts", relation), "queries"),
@@ -94,10 +94,10 @@ def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Nod
 def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) -> Node:
     assert study.questions is not None
     identity = StepId("build", partition, "choice of questions")
-    candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition)
-    unusable = next((one.node for one in candidates if not one.is_usable), lacking)
+    candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition, [])
+    unusable = next((node for node in (*(one.node for one in candidates if not one.is_usable), *lacking)), None)
     if not any(one.is_usable for one in candidates) and unusable is not None:
-        return graph.wait(identity, unusable, after=[one.node for one in candidates])
+        return graph.wait(identity, unusable, after=[*(one.node for one in candidates), *lacking])
     annotations: list[TableArtifact] = []
     try:
         if study.questions.annotated:
@@ -112,10 +112,10 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
         "annotations": [annotation.check().digest for annotation in annotations],
     }  # fmt: skip
-    roles = {role_of(one.node, one.role): one for one in candidates}
+    roles = {role_of(one.node, one.role): one.as_file() for one in candidates}
     return graph.add(
         identity, choose, outputs, version=VERSION, optional=roles, parameters=parameters,
-        arguments=(study, tuple(annotations)), after=[lacking] if lacking is not None else [],
+        arguments=(study, tuple(annotations)), after=lacking,
     )  # fmt: skip
 
 
@@ -187,7 +187,7 @@ def candidates_of(inputs: Mapping[str, Any], partition: Partition, *, several: b
         disputes = inputs.get(f"disputes {rest}")
         if disputes is not None:
             counted = [of_row(Dispute, row) for row in disputes.read().to_pylist()]
-            questions = counted_anew(questions, counted)
+            questions = with_current_counts(questions, counted)
         found += [question for question in questions if question.partition == partition]
     if not several:
         return found

@@ -22,17 +22,17 @@ from data.records import Partition, Triple, as_row, of_row
 from data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
 from data.sources.wikimedia.options import WikidataQuestions
 from data.storage.keys import content_key, drawn_first, file_digest
-from flows.graph import wikidata_steps as steps
-from flows.graph.access import access_for_keys
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.selection import DISPUTABLE
 from flows.graph.step import Output, StepId
+from flows.stages import wikidata_steps as steps
+from flows.stages.access import access_for_keys
 from flows.study.study import Study
 from tasks.models.backends import identify_language_model
 from tasks.models.identity import identify_model
 
 VERSION = 2
-Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, Node]]
+Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]]
 
 
 def fetch_wikidata(graph: Graph, study: Study) -> Candidates:
@@ -41,17 +41,13 @@ def fetch_wikidata(graph: Graph, study: Study) -> Candidates:
     assert isinstance(options, WikidataQuestions)
     live = _Wikidata(graph, study, options)
     candidates: dict[Partition, list[Reference]] = {}
-    lacking: dict[Partition, Node] = {}
+    lacking: dict[Partition, list[Node]] = {}
     if options.needs_triples:
-        found, node = live.of_properties()
+        questions, lists = live.of_properties()
         for partition in (name for name in options.partitions if name != "disputable"):
-            candidates[partition] = found
-            if node is not None and not found:
-                lacking[partition] = node
+            candidates[partition], lacking[partition] = questions, lists
     if options.needs_disputes:
-        candidates["disputable"], node = live.of_pages()
-        if node is not None:
-            lacking["disputable"] = node
+        candidates["disputable"], lacking["disputable"] = live.of_pages()
     return {name: candidates[name] for name in options.partitions}, lacking
 
 
@@ -63,15 +59,16 @@ class _Wikidata:
 
     # ---- static and temporal questions: by property ----------------------------------------------------------------
 
-    def of_properties(self) -> tuple[list[Reference], Node | None]:
-        """The questions of each property that is listed, and a list that is not fetched."""
-        lists = self._lists()
-        lacking = next((one.node for one in lists if not one.is_usable), None)
+    def of_properties(self) -> tuple[list[Reference], list[Node]]:
+        """The questions of each property that is listed, and the lists that are not fetched."""
+        lists, wanted = self._lists(), self.options.triples.properties
+        lacking = [reference.node for reference in lists if not reference.is_usable]
         found: dict[str, list[tuple[Reference, list[Triple]]]] = {}
         for reference in lists:
             if reference.is_usable:
-                for relation, triples in self.graph.remembered(reference, _by_relation).items():
-                    found.setdefault(relation, []).append((reference, triples))
+                for relation, listed in self.graph.remembered(reference, _by_relation).items():
+                    if triples := [one for one in listed if one.property_id in (wanted or {one.property_id})]:
+                        found.setdefault(relation, []).append((reference, triples))
         return [self._of_property(name, found[name]) for name in sorted(found)], lacking
 
     def _lists(self) -> list[Reference]:
@@ -100,16 +97,13 @@ class _Wikidata:
     def _of_property(self, relation: str, listed: list[tuple[Reference, list[Triple]]]) -> Reference:
         identity = StepId("fetch", relation, "questions")
         once = {steps.fact_of(triple): triple for _, triples in listed for triple in triples}
-        wanted = self.options.triples
-        if wanted.properties:
-            once = {fact: triple for fact, triple in once.items() if triple.property_id in wanted.properties}
-        drawn = drawn_first(once, wanted.per_property or len(once), self.study.seed, "seeds", relation)
+        drawn = drawn_first(once, self.options.triples.per_property or len(once), self.study.seed, "seeds", relation)
         triples = tuple(once[fact] for fact in drawn)
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
         try:
             parameters = {
                 "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similar()),
-                "counter_memory": self.options.counter_memory, "catalog": catalog.relation_digest(relation),
+                "counter_memory": self.options.counter_memory, "catalog": self._catalog(relation),
                 "snippet_words": self.options.snippet_words, "months": self.options.months, **self._embedder(),
             }  # fmt: skip
         except SwaymeterError as error:
@@ -122,18 +116,18 @@ class _Wikidata:
 
     # ---- disputable questions: by page -----------------------------------------------------------------------------
 
-    def of_pages(self) -> tuple[list[Reference], Node | None]:
+    def of_pages(self) -> tuple[list[Reference], list[Node]]:
         """The questions and disputes of each page, and the list of pages where it is not fetched."""
         titles = self.options.disputes.pages
         if not titles:
             listed = self._pages()
             if not listed.is_usable:
-                return [], listed.node
+                return [], [listed.node]
             names = sorted(set(self.graph.remembered(listed, _titles)))
             most = self.options.disputes.max_pages or len(names)
             titles = tuple(drawn_first(names, most, self.study.seed, "pages"))
         pages = [self._disputes(title, titles) for title in titles]
-        return [reference for page in pages for reference in (self._written(page), page)], None
+        return [reference for page in pages for reference in (self._written(page), page)], []
 
     def _pages(self) -> Reference:
         outputs = {"pages": Output(PAGES, ("facts",), "pages")}
@@ -178,6 +172,10 @@ class _Wikidata:
         ).output("questions")  # fmt: skip
 
     # ---- what keys are made of -------------------------------------------------------------------------------------
+
+    def _catalog(self, relation: str) -> str:
+        """The digest of the relation's entry; a list may be about relations that the catalog does not have."""
+        return catalog.relation_digest(relation) if relation in catalog.relations() else ""
 
     def _addresses(self, *services: str) -> dict[str, str]:
         access = access_for_keys(self.study, self.graph.workspace)
