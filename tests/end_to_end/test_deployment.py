@@ -92,6 +92,7 @@ def deployed(study: TinyStudy, tmp_path: Path) -> Iterator[Deployed]:
             yield here
 
 
+@pytest.mark.timeout(600)
 def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: TinyStudy) -> None:
     asked = [study.stored_prompts(relation) for relation in ("capital", "director")]
     study.forget_scores("director")
