@@ -143,7 +143,7 @@ class Selected:
             )
         chosen = {
             node.id.subject: check.rows
-            for node in study_graph(self.study, self.workspace)
+            for node in (study_graph(self.study, self.workspace) if self.study.questions else ())
             for role, check in node.checks.items()
             if node.id.group == "choice of questions" and role == "questions" and check.state == "done"
         }

@@ -8,7 +8,7 @@ from typing import Any
 
 from data.errors import SwaymeterError
 from data.records.table import Table
-from data.storage.artifact import TableArtifact
+from data.storage.artifact import Check, TableArtifact
 from data.warehouse.queries import queries_digest
 from data.warehouse.schema import schema_version
 from flows.graph.graph import Graph, Node, Reference
@@ -80,7 +80,7 @@ def compute_statistics(step: Step, run: Run) -> None:
 
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
     frames: dict[str, Any] = {}
-    with over(_files(step.inputs.values()), schema()) as warehouse:
+    with over(_files(_done(step.inputs.values())), schema()) as warehouse:
         for one in STATISTICS.values() if step.not_before else missing:
             for query in one.queries:
                 if query not in frames:
@@ -97,33 +97,33 @@ def load_database(step: Step, run: Run) -> None:
     from data.warehouse import update
 
     artifact: Any = step.outputs["files"]
-    tables = [*step.inputs.values(), *step.arguments]
+    tables = _done([*step.inputs.values(), *step.arguments])
     fresh = step.not_before is not None or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
     update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
     artifact.write_manifest([path])
 
 
-def _files(artifacts: Iterable[Any]) -> dict[Table, list[Any]]:
-    """The file of each artifact that is done, once: a model may be named twice in what is one dtype."""
-    files: dict[Table, dict[Any, None]] = {}
-    for artifact in artifacts:
-        check = artifact.check()
-        if check.state == "done":
-            files.setdefault(artifact.table, {})[check.path] = None
-    return {table: list(paths) for table, paths in files.items()}
+def _done(artifacts: Iterable[Any]) -> list[tuple[Any, Check]]:
+    """The artifacts that are done, each read once to verify it, and once where a model has two names for one dtype."""
+    checked = {artifact.key: (artifact, artifact.check()) for artifact in artifacts}
+    return [(artifact, check) for artifact, check in checked.values() if check.state == "done"]
 
 
-def _runs(artifacts: Iterable[Any], run: Run) -> list[Mapping[str, Any]]:
+def _files(done: Iterable[tuple[Any, Check]]) -> dict[Table, list[Any]]:
+    files: dict[Table, list[Any]] = {}
+    for artifact, check in done:
+        files.setdefault(artifact.table, []).append(check.path)
+    return files
+
+
+def _runs(done: Iterable[tuple[Any, Check]], run: Run) -> list[Mapping[str, Any]]:
     """A row for each file of scores: what was computed, when, with which versions."""
     rows: list[Mapping[str, Any]] = []
-    for artifact in {artifact.key: artifact for artifact in artifacts}.values():
+    for artifact, check in done:
         if artifact.table.name not in MEASURES:
             continue
-        check = artifact.check()
-        if check.state != "done":
-            continue
-        made_from, about = artifact.made_from, check.about
+        made_from, about = artifact.made_from, check.about or {}
         rows.append(
             {
                 "relation": made_from["subject"][0],
@@ -134,7 +134,7 @@ def _runs(artifacts: Iterable[Any], run: Run) -> list[Mapping[str, Any]]:
                 "seed": made_from["parameters"]["seed"],
                 **{name: about[name] for name in _NOTED},
                 "key": artifact.key,
-                "file": str(check.path.relative_to(run.workspace)),
+                "file": str(check.path.relative_to(run.workspace)),  # type: ignore[union-attr]
                 "rows": check.rows,
             }
         )
