@@ -12,16 +12,16 @@ from data.errors import UnknownName
 from data.storage.workspace import Workspace
 from flows.cli.status import StatusRow
 from flows.cli.terminal import TerminalProgress
-from flows.graph.contents import Contents
-from flows.graph.estimate import estimate
 from flows.graph.graph import Graph, Node
 from flows.graph.selection import DISPUTABLE, Selection
 from flows.graph.step import STAGES, Stage
-from flows.graph.study_graph import reruns_of, study_graph, workspace_of
+from flows.stages.contents import Contents
+from flows.stages.estimate import estimate
+from flows.stages.score import measure_states
+from flows.stages.study_graph import reruns_of, study_graph, workspace_of
 from flows.study.models import check_models
 from flows.study.reading import read_study
 from flows.study.study import Study
-from tasks.measures.passes import passes
 
 Names = list[str] | None
 
@@ -84,10 +84,7 @@ class Selected:
     def rows(self) -> list[StatusRow]:
         """How every selected step stands; a row for each measure of a score step."""
         selected = self.selection.of(self.graph)
-        measures = {one.leading.name: one.measures for one in passes(self.study.requested())}
-        return [
-            row for node in self.graph if node.id in selected for row in _rows(node, measures.get(node.id.group, ()))
-        ]
+        return [row for node in self.graph if node.id in selected for row in _rows(self.study, node)]
 
     def estimate(self, name: str, force: bool) -> Iterator[str]:
         """What would be done, line by line."""
@@ -118,8 +115,13 @@ class Selected:
                 )  # fmt: skip
         if state.is_completed():
             return None
-        if state.is_crashed() or isinstance(getattr(state.data, "result", state.data), BaseException):
+        if state.is_crashed():
             state.result()  # raises what ended the flow
+        if state.data is not None and isinstance(raised := state.result(raise_on_failure=False), BaseException):
+            raise raised
+        graph = study_graph(self.study, self.workspace)
+        refused = (node for node in graph if node.id in selection.of(graph) and node.state == "failed")
+        progress.failures |= {str(node.id): node.reason for node in refused}  # also what was never begun
         return state.message or f"{name} failed"
 
     def _stages(self, name: str) -> Selection:
@@ -158,13 +160,12 @@ class Selected:
         }
 
 
-def _rows(node: Node, measures: tuple[str, ...]) -> Iterator[StatusRow]:
+def _rows(study: Study, node: Node) -> Iterator[StatusRow]:
+    """A row for a step; for a score step one for each of its measures."""
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
     model = f"{node.id.model}/{node.id.dtype}" if node.id.model else ""
-    for name in measures or (node.id.group,):
-        check = node.checks.get(name)
-        is_done = node.state == "done" or (check is not None and check.state == "done" and node.state == "missing")
-        state, reason = ("done", "") if is_done else (node.state, node.reason)
+    states = measure_states(study, node) if node.id.stage == "score" else [(node.id.group, node.state, node.reason)]
+    for name, state, reason in states:
         yield StatusRow(subject, model, name, node.id.stage, state, reason)
 
 

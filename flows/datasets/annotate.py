@@ -15,7 +15,7 @@ from data.records import Annotation, Partition, Question, as_row
 from data.records.tables import ANNOTATIONS
 from data.sources.http.printable import printable
 from data.storage.workspace import Workspace
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 from tasks.contexts.annotation.agreement import Agreement, agreement
 from tasks.contexts.annotation.judging import (
     annotator_name,

@@ -1,6 +1,7 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,11 +16,11 @@ from data.sources.http.shared import close_sessions
 from flows.execution.progress import progress
 from flows.execution.runner import AT_ONCE, Runner
 from flows.execution.task import step_task
-from flows.graph.graph import Graph
+from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step
-from flows.graph.study_graph import reruns_of, study_graph, workspace_of
+from flows.stages.study_graph import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
 
 QUICKSTART = "flows/studies/quickstart.yaml"
@@ -139,4 +140,13 @@ def _outcome(graph: Graph, selection: Selection) -> State[Any]:
     failed = [node for node in undone if node.state != "blocked"] or undone
     rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in undone]
     create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
-    return Failed(message="; ".join(f"{node.id}: {node.reason or node.state}" for node in failed))
+    return Failed(message="; ".join(_by_reason(failed)))
+
+
+def _by_reason(nodes: list[Node]) -> Iterator[str]:
+    """Each reason once, with the first step that it is the reason of, and how many more there are."""
+    names: dict[str, list[str]] = {}
+    for node in nodes:
+        names.setdefault(node.reason or node.state, []).append(str(node.id))
+    for reason, (first, *more) in names.items():
+        yield f"{first}{f' and {len(more)} more' if more else ''}: {reason}"

@@ -82,6 +82,8 @@ class Runner:
             running = [one.step for one in self._running.values() if one.step]
             if sum(one.resource == step.resource for one in running) >= AT_ONCE[step.resource]:
                 continue
+            if node.state == "damaged":
+                log.warning("%s: %s", node.id, node.reason)
             self._attempted.add(_attempt(node))
             self._running[node.id] = node
             self._progress.started(node.id.stage, str(node.id))

@@ -1,6 +1,5 @@
 """Which steps of a study are to run: all, or those of some stages, relations, models, measures, and what they need."""
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +12,10 @@ DISPUTABLE = "disputable"
 
 UNKNOWN_RELATIONS = ("static", "temporal", "triples")
 """The subjects of steps that may lead to any other relation."""
+
+
+UNKNOWN_MEASURES = "every measure"
+"""The group of what stands for all scores of questions that are not known yet."""
 
 
 @dataclass(frozen=True)
@@ -30,16 +33,17 @@ class Selection:
         return not (self.relations or self.models or self.measures)
 
     def matches(self, step: StepId) -> bool:
-        """Whether a step is selected by itself."""
-        if step.stage not in self.stages:
-            return False
+        """Whether a step is selected by itself, and not only because another needs it."""
+        return step.stage in self.stages and self._concerns(step)
+
+    def _concerns(self, step: StepId) -> bool:
         if step.stage in ("aggregate", "report"):  # they are of the whole study, whatever is selected
             return True
         groups = {MEASURES[name].pass_of or name for name in self.measures}
         return (
             self._is_of_a_relation(step)
             and (not self.models or not step.model or step.model in self.models)
-            and (not groups or step.stage != "score" or step.group in groups)
+            and (not groups or step.stage != "score" or step.group in {*groups, UNKNOWN_MEASURES})
         )
 
     def _is_of_a_relation(self, step: StepId) -> bool:
@@ -50,25 +54,20 @@ class Selection:
         return False
 
     def of(self, graph: Graph) -> set[StepId]:
-        """The steps of a graph that are selected: those that match, and what they need of the selected stages."""
-        matching = [node for node in graph if self.matches(node.id)]
-        if self.is_whole:
-            return {node.id for node in matching}
-        ends = [node for node in matching if node.id.stage in ("score", "fetch", "build")]
-        needed = upstream(self._leading(ends), self._candidates)
-        others = {node.id for node in matching if node.id.stage in ("aggregate", "report")}
-        return {identity for identity in needed if identity.stage in self.stages} | others
+        """The steps of a graph that are selected: those that match and what they need, of the selected stages."""
+        matching = [node for node in graph if self._concerns(node.id)]
+        selected = {node.id for node in matching}
+        if not self.is_whole:
+            ends = [node for node in matching if node.id.stage not in ("aggregate", "report")]
+            if self.models or self.measures:  # then facts are not fetched for their own sake
+                ends = [node for node in ends if node.id.stage == "score"] or ends
+            of_study = {identity for identity in selected if identity.stage in ("aggregate", "report")}
+            selected = upstream(ends, self._candidates) | of_study
+        return {identity for identity in selected if identity.stage in self.stages}
 
     def _candidates(self, node: Node) -> list[Node]:
         """The fetched questions that a choice is made from, of the selected relations."""
-        return [one for one in node.after if one.id.stage == "fetch" and self._is_of_a_relation(one.id)]
-
-    def _leading(self, matching: list[Node]) -> Iterable[Node]:
-        """The steps that are looked for: where measures or models are named, fetching for its own sake is not."""
-        if self.models or self.measures:
-            scored = [node for node in matching if node.id.stage == "score"]
-            return scored or matching
-        return matching
+        return [other for other in node.after if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
 
     def as_json(self) -> dict[str, Any]:
         """The selection as plain values."""

@@ -9,7 +9,7 @@ import pytest
 from data import reasons
 from data.records import Dispute, Rejected
 from data.sources.wikimedia.wikipedia import Wikipedia
-from tasks.contexts.disputes.of_page import Found, disputes_of_page
+from tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page
 from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki
 from tests.tasks.contexts.disputes.letters import embed
 
@@ -41,7 +41,7 @@ def editors(wiki: RunningWiki) -> Editors:
     return Editors(*(wiki.editor(name) for name in ("Alice", "Bob", "Carol", ADMIN, None)))
 
 
-def _found(title: str, wikipedia: Wikipedia) -> Found:
+def _found(title: str, wikipedia: Wikipedia) -> PageDisputes:
     return disputes_of_page(title, wikipedia, embed=embed)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from data.dataset.dataset import Dataset
-from data.dataset.questions import counted_anew
+from data.dataset.questions import with_current_counts
 from data.errors import DamagedFile, InputError
 from data.records import Question, as_row
 from data.records.tables import DISPUTES, QUESTIONS
@@ -102,7 +102,7 @@ def test_disputes_that_were_counted_again_give_their_numbers(tmp_path: Path) -> 
     "other", [{"page": "Gulf"}, {"object": "Iraq"}, {"replacement": "Iraq"}, {"context": "Iran and another coast."}]
 )
 def test_another_dispute_s_numbers_are_not_taken(other: dict[str, str]) -> None:
-    assert counted_anew([DISPUTED], [replace(a_dispute(), **other)]) == [DISPUTED]
+    assert with_current_counts([DISPUTED], [replace(a_dispute(), **other)]) == [DISPUTED]
 
 
 def test_a_version_depends_on_neither_order_nor_keys(tmp_path: Path) -> None:

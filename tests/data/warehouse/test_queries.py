@@ -129,8 +129,8 @@ def test_precision_of_queries(loaded: Warehouse) -> None:
     assert frame[["query_id", "reference", *scores]].values.tolist() == [["q2", "float32", 5.0, 5.1, 0.3, 0.2]]
 
 
-def test_agreement_is_sorted(loaded: Warehouse) -> None:
-    frame = loaded.frame("agreement")
+def test_correlations_are_sorted(loaded: Warehouse) -> None:
+    frame = loaded.frame("correlations")
     assert list(frame.columns) == [column.name for column in CORRELATIONS.columns]
     assert frame["level"].tolist() == ["query", "relation"]
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.sheet import MEANINGS
 from tests.flows.conftest import Command
@@ -65,7 +65,7 @@ def test_refused_files_and_options_have_exit_codes(swaymeter: Command, study: st
     (tmp_path / "ada.csv").write_text("a day's work")
     ended = swaymeter("annotate", "export", study, str(tmp_path / "ada.csv"), "--annotator", "ada")
     assert (ended.code, (tmp_path / "ada.csv").read_text()) == (2, "a day's work")
-    assert "is there already" in ended.error
+    assert "exists already" in ended.error
     assert swaymeter("annotate", "export", study, str(tmp_path / "a.ods"), "--annotator", "ada").code == 2
     assert swaymeter("annotate", "export", study, str(tmp_path / "b.csv")).code == 2
     assert swaymeter("annotate", "import", study, str(tmp_path / "missing.csv"), "--annotator", "ada").code == 1

@@ -9,7 +9,7 @@ from openpyxl import load_workbook
 
 from data.records import Question
 from flows.datasets import annotate
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 
 Fill = Mapping[str, Mapping[str, str]]
 

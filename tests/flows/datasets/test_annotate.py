@@ -14,7 +14,7 @@ from openpyxl import load_workbook
 from data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
 from data.records import ANNOTATION_CHOICES, Question
 from flows.datasets import annotate
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 from tasks.contexts.annotation.judging import decide, read_annotations, shown
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_study import prepare, selected
@@ -82,7 +82,7 @@ def test_three_annotators_have_the_alpha_of_the_library(contents: Contents, tmp_
 def test_an_export_writes_over_no_sheet(name: str, contents: Contents, tmp_path: Path) -> None:
     annotate.export(contents, tmp_path / name, "ada")
     before = (tmp_path / name).read_bytes()
-    with pytest.raises(UsageError, match="is there already and may hold somebody's work"):
+    with pytest.raises(UsageError, match="exists already and may hold somebody's work"):
         annotate.export(contents, tmp_path / name, "ada")
     assert (tmp_path / name).read_bytes() == before
 

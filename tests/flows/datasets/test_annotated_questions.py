@@ -9,10 +9,10 @@ from data import reasons
 from data.errors import InputError, MissingFile, UsageError
 from flows.cli.pipeline import Selected
 from flows.datasets import annotate
-from flows.graph.contents import Contents
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
-from flows.graph.study_graph import study_graph
+from flows.stages.contents import Contents
+from flows.stages.study_graph import study_graph
 from tasks.contexts.annotation.cells import LARGEST_CELL
 from tasks.contexts.annotation.sheet import COLUMNS
 from tasks.contexts.annotation.spreadsheet import read_sheet

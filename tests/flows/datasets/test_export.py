@@ -13,7 +13,7 @@ from data.sources import dynamicqa
 from data.sources.graph.qec import read_qec
 from flows.cli.pipeline import Selected
 from flows.datasets.export import export
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, selected, small_study, write_study
 

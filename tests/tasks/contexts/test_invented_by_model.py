@@ -9,7 +9,7 @@ from data.errors import InputError, ModelError, UnknownName, UsageError
 from data.invented import invented_names
 from tasks.contexts import invented_by_model
 from tasks.contexts.invented_by_model import EXAMPLES, FEWEST_ROUNDS, SAMPLES, names_by_model
-from tasks.models import LanguageModel, load_language_model
+from tasks.models import LanguageModel
 from tasks.scoring.generation import Answer, SampledAnswers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
@@ -107,7 +107,7 @@ def test_proper_names_that_begin_small_are_not_given(say: Say, plain: LanguageMo
 
 def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) -> None:
     asked = say(["Velmar\nOstrand"])
-    message = "class city: 4 invented names are asked for, tiny gave 2 in 10 rounds; take another model"
+    message = "class city: 4 invented names are requested, tiny gave 2 in 10 rounds; use another model"
     with pytest.raises(InputError, match=message):
         names_by_model(plain, "city", 4, seed=0, known=())
     assert len(asked) == FEWEST_ROUNDS + 2
@@ -116,7 +116,9 @@ def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) ->
 def test_a_failing_chat_template_is_a_model_error(say: Say) -> None:
     say([])
     broken = tiny_language_model(chat_template="{{ raise_exception('no users here') }}", name="shy")
-    with pytest.raises(ModelError, match=r"the chat template of shy cannot ask for names: .*no users here"):
+    with pytest.raises(
+        ModelError, match=r"the chat template of shy cannot render the prompt for names: .*no users here"
+    ):
         names_by_model(broken, "city", 1, seed=0, known=())
 
 
@@ -135,11 +137,12 @@ def test_every_class_has_a_prompt(entity_class: str, say: Say, plain: LanguageMo
     assert not set("{}") & set(asked[0]["prompt"])
 
 
-def test_the_embedded_model_makes_up_the_same_names_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(invented_by_model, "MOST_TOKENS", {"chat": 30})
+def test_the_embedded_model_makes_up_the_same_names_again(
+    smollm2: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invented_by_model, "MOST_TOKENS", {"chat": 20})
     monkeypatch.setattr(invented_by_model, "SAMPLES", 2)
-    model = load_language_model("smollm2-135m-instruct", dtype="float32", device="cpu")
-    names = names_by_model(model, "city", 3, seed=0, known=())
+    names = names_by_model(smollm2, "city", 3, seed=0, known=())
     assert len({name.casefold() for name in names}) == 3
     assert all(name == " ".join(name.split()) and name[0] == name[0].upper() for name in names)
-    assert names_by_model(model, "city", 2, seed=0, known=names[:1]) == names[1:]
+    assert names_by_model(smollm2, "city", 2, seed=0, known=names[:1]) == names[1:]

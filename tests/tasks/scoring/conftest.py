@@ -4,16 +4,10 @@ from typing import Any
 
 import pytest
 
-from tasks.models import LanguageModel, load_language_model
+from tasks.models import LanguageModel
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 ORACLE = Path(__file__).parents[2] / "oracle"
-
-
-@pytest.fixture(scope="session")
-def smollm2() -> LanguageModel:
-    """The embedded model in float32 on the CPU; converted when a machine first runs this."""
-    return load_language_model("smollm2-135m-instruct", dtype="float32", device="cpu")
 
 
 @pytest.fixture(scope="session")

@@ -127,7 +127,7 @@ def test_the_bundled_questions_come_back() -> None:
     for partition in PARTITIONS:
         laid = from_questions(sample.questions(partition), partition)
         read = dynamicqa.questions_of(laid.rows, partition, "laid")
-        assert laid.left_out == ()
+        assert laid.omitted == ()
         for one, other in zip(sample.questions(partition), read, strict=True):
             assert other == replace(
                 one, question_id=other.question_id, id_source=other.id_source, source=other.source,
@@ -140,7 +140,7 @@ def test_the_bundled_questions_come_back() -> None:
 def test_the_published_questions_come_back(partition: Partition) -> None:
     read = dynamicqa.questions(PUBLISHED, partition)
     laid = from_questions(read, partition)
-    assert laid.left_out == ()
+    assert laid.omitted == ()
     again = dynamicqa.questions_of(laid.rows, partition, "laid")
     assert list(map(said, again)) == list(map(said, read))
     same = [row.cells["context"].strip() for row in read_rows(PUBLISHED / FILES[partition], partition).rows]

@@ -47,9 +47,9 @@ def test_what_makes_no_fact_is_dropped_and_counted(
         fetched = yago.facts(dump, relation_named(relation), pairs=ALL, seed=1)
     assert len(fetched.facts) == facts
     assert fetched.rejected == rejected
-    assert fetched.asked == asked
+    assert fetched.examined == asked
     (line,) = caplog.messages
-    assert line.startswith(f"relation {relation}: {facts} facts of {fetched.asked} pairs; rejected: ")
+    assert line.startswith(f"relation {relation}: {facts} facts of {fetched.examined} pairs; rejected: ")
     assert all(f"{reason} ({count})" in line for reason, count in rejected.items())
 
 
@@ -217,5 +217,5 @@ def test_a_count_that_is_none_is_an_error(dump: Dump) -> None:
     def spoil(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         return tuple({**row, "n": Literal("-1")} if "n" in row else row for row in rows)
 
-    with pytest.raises(ServiceError, match="where a count was asked for"):
+    with pytest.raises(ServiceError, match="where a count was requested"):
         yago.facts(Changed(dump, spoil), CAPITAL, pairs=5, seed=1)

@@ -24,7 +24,7 @@ def test_answers_cut_short_change_nothing_but_the_number_of_questions(
         cut_short = yago.facts(endpoint, relation_named(relation), pairs=30, seed=3)
     assert cut
     assert said(cut_short.facts) == said(whole.facts)
-    assert (cut_short.asked, cut_short.rejected) == (whole.asked, whole.rejected)
+    assert (cut_short.examined, cut_short.rejected) == (whole.examined, whole.rejected)
 
 
 @pytest.mark.parametrize("page", [2, 3, 7, 50, ALL])

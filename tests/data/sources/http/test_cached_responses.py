@@ -106,11 +106,11 @@ def test_a_failed_refresh_leaves_the_cached_response(opened: Open) -> None:
 def test_a_young_response_may_be_refreshed(opened: Open) -> None:
     with serving(says([1]), says([2]), says([3])) as server:
         session = opened(server)
-        assert session.ask({}, lasting=True).content == [1]
-        fresh = session.ask({}, lasting=True, anew=True)
+        assert session.ask({}, immutable=True).content == [1]
+        fresh = session.ask({}, immutable=True, bypass_cache=True)
         assert (fresh.content, fresh.from_cache, session.sent, session.from_cache) == ([2], False, 2, 0)
         assert session.ask({}).content == [2]
-        assert opened(server, offline=True).ask({}, anew=True).content == [2]
+        assert opened(server, offline=True).ask({}, bypass_cache=True).content == [2]
     assert len(server.asked) == 2
 
 
@@ -192,7 +192,7 @@ SOON = datetime.now(UTC) + timedelta(days=1)
 
 
 @pytest.mark.parametrize(
-    ("content", "lasting", "other", "again"),
+    ("content", "immutable", "other", "again"),
     [
         ([1], True, {"cache_ttl_days": 0}, 1),
         ([1], True, {"not_before": SOON}, 1),
@@ -204,10 +204,10 @@ SOON = datetime.now(UTC) + timedelta(days=1)
         ({"whole": False}, lambda content: content["whole"], {}, 1),
     ],
 )
-def test_a_lasting_response_never_expires(content: Any, lasting: Any, other: Any, again: int, opened: Open) -> None:
+def test_an_immutable_response_stays(content: Any, immutable: Any, other: Any, again: int, opened: Open) -> None:
     with serving(says(content)) as server:
-        opened(server).ask({}, lasting=lasting)
-        assert opened(server, **other).ask({}, lasting=lasting).content == content
+        opened(server).ask({}, immutable=immutable)
+        assert opened(server, **other).ask({}, immutable=immutable).content == content
     assert len(server.asked) == again
 
 
@@ -215,8 +215,8 @@ def test_a_lasting_response_never_expires(content: Any, lasting: Any, other: Any
 def test_a_bad_response_does_not_last(bad: Say, opened: Open) -> None:
     with serving(bad, says([1])) as server:
         with pytest.raises(ServiceError):
-            opened(server).ask({}, lasting=True, error_of=maxlag)
-        assert opened(server).ask({}, lasting=True, error_of=maxlag).content == [1]
+            opened(server).ask({}, immutable=True, error_of=maxlag)
+        assert opened(server).ask({}, immutable=True, error_of=maxlag).content == [1]
 
 
 ASKS = """

@@ -44,7 +44,7 @@ def test_requests_come_no_faster_than_the_service_allows(opened: Open) -> None:
 def test_tries_again_count_as_requests(opened: Open) -> None:
     with serving(Say(status=503)) as server:
         session = opened(server, max_requests=2)
-        with pytest.raises(ServiceBudget, match=r"has used its 2 requests.*raise `max_requests`"):
+        with pytest.raises(ServiceBudget, match=r"has spent its 2 requests.*raise `max_requests`"):
             session.ask({})
     assert len(server.asked) == 2
 
@@ -54,7 +54,9 @@ def test_a_service_that_refuses_every_request_is_left_alone(opened: Open) -> Non
         session = opened(server)
         session.ask({"q": "0"})
         for number in range(1, 5):
-            with pytest.raises(ServiceBudget, match=r"YAGO.*429 .*refuses us for now, after 4 tries; run again later"):
+            with pytest.raises(
+                ServiceBudget, match=r"YAGO.*429 .*refuses requests for now, after 4 tries; run again later"
+            ):
                 session.ask({"q": str(number)})
         assert session.ask({"q": "0"}).from_cache
     assert len(server.asked) == 5
@@ -76,7 +78,7 @@ def test_a_run_takes_no_more_minutes_than_its_budget(opened: Open, clock: Clock)
         clock.sleep(1000)
         session.ask({"q": "1"})
         clock.sleep(301)
-        with pytest.raises(ServiceBudget, match="has used its 5 minutes"):
+        with pytest.raises(ServiceBudget, match="has spent its 5 minutes"):
             session.ask({"q": "2"})
     assert len(server.asked) == 1
 

@@ -38,7 +38,7 @@ def test_the_seconds_asked_for_are_waited(opened: Open, clock: Clock, caplog: py
     with serving(Say(status=429, headers={"Retry-After": "30"}), says([1])) as server:
         opened(server).ask({})
     assert clock.slept == [30]
-    assert "YAGO asks us to wait 30 s" in caplog.text
+    assert "YAGO requires a pause of 30 s" in caplog.text
 
 
 def test_the_date_a_service_asks_for_is_waited_for(opened: Open, clock: Clock) -> None:
@@ -74,7 +74,7 @@ def test_a_wait_longer_than_the_run_may_take_ends_it(opened: Open, clock: Clock)
     with serving(Say(status=503, headers={"Retry-After": "7200"})) as server:
         session = opened(server, max_minutes=60)
         for _ in range(2):
-            with pytest.raises(ServiceBudget, match=r"again in 7[12]\d\d s, and this run has 3[56]\d\d s left"):
+            with pytest.raises(ServiceBudget, match=r"a pause of 7[12]\d\d s, and this run has 3[56]\d\d s left"):
                 session.ask({})
     assert len(server.asked) == 1
     assert clock.slept == []
@@ -171,7 +171,7 @@ def test_an_answer_that_drips_is_a_timeout(opened: Open) -> None:
 
 @pytest.mark.parametrize("said", [b'{"exception": "Operation timed out."}', b"the operation was cancelled"])
 def test_a_query_out_of_time_is_not_tried_again(said: bytes, opened: Open, clock: Clock) -> None:
-    ran_out = pytest.raises(ServiceTimeout, match=r"answers 429 .*, for the query ran out of time; ask for less")
+    ran_out = pytest.raises(ServiceTimeout, match=r"answers 429 .*: the query ran out of time; ask for less")
     with serving(Say(said, status=429), says([1])) as server, ran_out:
         opened(server).ask({})
     assert len(server.asked) == 1

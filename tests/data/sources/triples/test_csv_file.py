@@ -149,7 +149,7 @@ def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], sa
 
 def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
     other = with_cells(object_id="Q1")
-    with pytest.raises(InputError, match=r"line 4: subject_id, property_id, object_id are those of line 2; leave one"):
+    with pytest.raises(InputError, match=r"line 4: subject_id, property_id, object_id are the same as in line 2"):
         from_csv(written(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
 
 
@@ -160,20 +160,20 @@ BAD_FILES = {
     ),
     "two names": (
         b"subject_id,subj_id,property_id,object_id\nQ1,Q1,P1,Q2\n",
-        "subject_id and subj_id both say the sub",
+        "subject_id and subj_id both hold the sub",
     ),
-    "a column twice": (b"subject_id,property_id,object_id,subject_id\nQ1,P1,Q2,Q3\n", "'subject_id' is there twice"),
+    "a column twice": (b"subject_id,property_id,object_id,subject_id\nQ1,P1,Q2,Q3\n", "'subject_id' occurs twice"),
     "empty": (b"", "has no header"),
     "an empty line": (b"\n\n", "has no header"),
     "only a header": (b"subject_id,property_id,object_id\n\n", "has a header and no rows"),
     "a cell too few": (
         b"subject_id,property_id,object_id\nQ1,P1\n",
-        "line 2: 2 cells, and the header has 3, parted by",
+        "line 2: 2 cells, and the header has 3, separated by",
     ),
     "a cell too many": (b"subject_id,property_id,object_id\nQ1,P1,Q2,Q3\n", "line 2: 4 cells"),
-    "an open quote": (b'subject_id,property_id,object_id\nQ1,P1,"Q2\n', "line 2: no row of a CSV"),
-    "a quote inside": (b'subject_id,property_id,object_id\nQ1,P1,"Q"2\n', "line 2: no row of a CSV"),
-    "a huge cell": (b"subject_id,property_id,object_id\nQ1,P1," + b"Q" * 200_000, "line 2: no row of a CSV"),
+    "an open quote": (b'subject_id,property_id,object_id\nQ1,P1,"Q2\n', "line 2: is not a valid row of CSV"),
+    "a quote inside": (b'subject_id,property_id,object_id\nQ1,P1,"Q"2\n', "line 2: is not a valid row of CSV"),
+    "a huge cell": (b"subject_id,property_id,object_id\nQ1,P1," + b"Q" * 200_000, "line 2: is not a valid row of CSV"),
     "UTF-16": ("subject_id,property_id,object_id\nQ1,P1,Q2\n".encode("utf-16"), "not text in UTF-8"),
     "Latin 1": (
         "subject_id,property_id,object_id,subject\nQ1,P1,Q2,Zoë\n".encode("latin-1"),

@@ -247,7 +247,7 @@ def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
     [rejected] = written.rejected
     assert rejected.reason == reasons.PROMPT_TOO_LONG
     assert rejected.detail is not None
-    assert rejected.detail.endswith(f"and 64 to come; {small.name} reads 2048")
+    assert rejected.detail.endswith(f"and 64 of the answer; {small.name} reads 2048")
     assert rejected.reason in reasons.REASONS
     [prompts] = [one["prompts"] for one in asked]
     assert len(prompts) == 1

@@ -18,6 +18,7 @@ from tests.tasks.models.tiny import tiny_language_model
 PROMPTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]
 IDENTITIES = [(f"question {number}", "none") for number in range(len(PROMPTS))]
 NOISE = 5e-3
+REAL: dict[str, Any] = {"samples": 3, "max_new_tokens": 8}
 
 
 def _every(found: Sequence[SampledAnswers]) -> list[Answer]:
@@ -31,7 +32,7 @@ def _tokens(found: Sequence[SampledAnswers]) -> list[tuple[int, ...]]:
 def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """From now on logits are off, as they are between batches, and more than that."""
     generator = torch.Generator().manual_seed(seed)
-    for name in ("enter", "grow"):
+    for name in ("prefill", "decode"):
         exact = getattr(Slots, name)
 
         def off(self: Slots, *asked: Any, exact: Any = exact) -> torch.Tensor:
@@ -44,7 +45,7 @@ def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
 
 def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
-    settings: dict[str, Any] = {"samples": 20, "max_new_tokens": 12}
+    settings: dict[str, Any] = {"samples": 8, "max_new_tokens": 8}
     with monkeypatch.context() as patched:
         patched.setattr("tasks.scoring.generation.sample.rounding", lambda model: NOISE)
         expected = sample_answers(model, PROMPTS, IDENTITIES, **settings)
@@ -59,39 +60,39 @@ def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _tokens(sample_answers(model, PROMPTS, IDENTITIES, **settings)) != _tokens(expected)
 
 
-@pytest.mark.parametrize("batch_size", [1, 7, 64])
+@pytest.mark.parametrize("batch_size", [1, 7])
 def test_many_answers_are_the_same_in_every_batch(batch_size: int) -> None:
     model = tiny_language_model()
-    many = [f"{prompt} And {number}?" for number in range(6) for prompt in PROMPTS]
+    many = [f"{prompt} And {number}?" for number in range(2) for prompt in PROMPTS]
     names = [(prompt,) for prompt in many]
-    whole = sample_answers(model, many, names, samples=4, max_new_tokens=8, batch_size=len(many))
-    found = sample_answers(model, many[::-1], names[::-1], samples=4, max_new_tokens=8, batch_size=batch_size)
+    whole = sample_answers(model, many, names, samples=3, max_new_tokens=8, batch_size=len(many))
+    found = sample_answers(model, many[::-1], names[::-1], samples=3, max_new_tokens=8, batch_size=batch_size)
     assert _tokens(found[::-1]) == _tokens(whole)
 
 
 @pytest.fixture(scope="module")
 def prompts(smollm2: LanguageModel) -> list[tuple[int, ...]]:
-    asked = [*questions("static")[:2], *questions("temporal")[:2], *questions("disputable")[:2]]
+    asked = [questions(partition)[0] for partition in ("static", "disputable")]
     return [answer_prompt(smollm2, one.question, context).tokens for one in asked for context in (None, one.snippet)]
 
 
 @pytest.fixture(scope="module")
 def answered(smollm2: LanguageModel, prompts: list[tuple[int, ...]]) -> list[SampledAnswers]:
-    return sample_answers(smollm2, prompts, _names(prompts))
+    return sample_answers(smollm2, prompts, _names(prompts), **REAL)
 
 
 def _names(prompts: Sequence[tuple[int, ...]]) -> list[tuple[str, ...]]:
     return [(f"prompt {number}",) for number in range(len(prompts))]
 
 
-@pytest.mark.parametrize("batch_size", [1, 7, 64])
+@pytest.mark.parametrize("batch_size", [1, 7])
 def test_real_answers_are_the_same_in_every_batch_and_order(
     batch_size: int, smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
 ) -> None:
     order = random.Random(batch_size).sample(range(len(prompts)), len(prompts))
     names = _names(prompts)
     found = sample_answers(
-        smollm2, [prompts[place] for place in order], [names[place] for place in order], batch_size=batch_size
+        smollm2, [prompts[place] for place in order], [names[place] for place in order], batch_size=batch_size, **REAL
     )
     for place, one in zip(order, found, strict=True):
         expected = answered[place]
@@ -105,8 +106,8 @@ def test_real_answers_are_the_same_in_every_batch_and_order(
 def test_real_answers_have_the_probabilities_of_a_plain_pass(
     smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
 ) -> None:
-    for prompt, one in list(zip(prompts, answered, strict=True))[1::4]:
-        for answer in (one.samples[0], one.samples[5], one.greedy):
+    for prompt, one in list(zip(prompts, answered, strict=True))[1:]:
+        for answer in (one.samples[2], one.greedy):
             with torch.inference_mode():
                 logits = smollm2.model(torch.tensor([[*prompt, *answer.token_ids]]), use_cache=False).logits[0]
             log_probs = torch.log_softmax(logits[len(prompt) - 1 : -1].float(), dim=-1)

@@ -138,7 +138,7 @@ BAD = [
 @pytest.mark.parametrize("say", BAD)
 def test_what_is_no_content_is_an_error_and_not_kept(say: Say, asking: Asking) -> None:
     with serving(say, recorded("wikipedia/revisions_by_revid.json")) as server:
-        with pytest.raises(ServiceError, match="not what a wiki was asked for"):
+        with pytest.raises(ServiceError, match="not the requested answer of a wiki"):
             asking(server).wiki.contents([7])
         assert asking(server).wiki.contents([7]) == {7: TEXTS[7]}
 

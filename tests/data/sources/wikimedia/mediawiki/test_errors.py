@@ -166,6 +166,6 @@ def test_another_answer_is_an_error_and_not_cached(asking: Asking) -> None:
 
     with serving(says({"entities": {}}), says({"entities": {"Q1": {}}})) as server:
         wiki = asking(server).wiki
-        with pytest.raises(ServiceError, match=r"not what a wiki was asked for \(KeyError: 'Q1'\)"):
+        with pytest.raises(ServiceError, match=r"not the requested answer of a wiki \(KeyError: 'Q1'\)"):
             wiki.ask({"action": "wbgetentities"}, reads=reads)
         assert wiki.ask({"action": "wbgetentities"}, reads=reads).content == {"entities": {"Q1": {}}}

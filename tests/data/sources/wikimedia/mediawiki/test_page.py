@@ -132,7 +132,7 @@ BAD = [
 @pytest.mark.parametrize("say", BAD)
 def test_what_is_no_page_is_an_error_and_not_kept(say: Say, asking: Asking) -> None:
     with serving(say, page(**recorded_page())) as server:
-        with pytest.raises(ServiceError, match="not what a wiki was asked for"):
+        with pytest.raises(ServiceError, match="not the requested answer of a wiki"):
             asking(server).page("Ada Example")
         assert asking(server).page("Ada Example") is not None
 
@@ -145,7 +145,7 @@ WITH_TEXT = page(extract=TEXT, **ONE)
 
 def for_good(asking: Asking, server: FaultServer) -> Wikipedia:
     """A Wikipedia whose pages are kept for good, and whose other answers are old at once."""
-    return Wikipedia(asking(server, cache_ttl_days=0).wiki, kept_pages=True)
+    return Wikipedia(asking(server, cache_ttl_days=0).wiki, reuse_pages=True)
 
 
 def test_a_page_with_a_text_may_be_kept_for_good(asking: Asking) -> None:
@@ -224,5 +224,5 @@ def test_a_list_that_is_not_there_is_an_error(title: str, asking: Asking) -> Non
 
 @pytest.mark.parametrize("said", [["A"], [{"title": "A"}], [{"ns": 0}], [{"ns": 0, "title": 5}], "x", 5])
 def test_what_are_no_links_is_an_error(said: Any, asking: Asking) -> None:
-    with serving(page(links=said)) as server, pytest.raises(ServiceError, match="not what a wiki was asked for"):
+    with serving(page(links=said)) as server, pytest.raises(ServiceError, match="not the requested answer of a wiki"):
         asking(server).linked("List")

@@ -190,7 +190,7 @@ BAD = [
 @pytest.mark.parametrize("say", BAD)
 def test_what_is_no_history_is_an_error_and_not_kept(say: Say, asking: Asking) -> None:
     with serving(say, recorded("wikipedia/revisions_all.json")) as server:
-        with pytest.raises(ServiceError, match="not what a wiki was asked for"):
+        with pytest.raises(ServiceError, match="not the requested answer of a wiki"):
             asking(server).wiki.revisions("Ada Example")
         history = asking(server).wiki.revisions("Ada Example")
     assert history is not None

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from flows.cli.pipeline import Selected
-from flows.graph.estimate import estimate
 from flows.graph.selection import Selection
+from flows.stages.estimate import estimate
 from tests.flows.small_study import again, prepare, score, selected
 
 ENTITIES, KINDS, RELATIONS = 3, 2, 2

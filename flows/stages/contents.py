@@ -9,9 +9,9 @@ from data.errors import MissingFile
 from data.records import PARTITIONS, Fact, Partition, Question, of_row
 from data.sources.registry import QUESTION_SOURCES
 from data.storage.workspace import Workspace
-from flows.graph.build import candidates_of, role_of
 from flows.graph.graph import Graph, Node
 from flows.graph.step import StepId
+from flows.stages.build import candidates_of, role_of
 from flows.study.study import Study
 
 
@@ -75,7 +75,7 @@ class Contents:
 
     def missing(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """The steps that fetch questions of these partitions and are not done, by name."""
-        subjects = {*PARTITIONS} - {*partitions}
+        subjects: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
         if not {"static", "temporal"} & {*partitions}:  # the only ones that are fetched by relation
             subjects |= {node.id.subject for node in self.graph} - {*partitions}
         return [

@@ -1,22 +1,27 @@
 """The step that draws the report from the database."""
 
+import functools
 import importlib.metadata
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
-from data.warehouse import opened
-from flows.graph.build import Built
-from flows.graph.fetch import Fetched
+from data.storage.files import sha256_of
+from data.storage.keys import content_key
+from data.warehouse.queries import queries_digest
 from flows.graph.graph import Graph, Node
-from flows.graph.schema import schema
 from flows.graph.step import Run, Step, StepId
+from flows.stages.build import Built
+from flows.stages.fetch import Fetched
+from flows.stages.schema import schema
+from flows.stages.score import measure_states
 from flows.study.study import Study
-from reports.report import NotRun, StudyCard, queries, write_report
+from reports.card import NotRun, StudyCard
 
 VERSION = 6
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
@@ -25,9 +30,11 @@ PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", 
 def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database: Node) -> Node:
     """Adds the step."""
     not_run = tuple(
-        NotRun(node.id.subject, node.id.model, node.id.group, node.reason or "not computed yet")
+        NotRun(node.id.subject, f"{node.id.model}/{node.id.dtype}", measure, reason or "not computed yet")
         for node in graph
-        if node.id.stage == "score" and node.state != "done"
+        if node.id.stage == "score"
+        for measure, state, reason in measure_states(study, node)
+        if state != "done"
     )
     facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
     questions = {f"questions: {name}": reference for name, reference in built.questions.items()}
@@ -36,14 +43,27 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
         inputs={"database": database.output("files")}, optional={**facts, **questions},
         parameters={
             "study": study.model_dump(mode="json"),
+            "drawn by": _digest_of_reports(),
+            "queries": queries_digest(),
             "not_run": [[one.relation, one.model, one.measure, one.reason] for one in not_run],
         },
         arguments=(study, not_run),
     )  # fmt: skip
 
 
+@functools.cache
+def _digest_of_reports() -> str:
+    """The digest of the code that draws: a figure that is added or changed is drawn, without importing any here."""
+    folder = Path(str(resources.files("reports")))
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
+    return content_key({path.relative_to(folder).as_posix(): sha256_of(path) for path in files})
+
+
 def draw_report(step: Step, run: Run) -> None:
     """Draws the page, its figures and tables from the database."""
+    from data.warehouse import opened  # here, as what draws and what queries take seconds to import
+    from reports.report import queries, write_report
+
     study, not_run = step.arguments
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:  # type: ignore[attr-defined]

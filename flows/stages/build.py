@@ -8,16 +8,16 @@ from typing import Any
 import pyarrow as pa
 
 from data import catalog
-from data.dataset.questions import counted_anew
+from data.dataset.questions import with_current_counts
 from data.errors import InputError, SwaymeterError
 from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, as_row, of_row
 from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
 from data.sources.dynamicqa.rules import with_flags_across
 from data.sources.registry import QUESTION_SOURCES
 from data.storage.artifact import TableArtifact
-from flows.graph.fetch import Fetched
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Output, Run, Step, StepId
+from flows.stages.fetch import Fetched
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import decide, imported
 from tasks.contexts.entities import choose_entities, objects
@@ -187,7 +187,7 @@ def candidates_of(inputs: Mapping[str, Any], partition: Partition, *, several: b
         disputes = inputs.get(f"disputes {rest}")
         if disputes is not None:
             counted = [of_row(Dispute, row) for row in disputes.read().to_pylist()]
-            questions = counted_anew(questions, counted)
+            questions = with_current_counts(questions, counted)
         found += [question for question in questions if question.partition == partition]
     if not several:
         return found

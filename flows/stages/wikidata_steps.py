@@ -23,10 +23,10 @@ from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wembedder import Wembedder
 from data.sources.wikimedia.wikidata import Wikidata
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
-from flows.graph.access import access_for
 from flows.graph.step import Run, Step
+from flows.stages.access import access_for
 from flows.study.study import ModelPart, Study
-from tasks.contexts.disputes.of_page import RELATION, Found, disputes_of_page
+from tasks.contexts.disputes.of_page import RELATION, PageDisputes, disputes_of_page
 from tasks.contexts.wikidata.questions import Clients, questions_of_property
 
 ADVICE = (
@@ -156,10 +156,10 @@ def _embed(options: WikidataQuestions) -> Callable[[Sequence[str]], NDArray[np.f
 
 
 def _wikipedia(access: ServiceAccess) -> Wikipedia:
-    return Wikipedia(Wiki(access.session("wikipedia")), kept_pages=access.only_refreshes)
+    return Wikipedia(Wiki(access.session("wikipedia")), reuse_pages=access.only_refreshes)
 
 
-def _without_doubles(found: Found, title: str, titles: Sequence[str]) -> Found:
+def _without_doubles(found: PageDisputes, title: str, titles: Sequence[str]) -> PageDisputes:
     """What was found, unless the title redirects to a page that is listed under its own name, too."""
     pages = (*(dispute.page for dispute in found.disputes), *(rejected.part for rejected in found.rejected))
     page = next(iter(pages), title)
@@ -169,7 +169,7 @@ def _without_doubles(found: Found, title: str, titles: Sequence[str]) -> Found:
         partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,
         licence=LICENCE, detail=f"leads to {page}",
     )  # fmt: skip
-    return Found([], [doubled])
+    return PageDisputes([], [doubled])
 
 
 def _write(step: Step, role: str, records: Sequence[Any]) -> None:

@@ -18,15 +18,15 @@ from typing import Any
 
 from data.errors import UsageError
 from data.storage.workspace import Workspace
-from flows.graph.aggregate import aggregate
-from flows.graph.build import build
-from flows.graph.fetch import fetch
 from flows.graph.graph import Graph
-from flows.graph.report import report
 from flows.graph.rerun import Rerun, Reruns, read_reruns
-from flows.graph.score import score
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
+from flows.stages.aggregate import aggregate
+from flows.stages.build import build
+from flows.stages.fetch import fetch
+from flows.stages.report import report
+from flows.stages.score import score
 from flows.study.study import Study
 
 

@@ -9,12 +9,13 @@ from typing import Any
 from data.errors import SwaymeterError
 from data.records.table import Table
 from data.storage.artifact import TableArtifact
-from data.warehouse import over, schema_version, update
-from flows.graph.build import Built
-from flows.graph.fetch import Fetched
+from data.warehouse.queries import queries_digest
+from data.warehouse.schema import schema_version
 from flows.graph.graph import Graph, Node, Reference
-from flows.graph.schema import schema
 from flows.graph.step import Output, Run, Step, StepId
+from flows.stages.build import Built
+from flows.stages.fetch import Fetched
+from flows.stages.schema import schema
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.measures import MEASURES
@@ -32,7 +33,7 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     }
     statistics = graph.add(
         StepId("aggregate", "study", "statistics"), compute_statistics, outputs, version=VERSION, optional=tables,
-        parameters={"seed": study.seed}, arguments=study.seed,
+        parameters={"seed": study.seed, "queries": queries_digest()}, arguments=study.seed,
     )  # fmt: skip
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in STATISTICS]) | tables | _by_role(rest)
@@ -80,6 +81,8 @@ def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:
 
 def compute_statistics(step: Step, run: Run) -> None:
     """Computes the statistics that are missing, from the score files in place; each named query is asked once."""
+    from data.warehouse import over  # here, as pandas takes long to import
+
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
     frames: dict[str, Any] = {}
     with over(_files(step.inputs.values()), schema()) as warehouse:
@@ -92,12 +95,17 @@ def compute_statistics(step: Step, run: Run) -> None:
 
 
 def load_database(step: Step, run: Run) -> None:
-    """Loads what is done into the database, file by file; files that it holds already are left alone."""
+    """Loads what is done into the database, file by file; files that it holds already are left alone.
+
+    A database that holds other bytes than were written, or that was asked for anew, is made from nothing.
+    """
+    from data.warehouse import update
+
     artifact: Any = step.outputs["files"]
     tables = [*step.inputs.values(), *step.arguments]
-    artifact.discard()
+    fresh = step.not_before is not None or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
-    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run))
+    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
     artifact.write_manifest([path])
 
 

@@ -1,26 +1,27 @@
 """The steps that score: for each model and relation one step a pass, which yields one measure or several together."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 from data import catalog
 from data.errors import ModelError, SwaymeterError
 from data.records import Context, Query, Question, of_row
 from data.storage.keys import content_key
-from flows.graph.build import Built
-from flows.graph.graph import Graph, Node, Reference
+from flows.graph.graph import Graph, Node, Reference, State
+from flows.graph.selection import UNKNOWN_MEASURES
 from flows.graph.step import Output, Run, Spent, Step, StepId
+from flows.stages.build import Built
 from flows.study.study import ModelPart, Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS, Inputs
 from tasks.measures.passes import Pass, declaration, passes
 from tasks.models.backends import identify_language_model
+from tasks.models.identity import ModelIdentity
 
 VERSION = 1
-
-UNKNOWN = "every measure"
-"""The group of what stands for all steps about questions that are not known yet."""
+Identify = Callable[[str], ModelIdentity]
 
 
 @dataclass(frozen=True)
@@ -36,38 +37,45 @@ class Score:
 def score(graph: Graph, study: Study, built: Built) -> list[Reference]:
     """Adds the steps that score what was built; gives the score tables."""
     scores: list[Reference] = []
+    identify = cache(identify_language_model)  # every file beside the weights is looked at
     for model in study.models:
         for relation in built.queries:
             prompts = {"queries": built.queries[relation], "contexts": built.contexts[relation]}
-            scores += _passes(graph, study, model, relation, prompts)
+            scores += _passes(graph, study, model, identify, relation, prompts)
         for relation in built.questions:
-            scores += _passes(graph, study, model, relation, {"questions": built.questions[relation]})
+            scores += _passes(graph, study, model, identify, relation, {"questions": built.questions[relation]})
         for partition, node in built.waiting.items():
-            graph.wait(StepId("score", partition, UNKNOWN, "", model.name, model.dtype), node)
+            graph.wait(StepId("score", partition, UNKNOWN_MEASURES, "", model.name, model.dtype), node)
     return scores
 
 
 def _passes(
-    graph: Graph, study: Study, model: ModelPart, relation: str, prompts: Mapping[str, Reference]
+    graph: Graph, study: Study, model: ModelPart, identify: Identify, relation: str, prompts: Mapping[str, Reference]
 ) -> list[Reference]:
     """The passes over one relation, in an order in which none needs a later one."""
     made: dict[str, Reference] = {}
     for one in passes(study.requested()):
         if set(INPUTS[one.leading.about]) <= prompts.keys() and not _compares_with_itself(study, model, one):
-            node = _add(graph, study, model, relation, one, {**prompts, **made})
+            node = _add(graph, study, model, identify, relation, one, {**prompts, **made})
             made |= {name: node.output(name) for name in one.measures}
     return list(made.values())
 
 
 def _add(
-    graph: Graph, study: Study, model: ModelPart, relation: str, one: Pass, available: Mapping[str, Reference]
+    graph: Graph,
+    study: Study,
+    model: ModelPart,
+    identify: Identify,
+    relation: str,
+    one: Pass,
+    available: Mapping[str, Reference],
 ) -> Node:
     identity = StepId("score", relation, one.leading.name, "", model.name, model.dtype)
     inputs = {name: available[name] for name in (*INPUTS[one.leading.about], *one.needs)}
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     try:
         common = {
-            "model": model.name, "revision": identify_language_model(model.name).revision,
+            "model": model.name, "revision": identify(model.name).revision,
             "dtype": resolved_dtype(model), "seed": study.seed,
             "prompt": content_key(asdict(catalog.prompts())) if one.leading.about == "questions" else "",
         }  # fmt: skip
@@ -91,6 +99,16 @@ def _compares_with_itself(study: Study, model: ModelPart, one: Pass) -> bool:
         return bool(resolved_dtype(model) == study.parameters("precision")["reference"])
     except ModelError:
         return False  # the step itself is refused with the reason
+
+
+def measure_states(study: Study, node: Node) -> Iterator[tuple[str, State, str]]:
+    """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
+    together = {one.leading.name: one.measures for one in passes(study.requested())}
+    is_partial = any(check.state != "done" for check in node.checks.values())  # and not done but asked for anew
+    for name in together.get(node.id.group, (node.id.group,)):
+        check = node.checks.get(name)
+        is_done = is_partial and check is not None and check.state == "done"
+        yield (name, "done", "") if is_done else (name, node.state, node.reason)
 
 
 def resolved_dtype(model: ModelPart) -> str:

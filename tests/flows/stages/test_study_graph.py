@@ -13,7 +13,7 @@ from data.errors import UsageError
 from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
-from flows.graph.study_graph import workspace_of
+from flows.stages.study_graph import workspace_of
 from tests.flows.small_study import again, prepare, run, score, selected, small_study
 
 BY_CONTEXTS = {"persuasion", "susceptibility"}

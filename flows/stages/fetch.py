@@ -11,10 +11,10 @@ from data.records.table import Table
 from data.records.tables import FACTS, INVENTED, QUESTIONS
 from data.sources.access import ServiceAccess
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from flows.graph.access import access_for, access_for_keys
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Function, Output, Resource, Run, Step, StepId
-from flows.graph.wikidata import fetch_wikidata
+from flows.stages.access import access_for, access_for_keys
+from flows.stages.wikidata import fetch_wikidata
 from flows.study.study import Study
 from tasks.contexts.invented_names import fetch_invented_names, invented_names_key
 

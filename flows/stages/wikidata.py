@@ -22,11 +22,11 @@ from data.records import Partition, Triple, as_row, of_row
 from data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
 from data.sources.wikimedia.options import WikidataQuestions
 from data.storage.keys import content_key, drawn_first, file_digest
-from flows.graph import wikidata_steps as steps
-from flows.graph.access import access_for_keys
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.selection import DISPUTABLE
 from flows.graph.step import Output, StepId
+from flows.stages import wikidata_steps as steps
+from flows.stages.access import access_for_keys
 from flows.study.study import Study
 from tasks.models.backends import identify_language_model
 from tasks.models.identity import identify_model
