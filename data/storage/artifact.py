@@ -93,6 +93,8 @@ class TableArtifact:
                 self._compare(path, metadata)
                 made_at = datetime.fromisoformat(metadata["made_at"])
                 return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], metadata["about"])
+            except MissingFile:  # a run has just put a newer one in its place
+                continue
             except DamagedFile as error:
                 reason = str(error)
             except (KeyError, TypeError, ValueError) as error:

@@ -9,7 +9,7 @@ file of the same name are the same.
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -203,7 +203,8 @@ class _Loader:
         except duckdb.ConstraintException as error:
             raise InputError(f"a row of {table.name} is there already ({first_line(error)})") from None
         finally:
-            self._connection.unregister("incoming")
+            with suppress(duckdb.Error):  # after an error the transaction is over, and the error is what counts
+                self._connection.unregister("incoming")
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

@@ -55,6 +55,14 @@ class Runner:
 
     def run(self) -> Graph:
         """Runs until nothing is ready any more; gives the graph as it is then."""
+        try:
+            return self._walk()
+        except BaseException:
+            while self._running:  # the workspace is theirs until they have come to their ends
+                self._running.pop(self._ended.get())
+            raise
+
+    def _walk(self) -> Graph:
         graph = self._resolve()
         while True:
             if self._submit_ready(graph):
@@ -64,7 +72,9 @@ class Runner:
             ended = self._running.pop(self._ended.get())
             graph.forget(ended)
             self._unseen.add(ended.id)
-            if not self._submit_ready(graph):
+            submitted = self._submit_ready(graph)
+            computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
+            if not (submitted and computes):
                 graph = self._resolve()
                 self._unseen.clear()
 
@@ -130,4 +140,4 @@ class Runner:
 def _attempt(node: Node) -> tuple[StepId, str]:
     """A step with these inputs: with others it is tried again."""
     assert node.step is not None
-    return node.id, " ".join(artifact.key for artifact in node.step.outputs.values())
+    return node.id, node.step.key

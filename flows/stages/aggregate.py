@@ -34,13 +34,14 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     statistics = graph.add(
         StepId("aggregate", "study", "statistics"), compute_statistics, outputs, version=VERSION, optional=tables,
         parameters={"seed": study.seed, "queries": queries_digest()}, arguments=study.seed,
+        after=built.chosen.values(),
     )  # fmt: skip
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in STATISTICS]) | tables | _by_role(rest)
     annotations = _annotations(graph) if study.questions is not None else ()
     return graph.add(
         StepId("aggregate", "study", "database"), load_database, graph.workspace.database_artifact, version=VERSION,
-        optional={role: _as_file(reference) for role, reference in loaded.items()},
+        optional={role: reference.as_file() for role, reference in loaded.items()},
         parameters={"schema": schema_version(schema()), "annotations": [one.check().digest for one in annotations]},
         arguments=annotations, after=[statistics],
     )  # fmt: skip
@@ -48,12 +49,6 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
 
 def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:
     return {f"{reference.role}: {reference.node.id}": reference for reference in references}
-
-
-def _as_file(reference: Reference) -> Reference:
-    """The reference, known by its file: the database shows also what does not count for what is computed."""
-    check = reference.check
-    return Reference(reference.node, reference.role, check.path.name if check and check.path else None)
 
 
 def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
@@ -110,18 +105,19 @@ def load_database(step: Step, run: Run) -> None:
 
 
 def _files(artifacts: Iterable[Any]) -> dict[Table, list[Any]]:
-    found: dict[Table, list[Any]] = {}
+    """The file of each artifact that is done, once: a model may be named twice in what is one dtype."""
+    files: dict[Table, dict[Any, None]] = {}
     for artifact in artifacts:
         check = artifact.check()
         if check.state == "done":
-            found.setdefault(artifact.table, []).append(check.path)
-    return found
+            files.setdefault(artifact.table, {})[check.path] = None
+    return {table: list(paths) for table, paths in files.items()}
 
 
 def _runs(artifacts: Iterable[Any], run: Run) -> list[Mapping[str, Any]]:
     """A row for each file of scores: what was computed, when, with which versions."""
     rows: list[Mapping[str, Any]] = []
-    for artifact in artifacts:
+    for artifact in {artifact.key: artifact for artifact in artifacts}.values():
         if artifact.table.name not in MEASURES:
             continue
         check = artifact.check()

@@ -52,7 +52,7 @@ def build(graph: Graph, study: Study, fetched: Fetched) -> Built:
         reference = node.output("questions")
         if reference.is_usable:
             for relation in graph.remembered(reference, _relations):
-                by_relation.setdefault(relation, {})[partition] = reference
+                by_relation.setdefault(relation, {})[partition] = reference.as_file()
     return Built(
         {name: node.output("queries") for name, node in built.items()},
         {name: node.output("contexts") for name, node in built.items()},
@@ -79,7 +79,7 @@ def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Nod
     parameters = {
         "seed": study.seed, "choice": study.facts.choice, "texts": [*entry.open, *entry.closed, forms],
         "real_entities": study.facts.real_entities, "invented_entities": study.facts.invented_entities,
-        "contexts": dict(study.contexts.per_kind()),
+        "contexts": dict(study.contexts.per_kind()), "object_class": entry.object_class,
     }  # fmt: skip
     outputs = {
         "queries": Output(QUERIES, ("prompts", relation), "queries"),
@@ -94,10 +94,10 @@ def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Nod
 def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) -> Node:
     assert study.questions is not None
     identity = StepId("build", partition, "choice of questions")
-    candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition)
-    unusable = next((one.node for one in candidates if not one.is_usable), lacking)
+    candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition, [])
+    unusable = next((node for node in (*(one.node for one in candidates if not one.is_usable), *lacking)), None)
     if not any(one.is_usable for one in candidates) and unusable is not None:
-        return graph.wait(identity, unusable, after=[one.node for one in candidates])
+        return graph.wait(identity, unusable, after=[*(one.node for one in candidates), *lacking])
     annotations: list[TableArtifact] = []
     try:
         if study.questions.annotated:
@@ -112,10 +112,10 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
         "annotations": [annotation.check().digest for annotation in annotations],
     }  # fmt: skip
-    roles = {role_of(one.node, one.role): one for one in candidates}
+    roles = {role_of(one.node, one.role): one.as_file() for one in candidates}
     return graph.add(
         identity, choose, outputs, version=VERSION, optional=roles, parameters=parameters,
-        arguments=(study, tuple(annotations)), after=[lacking] if lacking is not None else [],
+        arguments=(study, tuple(annotations)), after=lacking,
     )  # fmt: skip
 
 

@@ -27,7 +27,8 @@ def estimate(graph: Graph, study: Study, selection: Selection, *, force: bool = 
     prompts, seconds, unknown = 0, 0.0, False
     for node in undone:
         yield f"{node.id}: {node.state}{f' ({node.reason})' if node.reason else ''}"
-        count = _prompts(study, node)
+        leading = node.checks.get(node.id.group)
+        count = _prompts(study, node) if force or leading is None or leading.state != "done" else 0
         rate = rates.get((node.id.model, node.id.dtype, node.id.group))
         prompts, seconds = prompts + count, seconds + count * (rate or 0.0)
         unknown = unknown or (count > 0 and rate is None)

@@ -26,13 +26,13 @@ class Fetched:
     """What the next stage builds from.
 
     facts: by relation. names: by class. candidates: of each partition the steps that may yield its questions.
-    lacking: a list that is not fetched, of partitions whose steps follow from it.
+    lacking: the lists that are not fetched, of partitions whose steps follow from them.
     """
 
     facts: Mapping[str, Reference]
     names: Mapping[str, Reference]
     candidates: Mapping[Partition, list[Reference]]
-    lacking: Mapping[Partition, Node]
+    lacking: Mapping[Partition, list[Node]]
 
 
 def fetch(graph: Graph, study: Study) -> Fetched:

@@ -32,7 +32,7 @@ from tasks.models.backends import identify_language_model
 from tasks.models.identity import identify_model
 
 VERSION = 2
-Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, Node]]
+Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]]
 
 
 def fetch_wikidata(graph: Graph, study: Study) -> Candidates:
@@ -41,17 +41,13 @@ def fetch_wikidata(graph: Graph, study: Study) -> Candidates:
     assert isinstance(options, WikidataQuestions)
     live = _Wikidata(graph, study, options)
     candidates: dict[Partition, list[Reference]] = {}
-    lacking: dict[Partition, Node] = {}
+    lacking: dict[Partition, list[Node]] = {}
     if options.needs_triples:
-        found, node = live.of_properties()
+        questions, lists = live.of_properties()
         for partition in (name for name in options.partitions if name != "disputable"):
-            candidates[partition] = found
-            if node is not None and not found:
-                lacking[partition] = node
+            candidates[partition], lacking[partition] = questions, lists
     if options.needs_disputes:
-        candidates["disputable"], node = live.of_pages()
-        if node is not None:
-            lacking["disputable"] = node
+        candidates["disputable"], lacking["disputable"] = live.of_pages()
     return {name: candidates[name] for name in options.partitions}, lacking
 
 
@@ -63,10 +59,10 @@ class _Wikidata:
 
     # ---- static and temporal questions: by property ----------------------------------------------------------------
 
-    def of_properties(self) -> tuple[list[Reference], Node | None]:
-        """The questions of each property that is listed, and a list that is not fetched."""
+    def of_properties(self) -> tuple[list[Reference], list[Node]]:
+        """The questions of each property that is listed, and the lists that are not fetched."""
         lists, wanted = self._lists(), self.options.triples.properties
-        lacking = next((one.node for one in lists if not one.is_usable), None)
+        lacking = [reference.node for reference in lists if not reference.is_usable]
         found: dict[str, list[tuple[Reference, list[Triple]]]] = {}
         for reference in lists:
             if reference.is_usable:
@@ -120,18 +116,18 @@ class _Wikidata:
 
     # ---- disputable questions: by page -----------------------------------------------------------------------------
 
-    def of_pages(self) -> tuple[list[Reference], Node | None]:
+    def of_pages(self) -> tuple[list[Reference], list[Node]]:
         """The questions and disputes of each page, and the list of pages where it is not fetched."""
         titles = self.options.disputes.pages
         if not titles:
             listed = self._pages()
             if not listed.is_usable:
-                return [], listed.node
+                return [], [listed.node]
             names = sorted(set(self.graph.remembered(listed, _titles)))
             most = self.options.disputes.max_pages or len(names)
             titles = tuple(drawn_first(names, most, self.study.seed, "pages"))
         pages = [self._disputes(title, titles) for title in titles]
-        return [reference for page in pages for reference in (self._written(page), page)], None
+        return [reference for page in pages for reference in (self._written(page), page)], []
 
     def _pages(self) -> Reference:
         outputs = {"pages": Output(PAGES, ("facts",), "pages")}

