@@ -126,7 +126,7 @@ def test_the_newest_counts_although_a_clock_was_set_back(
     assert annotate.standing(contents).agreement.counts == {"ada": {"accept": 1}}
 
 
-def test_of_a_sheet_in_which_anything_is_wrong_nothing_is_taken(contents: Contents, tmp_path: Path) -> None:
+def test_a_sheet_with_one_error_is_not_taken(contents: Contents, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="row 3, column choice: 'aksept' is not a choice"):
         judge(contents, tmp_path / "ada.csv", "ada", choosing(contents, "accept", "aksept"))
     assert not (contents.workspace.root / "annotations").exists()
@@ -218,7 +218,7 @@ def test_a_damaged_file_of_annotations_is_kept_and_an_error(contents: Contents, 
         lambda: annotate.import_(contents, tmp_path / "ada.csv", "ada", revise=True),
     ]
     for work in works:
-        with pytest.raises(DamagedFile, match="holds annotations and cannot be read; bring it back from a copy"):
+        with pytest.raises(DamagedFile, match="holds annotations and cannot be read; restore it from a copy"):
             work()
     assert file.read_bytes() == before
 
