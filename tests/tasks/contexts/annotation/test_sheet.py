@@ -157,7 +157,8 @@ def test_judgements_of_a_removed_question_are_kept() -> None:
 
 
 def test_changed_text_of_another_build_is_noticed() -> None:
-    with pytest.raises(InputError, match="row 2, column context or question or answer or other answer: was overwritten"):
+    message = "row 2, column context or question or answer or other answer: was overwritten"
+    with pytest.raises(InputError, match=message):
         read_back(sheet({"answer": "Graz"}), QUESTIONS[1:], "ada", imported_at=NOW)
 
 
