@@ -129,7 +129,7 @@ def _prompts(model: LanguageModel, asked: argparse.Namespace) -> Prompts:
         chosen += choose_questions(known, count=min(each, len(known)), seed=0).questions
     return [
         [
-            list(answer_prompt(model, question.question, question.context(condition), room=STEPS).tokens)
+            list(answer_prompt(model, question.question, question.context(condition), reserved_tokens=STEPS).tokens)
             for condition in CONDITIONS
         ]
         for question in chosen[: asked.questions]

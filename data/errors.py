@@ -11,10 +11,10 @@ SwaymeterError                exit 1  everything below; the message says what, w
 +-- DamagedFile               exit 1  a file of the workspace that cannot be read, or is not what its name says
 |   +-- MissingFile           exit 1  one that is not there yet
 +-- WorkspaceError            exit 1  a workspace that cannot be written
-|   +-- WorkspaceBusy         exit 1  another run conducts this workspace
+|   +-- WorkspaceBusy         exit 1  another run holds this workspace
 +-- ModelError                exit 1  a model that cannot be found, loaded or used
 +-- ScoreError                exit 1  a score that is not a number, with the query and context that gave it
-+-- WorkFailed                exit 1  some relations failed; the others are done
++-- WorkFailed                exit 1  some steps failed; the others are done
 """
 
 from collections.abc import Iterable
@@ -76,7 +76,7 @@ class WorkspaceError(SwaymeterError):
 
 
 class WorkspaceBusy(WorkspaceError):
-    """Another run conducts this workspace."""
+    """Another run holds this workspace."""
 
 
 class ModelError(SwaymeterError):
@@ -88,4 +88,4 @@ class ScoreError(SwaymeterError):
 
 
 class WorkFailed(SwaymeterError):
-    """Some relations failed; the others are done."""
+    """Some steps failed; the others are done."""

@@ -73,11 +73,11 @@ class _Draw:
     def name(self, patterns: tuple[str, ...]) -> str:
         """One name; its people are all of one locale and one gender, its towns of one locale."""
         parts = name_parts()
-        self._locale, self._town_locale = self._one(parts.locales), self._one(parts.town_locales)
-        self._gender = self._one(("female", "male"))
-        return unicodedata.normalize("NFC", self._filled(self._one(patterns)))
+        self._locale, self._town_locale = self._drawn_from(parts.locales), self._drawn_from(parts.town_locales)
+        self._gender = self._drawn_from(("female", "male"))
+        return unicodedata.normalize("NFC", self._filled(self._drawn_from(patterns)))
 
-    def _one(self, lines: tuple[str, ...] | str) -> str:
+    def _drawn_from(self, lines: tuple[str, ...] | str) -> str:
         return lines[self._random.integers(len(lines))]
 
     def _filled(self, line: str) -> str:
@@ -85,15 +85,15 @@ class _Draw:
 
     def _filling(self, slot: str) -> str:
         name = uncapitalised(slot)
-        found = self._drawn(name)
-        return found if name == slot else " ".join(word[:1].upper() + word[1:] for word in found.split(" "))
+        text = self._drawn(name)
+        return text if name == slot else " ".join(word[:1].upper() + word[1:] for word in text.split(" "))
 
     def _drawn(self, name: str) -> str:
         match name:
             case "digit":
-                return self._one("123456789")
+                return self._drawn_from("123456789")
             case "letter":
-                return self._one(_LETTERS)
+                return self._drawn_from(_LETTERS)
             case "first_name":
                 return self._faked(self._locale, f"first_name_{self._gender}")
             case "company_suffix":
@@ -102,7 +102,7 @@ class _Draw:
                 return self._blend(self._locale, f"last_name_{self._gender}", "last_names")
             case "town":
                 return self._blend(self._town_locale, "city", "cities")
-        return self._filled(self._one(name_parts().lines[name]))
+        return self._filled(self._drawn_from(name_parts().lines[name]))
 
     def _faker(self, locale: str) -> "Faker":
         if locale not in self._fakers:
@@ -134,7 +134,7 @@ class _Draw:
             ]
             sound = [blend for blend in joints if _is_new(blend, known)]
             if sound:
-                return self._one(tuple(sound))
+                return self._drawn_from(tuple(sound))
         raise InputError(f"{FILE}: Faker's {listed} of {locale} cannot be joined; take another locale")
 
 
@@ -144,7 +144,7 @@ def _known(locale: str, listed: str) -> frozenset[str]:
     from faker import Faker
 
     providers = Faker(locale, providers=_PROVIDERS).get_providers()
-    lists = [getattr(one, name) for one in providers for name in dir(one) if name.startswith(listed)]
+    lists = [getattr(provider, name) for provider in providers for name in dir(provider) if name.startswith(listed)]
     return frozenset(near for names in lists for name in names for near in _near(_plain(name)))
 
 

@@ -43,10 +43,10 @@ def findings(frames: Frames) -> list[Found]:
     """Sentences per model and dtype; one that says so where susceptibility, persuasion or answers were not measured."""
     known = with_empty(frames, dict.fromkeys(name for finding in FINDINGS for name in finding.queries))
     scored = sorted({model for finding in FINDINGS for model in models(known[finding.queries[0]])})
-    return [_found(model, {name: rows_of(frame, model) for name, frame in known.items()}) for model in scored]
+    return [_findings_of(model, {name: rows_of(frame, model) for name, frame in known.items()}) for model in scored]
 
 
-def _found(model: Model, frames: Frames) -> Found:
+def _findings_of(model: Model, frames: Frames) -> Found:
     sentences = (finding.sentence(model, frames) for finding in FINDINGS)
     return Found(str(model), tuple(sentence for sentence in sentences if sentence))
 
@@ -86,7 +86,7 @@ def _answers(model: Model, frames: Frames) -> str:
     words = []
     for partition in partitions(rows):
         row = records(rows[rows["partition"] == partition])[0]
-        moved = _one(frames["instances_in_short"], condition=condition, partition=partition)
+        moved = _row(frames["instances_in_short"], condition=condition, partition=partition)
         nats = f"{moved['mean']:.2f} {moved['unit']}" if moved else "no finite score"
         words.append(
             f"{_share(row['share_persuaded'])} of {row['instances']} {partition} questions "
@@ -99,7 +99,7 @@ def _answers(model: Model, frames: Frames) -> str:
 def _memorization(model: Model, frames: Frames) -> str:
     means, words = frames["memorization_in_short"], []
     for kind in _types(means):
-        row = _one(means[means["memorization_ratio"].isna()], query_type=kind)
+        row = _row(means[means["memorization_ratio"].isna()], query_type=kind)
         mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"
         count = plural(int(row["all_queries"]), f"{kind} query")
         words.append(f"{mean} over {row['queries']} of {count}{_followed(frames['followed_in_short'], kind)}")
@@ -110,7 +110,7 @@ def _followed(means: pd.DataFrame, kind: str) -> str:
     """What greedy answers followed, over all contexts before the queries of a type."""
     if means.empty or not (means["query_type"] == kind).any():
         return ""
-    rows = (_one(means, contexts=EVERY, query_type=kind, follows=name) for name in ("context", "original"))
+    rows = (_row(means, contexts=EVERY, query_type=kind, follows=name) for name in ("context", "original"))
     context, original = (100 * row.get("share_answers", 0.0) for row in rows)
     return f" (greedy answers: {context:.0f}% the context's, {original:.0f}% the original)"
 
@@ -164,7 +164,7 @@ def _types(rows: pd.DataFrame) -> list[str]:
     return [kind for kind in QUERY_HUES if len(rows) and (rows["query_type"] == kind).any()]
 
 
-def _one(rows: pd.DataFrame, **values: object) -> dict[str, Any]:
+def _row(rows: pd.DataFrame, **values: object) -> dict[str, Any]:
     """The row with these values; empty where there is none."""
     for name, value in values.items():
         rows = rows[rows[name] == value] if len(rows) else rows
@@ -181,7 +181,7 @@ def _fisher_mean(rows: pd.DataFrame) -> str:
 
 
 def _tests(frames: Frames, comparison: str, kind: str) -> str:
-    row = _one(frames["statistics_in_short"], comparison=comparison, query_type=kind)
+    row = _row(frames["statistics_in_short"], comparison=comparison, query_type=kind)
     if not row:
         return "not tested"
     tested, untestable = int(row["tested"]), int(row["untestable"])

@@ -18,7 +18,9 @@ ALPHA = 0.05
 FULL_PRECISION = frozenset({"float32", "float64"})
 SHARE = "share"
 """The unit of a share of 1, which the page shows in percent."""
-_IN_UNIT = ("mean", "low", "high", "median", "smallest", "lower_quartile", "upper_quartile", "largest")
+_IN_UNIT = (
+    "mean", "mean_a", "mean_b", "low", "high", "median", "smallest", "lower_quartile", "upper_quartile", "largest",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, order=True)
@@ -62,10 +64,10 @@ def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
     """The frame's rows of a model; all where it is about no model."""
     if "model" not in frame:
         return frame
-    kept = frame["model"] == model.name
+    selected = frame["model"] == model.name
     if "dtype" in frame:
-        kept &= frame["dtype"] == model.dtype
-    return (frame if kept.all() else frame[kept]).reset_index(drop=True)
+        selected &= frame["dtype"] == model.dtype
+    return (frame if selected.all() else frame[selected]).reset_index(drop=True)
 
 
 def with_empty(frames: Frames, queries: Iterable[str]) -> dict[str, pd.DataFrame]:

@@ -71,19 +71,19 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         (folder / part).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
     pictures = []
-    for one in drawn:
-        _log.info("drawing %s", one.name)
-        files = rendered(one)
-        (folder / "figures" / f"{one.name}.svg").write_bytes(files.svg)
-        (folder / "figures" / f"{one.name}.png").write_bytes(files.png)
-        _write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
-        pictures.append(Picture(one, files.page_svg))
+    for figure in drawn:
+        _log.info("drawing %s", figure.name)
+        files = rendered(figure)
+        (folder / "figures" / f"{figure.name}.svg").write_bytes(files.svg)
+        (folder / "figures" / f"{figure.name}.png").write_bytes(files.png)
+        _write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)
+        pictures.append(Picture(figure, files.page_svg))
     tables = [filled(table, frames) for table in TABLES.values()]
     for table in tables:
         if len(table.rows):
             _write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers = write_answers(frames, folder, card)
-    text = page(card, findings(frames), pictures, omitted, tables, _made(frames), answers=answers)
+    text = page(card, findings(frames), pictures, omitted, tables, _run_summary(frames), answers=answers)
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 
@@ -101,7 +101,7 @@ def _write_manifest(folder: Path, key: str) -> None:
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
-def _made(frames: Frames) -> Made:
+def _run_summary(frames: Frames) -> Made:
     overview = next(iter(records(frames["overview"])), {})
     return Made(overview, frames["runs_in_short"], frames["stand_ins"])
 

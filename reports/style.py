@@ -47,6 +47,7 @@ _RC = {
     "axes.titlesize": 9,
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
+    "axes.titley": 1.0,  # fixed: to find it, every draw would measure all tick labels
     "axes.labelsize": 8.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -180,17 +181,17 @@ def headed(axes: Axes, title: str, *lines: str) -> None:
 
 def plain(text: object, longest: int = 34) -> str:
     """Text that can be drawn: one line, no control characters, glyphs that the font has, cut in its middle."""
-    kept = "".join(
+    cleaned = "".join(
         " " if unicodedata.category(c) in ("Zl", "Zp", "Cc") else c
         for c in unicodedata.normalize("NFC", str(text))
         if unicodedata.category(c) not in ("Cf", "Cs")
     )
     known = _glyphs()
-    kept = "".join(c if ord(c) in known else NO_GLYPH for c in " ".join(kept.split()))
-    if len(kept) <= longest:
-        return kept
+    cleaned = "".join(c if ord(c) in known else NO_GLYPH for c in " ".join(cleaned.split()))
+    if len(cleaned) <= longest:
+        return cleaned
     head = longest // 2
-    return f"{kept[:head]}…{kept[len(kept) - (longest - 1 - head) :]}"
+    return f"{cleaned[:head]}…{cleaned[len(cleaned) - (longest - 1 - head) :]}"
 
 
 @cache

@@ -120,9 +120,9 @@ def test_make_has_the_target(target: str) -> None:
     assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE)
 
 
-def test_every_floor_of_the_house_has_its_row() -> None:
-    for floor in ("data", "tasks", "reports", "flows", "tests", "docs"):
-        assert f"[{floor}/]({floor}/)" in README
+def test_every_package_has_its_row() -> None:
+    for package in ("data", "tasks", "reports", "flows", "tests", "docs"):
+        assert f"[{package}/]({package}/)" in README
 
 
 def test_it_fits_on_a_page_and_its_picture_is_small() -> None:

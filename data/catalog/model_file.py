@@ -35,8 +35,8 @@ def models() -> Mapping[str, CatalogModel]:
 
 def _model(alias: str, entry: object) -> CatalogModel:
     known = [field for field in CatalogModel.__dataclass_fields__ if field != "alias"]
-    given = fields("models.yaml", f"aliases.{alias}", entry, known)
-    texts = {field: text("models.yaml", f"aliases.{alias}.{field}", value) for field, value in given.items()}
+    values = fields("models.yaml", f"aliases.{alias}", entry, known)
+    texts = {field: text("models.yaml", f"aliases.{alias}.{field}", value) for field, value in values.items()}
     for field in ("kind", "licence"):
         text("models.yaml", f"aliases.{alias}.{field}", texts.get(field))
     if texts["kind"] not in MODEL_KINDS:

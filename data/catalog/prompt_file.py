@@ -35,9 +35,9 @@ def prompts() -> CatalogPrompts:
         key: text("prompts.yaml", f"answers.{key}", answers.get(key)) for key in CatalogPrompts.__dataclass_fields__
     }
     for key, template in texts.items():
-        wanted = set() if key == "system" else {"question"} if "without" in key else {"question", "context"}
-        if set(re.findall(r"\{(\w*)\}", template)) != wanted:
-            raise InputError(f"prompts.yaml: answers.{key} must have the slots {sorted(wanted)} and no other")
+        slots = set() if key == "system" else {"question"} if "without" in key else {"question", "context"}
+        if set(re.findall(r"\{(\w*)\}", template)) != slots:
+            raise InputError(f"prompts.yaml: answers.{key} must have the slots {sorted(slots)} and no other")
     return CatalogPrompts(**texts)
 
 
@@ -45,10 +45,10 @@ def prompts() -> CatalogPrompts:
 def dispute_prompt() -> DisputePrompt:
     """How a model is asked for the question of a dispute; raises InputError for a prompt with other slots."""
     entries = mapping("prompts.yaml", "disputes")
-    asked = {
+    prompts = {
         key: text("prompts.yaml", f"disputes.{key}", entries.get(key)) for key in DisputePrompt.__dataclass_fields__
     }
-    for key, prompt in asked.items():
+    for key, prompt in prompts.items():
         if sorted(re.findall(r"\{(\w*)\}", prompt)) != ["answer", "page", "sentence"]:
             raise InputError(f"prompts.yaml: disputes.{key} must have the slots page, sentence and answer, each once")
-    return DisputePrompt(**asked)
+    return DisputePrompt(**prompts)

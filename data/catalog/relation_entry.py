@@ -58,18 +58,18 @@ def read_relation(name: str, entry: object) -> Relation:
     where = f"relations.{name}"
     if not _NAME.fullmatch(str(name)):
         raise InputError(f"{FILE}: {where} is not a slug of letters and digits, 64 at most")
-    given = fields(FILE, where, entry, [field for field in Relation.__dataclass_fields__ if field != "name"])
+    values = fields(FILE, where, entry, [field for field in Relation.__dataclass_fields__ if field != "name"])
     read = Relation(
         name=name,
-        wikidata=_property(f"{where}.wikidata", given.get("wikidata")),
-        yago=_iris(f"{where}.yago", given.get("yago")),
-        subject_class=_class(f"{where}.subject_class", given.get("subject_class"), ENTITY_CLASSES),
-        object_class=_class(f"{where}.object_class", given.get("object_class"), CLASSES),
-        open=_open(f"{where}.open", given.get("open")),
-        closed=_closed(f"{where}.closed", given.get("closed")),
-        contexts=_contexts(f"{where}.contexts", given.get("contexts")),
-        reverse=_direction(f"{where}.reverse", given.get("reverse", False)),
-        unit=None if given.get("unit") is None else text(FILE, f"{where}.unit", given["unit"]),
+        wikidata=_property(f"{where}.wikidata", values.get("wikidata")),
+        yago=_iris(f"{where}.yago", values.get("yago")),
+        subject_class=_class(f"{where}.subject_class", values.get("subject_class"), ENTITY_CLASSES),
+        object_class=_class(f"{where}.object_class", values.get("object_class"), CLASSES),
+        open=_open(f"{where}.open", values.get("open")),
+        closed=_closed(f"{where}.closed", values.get("closed")),
+        contexts=_contexts(f"{where}.contexts", values.get("contexts")),
+        reverse=_direction(f"{where}.reverse", values.get("reverse", False)),
+        unit=None if values.get("unit") is None else text(FILE, f"{where}.unit", values["unit"]),
     )
     if read.reverse != bool(_REVERSED_NAME.match(name)):
         raise InputError(f"{FILE}: {where}.reverse: the name of a reversed relation, and no other, begins with reverse")
@@ -138,8 +138,8 @@ def _closed(key: str, values: object) -> tuple[str, str]:
 
 
 def _contexts(key: str, entry: object) -> Mapping[str, tuple[str, ...]]:
-    given = fields(FILE, key, entry, CONTEXT_KINDS)
-    read = {kind: texts(FILE, f"{key}.{kind}", given.get(kind)) for kind in CONTEXT_KINDS}
+    values = fields(FILE, key, entry, CONTEXT_KINDS)
+    read = {kind: texts(FILE, f"{key}.{kind}", values.get(kind)) for kind in CONTEXT_KINDS}
     for kind, templates in read.items():
         for place, template in enumerate(templates):
             check_context(f"{FILE}: {key}.{kind}[{place}]", template)

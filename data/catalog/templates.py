@@ -66,11 +66,11 @@ def check_context(where: str, template: str) -> None:
 
 
 def _check(where: str, template: str, line: str, slots: Collection[str]) -> None:
-    found = sorted(_ANY_SLOT.findall(template))
-    if found != sorted(slots):
-        wanted = " and ".join(f"{slot} once" for slot in sorted(slots))
+    present = sorted(_ANY_SLOT.findall(template))
+    if present != sorted(slots):
+        expected = " and ".join(f"{slot} once" for slot in sorted(slots))
         raise InputError(
-            f"{where} must have {wanted} and no other slot, not {', '.join(found) or 'none'}: {template!r}"
+            f"{where} must have {expected} and no other slot, not {', '.join(present) or 'none'}: {template!r}"
         )
     for form, what in (
         (_ARTICLE_BEFORE, "has an article directly before a slot"),

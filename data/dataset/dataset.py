@@ -99,19 +99,19 @@ class Dataset:
 
 
 def _facts_of_workspace(root: Path) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    found = newest_files(root, FACTS)
-    return tuple(of_row(Fact, row) for row in found.rows()), found.warnings
+    newest = newest_files(root, FACTS)
+    return tuple(of_row(Fact, row) for row in newest.rows()), newest.warnings
 
 
 def _in_order(row: Fact | Question, table: Table) -> dict[str, Any]:
-    said = {column.name: getattr(row, column.name) for column in table.columns}
-    return {name: sorted(value) if isinstance(value, tuple) else value for name, value in said.items()}
+    values = {column.name: getattr(row, column.name) for column in table.columns}
+    return {name: sorted(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def _counting(table: Table) -> Callable[[Mapping[str, Any]], str]:
     names = [column.name for column in table.columns if column.counts]
 
-    def said(row: Mapping[str, Any]) -> str:
+    def counted_values(row: Mapping[str, Any]) -> str:
         return json.dumps([row[name] for name in names])
 
-    return said
+    return counted_values

@@ -21,23 +21,21 @@ from data.dataset.row_differences import (
     Value,
     knows,
     rows_difference,
-    says_the_same,
+    same_values,
 )
 from data.records import Fact, Question
 from data.records.tables import FACTS, QUESTIONS
 
 __all__ = ["FIELDS", "QUESTION_FIELDS", "Change", "Changed", "Difference", "RelationDifference", "Value", "difference"]
 
-_NOT_SAID_OF_THE_WORLD = ("relation", "id_source", "source", "licence")
-_OF_HOW_IT_WAS_MADE = (
+_PROVENANCE = ("relation", "id_source", "source", "licence")
+_CONSTRUCTION = (
     "question_id", "flags", "replacement_by", "replacement_quality", "item_revision", "page_revision", "edit_revisions",
     "list_id", "address", "retrieved_at",
 )  # fmt: skip
-FIELDS = tuple(c.name for c in FACTS.columns if c.counts and c.name not in _NOT_SAID_OF_THE_WORLD)
+FIELDS = tuple(c.name for c in FACTS.columns if c.counts and c.name not in _PROVENANCE)
 """The fields of a fact that are compared."""
-QUESTION_FIELDS = tuple(
-    c.name for c in QUESTIONS.columns if c.name not in (*_NOT_SAID_OF_THE_WORLD, *_OF_HOW_IT_WAS_MADE)
-)
+QUESTION_FIELDS = tuple(c.name for c in QUESTIONS.columns if c.name not in (*_PROVENANCE, *_CONSTRUCTION))
 """The fields of a question that are compared."""
 
 
@@ -95,7 +93,7 @@ def _any_fact(old: Fact, new: Fact) -> bool:
     return True
 
 
-_FACTS = Kind[Fact](FIELDS, _order_of_fact, _fact_identity, (says_the_same(FIELDS), _same_object, _any_fact))
+_FACTS = Kind[Fact](FIELDS, _order_of_fact, _fact_identity, (same_values(FIELDS), _same_object, _any_fact))
 
 
 def _order_of_question(question: Question) -> tuple[str, ...]:
@@ -143,5 +141,5 @@ _QUESTIONS = Kind[Question](
     QUESTION_FIELDS,
     _order_of_question,
     _question_identity,
-    (says_the_same(QUESTION_FIELDS), _same_sentence, _same_answers, _of_one_fact),
+    (same_values(QUESTION_FIELDS), _same_sentence, _same_answers, _of_one_fact),
 )

@@ -24,10 +24,10 @@ def questions_of_workspace(root: Path) -> ReadQuestions:
     Where a part (a partition, a property, a page) has several files, made from other settings, the newest counts.
     DamagedFile where a file cannot be read, InputError where one does not say what it is of.
     """
-    found = newest_files(root, QUESTIONS)
-    questions = [of_row(Question, row) for row in found.rows()]
+    newest = newest_files(root, QUESTIONS)
+    questions = [of_row(Question, row) for row in newest.rows()]
     disputes = [of_row(Dispute, row) for row in newest_files(root, DISPUTES).rows()]
-    return ReadQuestions(tuple(counted_anew(questions, disputes)), found.warnings)
+    return ReadQuestions(tuple(with_current_counts(questions, disputes)), newest.warnings)
 
 
 def is_published(folder: Path) -> bool:
@@ -44,15 +44,18 @@ def published_questions(folder: Path) -> ReadQuestions:
     return ReadQuestions(tuple(questions), warnings)
 
 
-def counted_anew(questions: Iterable[Question], disputes: Iterable[Dispute]) -> list[Question]:
+def with_current_counts(questions: Iterable[Question], disputes: Iterable[Dispute]) -> list[Question]:
     """The questions with the numbers of their disputes, which may have been counted again since they were written."""
-    counted = {(one.page, one.object, one.replacement, one.context, one.countered()): one for one in disputes}
-    made = []
+    counted = {
+        (dispute.page, dispute.object, dispute.replacement, dispute.context, dispute.countered()): dispute
+        for dispute in disputes
+    }
+    updated = []
     for question in questions:
-        said = (question.object, question.replacement, question.original_context, question.counter_memory_context)
-        found = counted.get((question.page or "", *said))
-        made.append(question if found is None else _counted(question, found))
-    return made
+        texts = (question.object, question.replacement, question.original_context, question.counter_memory_context)
+        dispute = counted.get((question.page or "", *texts))
+        updated.append(question if dispute is None else _counted(question, dispute))
+    return updated
 
 
 def _counted(question: Question, dispute: Dispute) -> Question:

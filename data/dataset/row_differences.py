@@ -89,16 +89,16 @@ def knows(rows: Iterable[Row], field: str) -> bool:
     return any(getattr(row, field) is not None for row in rows)
 
 
-def says_the_same(fields: Sequence[str]) -> Callable[[Row, Row], bool]:
+def same_values(fields: Sequence[str]) -> Callable[[Row, Row], bool]:
     """Whether two rows differ in none of the fields."""
     return lambda old, new: not _changes(old, new, fields)
 
 
 def _by_relation(rows: Sequence[Row], kind: Kind[Row]) -> Mapping[str, Sequence[Row]]:
-    found: dict[str, list[Row]] = {}
+    by_relation: dict[str, list[Row]] = {}
     for row in sorted(rows, key=kind.order):
-        found.setdefault(row.relation, []).append(row)
-    return found
+        by_relation.setdefault(row.relation, []).append(row)
+    return by_relation
 
 
 def _relation(
@@ -135,12 +135,12 @@ def _known_again(
     for alike in kind.alike:
         left, come = [], list(new)
         for row in old:
-            found = next((other for other in come if alike(row, other)), None)
-            if found is None:
+            match = next((other for other in come if alike(row, other)), None)
+            if match is None:
                 left.append(row)
             else:
-                come.remove(found)
-                pairs.append((row, found))
+                come.remove(match)
+                pairs.append((row, match))
         old, new = left, come
     return pairs, old, new
 

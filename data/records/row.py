@@ -124,7 +124,7 @@ def _sql_type(record: type, name: str, kind: Any) -> str:
         return f"{_sql_type(record, name, get_args(kind)[0])}[]"
     if get_origin(kind) is Literal:
         kind = type(get_args(kind)[0])
-    found = next((sql for base, sql in SQL.items() if isinstance(kind, type) and issubclass(kind, base)), None)
-    if found is None:
+    sql_type = next((sql for base, sql in SQL.items() if isinstance(kind, type) and issubclass(kind, base)), None)
+    if sql_type is None:
         raise TypeError(f"{record.__name__}.{name}: a column cannot be {kind}; use str, float, int, bool or a tuple")
-    return found
+    return sql_type

@@ -29,16 +29,17 @@ class ModelScores:
 class GroupTest(ModelScores):
     """A test of two groups of scores."""
 
-    comparison: Annotated[str, Meaning("relevance, familiarity, assertiveness or negation")]
-    measure: Annotated[str, Meaning("the score that is compared: persuasion or susceptibility")]
+    comparison: Annotated[str, Meaning("which groups are compared, such as relevance")]
+    measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]
     test: Annotated[str, Meaning("which test it is")]
+    unit: Annotated[str, Meaning("the unit of the means")]
     unit_of_analysis: Annotated[str, Meaning("what one row of a group is")]
     group_a: Annotated[str, Meaning("the first group")]
     group_b: Annotated[str, Meaning("the second group")]
     n_a: Annotated[int, Meaning("rows of the first group")]
     n_b: Annotated[int, Meaning("rows of the second group")]
-    mean_a: Annotated[float | None, Meaning("mean of the first group; NULL where it is empty", "nats")]
-    mean_b: Annotated[float | None, Meaning("mean of the second group; NULL where it is empty", "nats")]
+    mean_a: Annotated[float | None, Meaning("mean of the first group; NULL where it is empty")]
+    mean_b: Annotated[float | None, Meaning("mean of the second group; NULL where it is empty")]
     statistic: Annotated[float | None, Meaning("the t statistic; NULL where untestable")]
     alternative: Annotated[str, Meaning("greater (the first group's mean) or two-sided")]
     p: Annotated[float | None, Meaning("the test's p-value; NULL where untestable")]

@@ -1,8 +1,7 @@
 """What a table is: its columns with their types, meanings and units, and the rows that fit it."""
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -64,21 +63,45 @@ class Table:
         for row in rows:
             if row.keys() != names:
                 raise ValueError(f"table {self.name}: columns differ: {sorted(names ^ row.keys())}")
-        made = pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
-        made.validate(full=True)
+        arrow_table = pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
+        arrow_table.validate(full=True)
         for column in self.columns:
-            if not column.nullable and made[column.name].null_count:
+            if not column.nullable and arrow_table[column.name].null_count:
                 raise ValueError(f"table {self.name}: {column.name} may not be NULL")
-        return made
+        return arrow_table
 
 
 def table_digest(rows: "pa.Table") -> str:
     """The SHA-256 (hex) of a table's columns and values, in the order of its rows."""
-    digest = hashlib.sha256(str(rows.schema.remove_metadata()).encode())
-    for row in rows.to_pylist():
-        digest.update(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode())
-        digest.update(b"\n")
+    digest = hashlib.sha256(f"{rows.schema.remove_metadata()} {rows.num_rows}".encode())
+    for column in rows.columns:
+        for buffer in _canonical(column.combine_chunks()):
+            digest.update(buffer)
     return digest.hexdigest()
+
+
+def _canonical(column: "pa.Array") -> Iterator[Any]:
+    """Which values are there, how long they are, and what they are: equal for equal columns, however Arrow has them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    yield _bytes(column.is_valid())
+    there = column.drop_null()
+    if pa.types.is_list(column.type):
+        yield _bytes(pc.list_value_length(there))
+        yield from _canonical(there.flatten())
+    elif pa.types.is_string(column.type):
+        yield _bytes(pc.binary_length(there))
+        _, offsets, characters = there.buffers()
+        if characters is not None and len(there):
+            bounds = memoryview(offsets).cast("i")[there.offset : there.offset + len(there) + 1]
+            yield memoryview(characters)[bounds[0] : bounds[-1]]
+    else:
+        yield _bytes(there)
+
+
+def _bytes(values: "pa.Array") -> bytes:
+    return bytes(values.to_numpy(zero_copy_only=False).tobytes())
 
 
 def _arrow(sql: str) -> "pa.DataType":

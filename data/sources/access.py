@@ -11,12 +11,12 @@ from data.sources.http.session import Session
 from data.sources.http.shared import shared_session
 
 CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
-"""The services whose responses a refresh asks for anew."""
+"""The services whose responses a refresh requests again."""
 
 
 @dataclass(frozen=True)
 class ServiceAccess:
-    """How a study reaches services; sessions are opened when they are first asked for.
+    """How a study reaches services; sessions are opened at their first use.
 
     Attributes:
         downloads: the workspace's folder of downloaded files, loaded graphs and cached responses.
@@ -37,7 +37,7 @@ class ServiceAccess:
     refreshed: datetime | None = None
 
     def service(self, name: str) -> Service:
-        """The service of that key, as the study wants it."""
+        """The service of that key, with the study's settings."""
         return self.services.get(name, SERVICES[name])
 
     def address(self, service: str) -> str:
@@ -46,7 +46,7 @@ class ServiceAccess:
 
     @property
     def only_refreshes(self) -> bool:
-        """Whether only what changes daily is asked for anew, and pages that were read are kept."""
+        """Whether only what changes daily is requested again, and cached pages are used."""
         return self.refreshed is not None and self.not_before is None
 
     def session(self, service: str) -> Session:

@@ -1,7 +1,7 @@
-"""What relations the properties of Wikidata are called: work is cut into relations, and a property is one of them.
+"""Relation names of Wikidata's properties: a study's steps are per relation, and each property is a relation.
 
-The catalog's name where it knows the property; else the property's words as one word, such as `placeOfBurial`; else its
-id. What a name stands for already (a relation of the catalog, `disputable`) is no other property's.
+The catalog's name if the catalog has the property; else the property's label in camel case, such as `placeOfBurial`;
+else its id. A name that is in use (a relation of the catalog, `disputable`) is not given to another property.
 """
 
 import re
@@ -16,9 +16,9 @@ DISPUTABLE = RelationName("disputable")
 
 
 def relation_of(property_id: str | None, words: str | None = None) -> RelationName:
-    """The relation of a property. words: what the property is called in English, where that is known.
+    """The relation of a property. words: the property's English label, where that is known.
 
-    InputError where there are neither an id nor words that make a name, or the id is none.
+    InputError where the id is not valid, or is missing and the label does not give a valid name.
     """
     if property_id:
         known = _of_catalog(property_id)
@@ -29,19 +29,19 @@ def relation_of(property_id: str | None, words: str | None = None) -> RelationNa
     if name is not None and not taken:
         return name
     if not property_id:
-        raise InputError(f"{(words or '')[:60]!r} makes no relation name, which begins with a letter A to Z")
+        raise InputError(f"{(words or '')[:60]!r} is not a valid relation name: it must begin with a letter A to Z")
     return RelationName(WikidataId(property_id))
 
 
 def relations_of(listed: Iterable[tuple[WikidataId, str | None]]) -> dict[WikidataId, RelationName]:
-    """One relation for each property of a list: a property's first words count, and no two properties share a name.
+    """One relation for each property of a list: a property's first label counts, and no two properties share a name.
 
-    Those whose words make the same name are called by their ids.
+    Properties whose labels give the same name are named by their ids.
     """
     words: dict[WikidataId, str | None] = {}
-    for property_id, said in listed:
-        words[property_id] = words.get(property_id) or said
-    named = {property_id: relation_of(property_id, said) for property_id, said in words.items()}
+    for property_id, label in listed:
+        words[property_id] = words.get(property_id) or label
+    named = {property_id: relation_of(property_id, label) for property_id, label in words.items()}
     sharing: dict[str, list[WikidataId]] = defaultdict(list)
     for property_id, name in named.items():
         sharing[name.casefold()].append(property_id)

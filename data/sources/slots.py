@@ -37,19 +37,19 @@ RULES: Mapping[str, str] = MappingProxyType(
         DUPLICATE_ID: "No question before it in the file has the same index and id.",
         BROKEN_SLOT: "Every slot has its brackets, and stands apart from the letters beside it.",
         ANSWER_LEFT_IN_CONTEXT: "No form of the original answer stands in the snippet outside of its slots.",
-        REPLACEMENT_IS_ANSWER: "The counter-memory answer is no form of the original one.",
-        REPLACEMENT_IS_OTHER_ANSWER: "The counter-memory answer is no answer of another row of the same fact.",
+        REPLACEMENT_IS_ANSWER: "The counter-memory answer is not a form of the original answer.",
+        REPLACEMENT_IS_OTHER_ANSWER: "The counter-memory answer is not an answer of another row of the same fact.",
         QUESTION_CONTAINS_ANSWER: "The question does not name the original answer.",
         SUBJECT_NOT_IN_QUESTION: "The question about a property names its subject.",
         SUBJECT_IS_NOT_PAGE: "The subject of a disputed sentence is the title of its page, all of it.",
         OBJECT_NOT_AMONG_ANSWERS: "The original answer is one of the listed answers.",
         EDITS_CONTRADICT_PARTITION: "A static fact has 1 edit, a temporal one more, a disputed one a reversion.",
-        NUMBER_UNKNOWN: "Edits are counted, and a number is no nan.",
+        NUMBER_UNKNOWN: "Edits are counted, and a number is not nan.",
         MALFORMED_ID: "An id is Q and a number, and of a property P and a number.",
         DUPLICATE_QUESTION: "No other question of the file has the same words.",
     }
 )
-"""What each flag says is broken: the rule, in a sentence."""
+"""The rule that each flag reports as broken, in a sentence."""
 
 UNASKABLE = frozenset({EMPTY_ANSWER, EMPTY_REPLACEMENT, EMPTY_QUESTION, NO_SLOT, OBJECT_NOT_IN_CONTEXT, DUPLICATE_ID})
 
@@ -60,20 +60,20 @@ def fill_slot(snippet: str, answer: str) -> str:
 
 
 def replace_object(context: str, answer: str, replacement: str) -> str | None:
-    """The context with the answer's text replaced, as whole words in any case; None where it is not there."""
+    """The context with the answer's text replaced, as whole words in any case; None where it does not occur."""
     pattern = _whole_words(answer)
     return pattern.sub(lambda _: replacement, context) if answer and pattern.search(context) else None
 
 
 def places_of(text: str, name: str) -> list[tuple[int, int]]:
     """Where a name begins and ends in a text, as whole words in any case."""
-    return [found.span() for found in _whole_words(name).finditer(text)] if name else []
+    return [match.span() for match in _whole_words(name).finditer(text)] if name else []
 
 
 def snippet_of(original: str, counter_memory: str, answer: str, replacement: str) -> str | None:
-    """A snippet that gives these two contexts when its slots are filled; None where there is none.
+    """A snippet that gives these two contexts when its slots are filled; None if no snippet does.
 
-    Of several, one whose slots stand apart from letters. Where both answers are the same, every mention is a slot.
+    Of several, one whose slots do not touch letters. Where both answers are the same, every mention is a slot.
     """
     came = _paths(original, counter_memory, answer, replacement)
     here: tuple[int, int] = (len(original), len(counter_memory))
@@ -92,20 +92,20 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
 def flags_of(question: str, answers: Sequence[str], answer: str, replacement: str) -> tuple[str, ...]:
     """The names of the rules that a question breaks, whatever its context."""
     right = {form.casefold().strip() for form in (*answers, answer)} - {""}
-    asked = re.findall(r"\w+", question.casefold())
+    words = re.findall(r"\w+", question.casefold())
     return _names(
         {
             EMPTY_QUESTION: not question.strip(),
             EMPTY_ANSWER: not answer.strip(),
             EMPTY_REPLACEMENT: not replacement.strip(),
             REPLACEMENT_IS_ANSWER: replacement.casefold().strip() in right,
-            QUESTION_CONTAINS_ANSWER: _contains(asked, re.findall(r"\w+", answer.casefold())),
+            QUESTION_CONTAINS_ANSWER: _contains(words, re.findall(r"\w+", answer.casefold())),
         }
     )
 
 
 def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
-    """The names of the rules that a snippet with slots breaks; answers: every form of the original one."""
+    """The names of the rules that a snippet with slots breaks; answers: every form of the original answer."""
     around = snippet.replace(SLOT, " ")
     slot, has_slot = re.escape(SLOT), SLOT in snippet
     return _names(
@@ -139,7 +139,7 @@ _Place = tuple[int, int]
 
 
 def _paths(original: str, counter_memory: str, answer: str, replacement: str) -> Mapping[_Place, tuple[_Place, bool]]:
-    """How each pair of places in the two contexts is reached: from which pair, and whether over a slot."""
+    """How each pair of positions in the two contexts is reached: from which pair, and whether over a slot."""
     came: dict[_Place, tuple[_Place, bool]] = {}
     ahead = [((0, 0), (0, 0), False)]
     seen: set[_Place] = set()
@@ -157,7 +157,7 @@ def _paths(original: str, counter_memory: str, answer: str, replacement: str) ->
 def _steps(
     here: _Place, original: str, counter_memory: str, answer: str, replacement: str
 ) -> Iterator[tuple[_Place, bool]]:
-    """Where one may go on, the best way last: over a slot, but not one within a word, or over a letter of both."""
+    """The next pairs of positions, the best last: over a slot that is not within a word, or over a letter of both."""
     place, other = here
     slot = original.startswith(answer, place) and counter_memory.startswith(replacement, other)
     letter = original[place : place + 1] == counter_memory[other : other + 1] != ""

@@ -1,4 +1,4 @@
-"""What a source declares: the keys that a study file gives it, what its rows depend on, and how they are fetched.
+"""What a source declares: its keys in a study file, what its rows depend on, and how they are fetched.
 
 A source is one module with its options model and one `FactSource` or `QuestionSource`, named in data.sources.registry.
 Nothing outside that module asks which source a study has.
@@ -20,11 +20,11 @@ from data.sources.graph.sparql import SparqlStore
 from data.sources.http.session import Session
 
 Choice = Literal["random", "degree"]
-Way = Literal["catalog", "names", "model"]
+NameSource = Literal["catalog", "names", "model"]
 
 
 class Access(Protocol):
-    """How a source reaches services and the files that it keeps."""
+    """How a source reaches services and downloaded files."""
 
     @property
     def offline(self) -> bool:
@@ -49,7 +49,7 @@ class Graph(Protocol):
         """Its name in study files."""
 
     def identity(self) -> str:
-        """What a cache key has to know of it: its address, or the digest of its files."""
+        """Its part of a cache key: its address, or the digest of its files."""
 
     def open(self) -> SparqlStore:
         """The graph, ready to be queried."""
@@ -59,7 +59,7 @@ class FactsOptions(Options):
     """Which relations, how many real and invented entities of each, and where invented names come from."""
 
     title: ClassVar[str]
-    """What error messages call the source, such as "YAGO"."""
+    """The source's name in error messages, such as "YAGO"."""
 
     source: str
     """Where the facts come from."""
@@ -71,7 +71,7 @@ class FactsOptions(Options):
     """Invented entities of each relation."""
     choice: Choice = "random"
     """How real entities are chosen: at random, or those of the highest degree in the graph."""
-    invented: Way = "catalog"
+    invented: NameSource = "catalog"
     """What makes up invented names: the catalog's lists, a generator of names, or a language model."""
     invented_model: str | None = None
     """The language model that makes up names, where `invented` is model."""
@@ -194,7 +194,7 @@ class QuestionSource:
 
 @contextmanager
 def alternative(advice: str) -> Iterator[None]:
-    """Adds to a service's error what to do without the service; a spent budget already says what to do."""
+    """Adds to a service's error what to do without the service; the message of a spent budget already has that."""
     try:
         yield
     except ServiceBudget:

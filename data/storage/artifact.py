@@ -5,9 +5,11 @@ it was written, and it carries the wanted key. `Artifact.check` is the one defin
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -61,7 +63,7 @@ class TableArtifact:
     table: Table
     made_from: Mapping[str, Any]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The digest of everything that it is made from."""
         return content_key(self.made_from)
@@ -73,7 +75,14 @@ class TableArtifact:
 
     def files(self) -> list[Path]:
         """The files with its name and key, readable or not; after a step that ran twice there may be two."""
-        return sorted(self.folder.glob(f"{self.stem}-{'?' * CHARACTERS}.parquet"))
+        begin, end = f"{self.stem}-", ".parquet"
+        length = len(begin) + CHARACTERS + len(end)
+        try:  # a glob takes several times as long, and this is asked of every artifact
+            names = os.listdir(self.folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        found = (name for name in names if len(name) == length and name.startswith(begin) and name.endswith(end))
+        return [self.folder / name for name in sorted(found)]
 
     def check(self) -> Check:
         """Whether one of its files is as it was written; the reason names the file that is not."""
@@ -82,11 +91,14 @@ class TableArtifact:
             try:
                 metadata = verify(path)
                 self._compare(path, metadata)
+                made_at = datetime.fromisoformat(metadata["made_at"])
+                return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], metadata["about"])
+            except MissingFile:  # a run has just put a newer one in its place
+                continue
             except DamagedFile as error:
                 reason = str(error)
-                continue
-            made_at = datetime.fromisoformat(metadata["made_at"])
-            return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], metadata["about"])
+            except (KeyError, TypeError, ValueError) as error:
+                reason = f"{path} lacks metadata ({error}); remove it and run again"
         return Check("damaged", reason) if reason else Check("missing")
 
     def is_done(self) -> bool:
@@ -179,22 +191,42 @@ class FilesArtifact:
         try:
             manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
             key, files = manifest["key"], dict(manifest["files"])
+            made_at = datetime.fromisoformat(manifest["made_at"])
         except FileNotFoundError:
             return Check("missing")
         except (OSError, ValueError, KeyError, TypeError) as error:
             return Check("damaged", f"{self.manifest} cannot be read ({error}); it is made again by the next run")
         if key != self.key:
             return Check("missing")
+        if (path := self._changed(files)) is not None:
+            return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
+        return Check("done", "", key, made_at, self.manifest)
+
+    def is_as_written(self) -> bool:
+        """Whether every file holds the bytes that were written, whatever the key was."""
+        try:
+            files = dict(json.loads(self.manifest.read_text(encoding="utf-8"))["files"])
+            return all(sha256_of(self.folder / name) == digest for name, digest in files.items())
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def is_intact(self) -> bool:
+        """Whether every file of the manifest is as it was written, whatever the key."""
+        try:
+            return self._changed(dict(json.loads(self.manifest.read_text(encoding="utf-8"))["files"])) is None
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def _changed(self, files: Mapping[str, str]) -> Path | None:
+        """The first file that is not as it was written."""
         for name, digest in files.items():
             try:
                 same = sha256_of(self.folder / name) == digest
-            except OSError:
+            except (OSError, ValueError):  # a name with a NUL byte
                 same = False
             if not same:
-                path = self.folder / name
-                return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
-        made_at = datetime.fromisoformat(manifest["made_at"])
-        return Check("done", "", key, made_at, self.manifest)
+                return self.folder / name
+        return None
 
     def write_manifest(self, files: Sequence[Path]) -> None:
         """Notes the files as they are now; the last step of making them."""

@@ -97,7 +97,8 @@ def read_parquet(path: Path) -> tuple[pa.Table, dict[str, Any]]:
     _compare(path, hashlib.sha256(content).hexdigest())
     metadata = _metadata(path, io.BytesIO(content))
     try:
-        return pq.read_table(pa.BufferReader(content)).replace_schema_metadata(None), metadata
+        with pq.ParquetFile(pa.BufferReader(content)) as file:  # read_table would import pyarrow.dataset and pandas
+            return file.read().replace_schema_metadata(None), metadata
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(path, error) from None
 

@@ -107,7 +107,7 @@ class Workspace:
         """WorkspaceError where the folder is a workspace of another version of this layout."""
         try:
             layout = json.loads((self.root / "workspace.json").read_text(encoding="utf-8"))["layout"]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             layout = None if any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")) else LAYOUT
         except (OSError, ValueError, KeyError, TypeError):
             layout = None
@@ -141,18 +141,20 @@ class Workspace:
     def _failure(self, step: str) -> Path:
         return self.root / "failures" / f"{slug(step)}-{content_key({'step': step})[:CHARACTERS]}.json"
 
-    def note_failure(self, step: str, reason: str, detail: str = "") -> None:
-        """Notes why a step failed, for `status`."""
+    def note_failure(self, step: str, key: str, reason: str, detail: str = "") -> None:
+        """Notes why a step failed with these inputs, for `status`; key: of its outputs."""
+        note = {"step": step, "key": key, "reason": reason, "detail": detail}
         with written_whole(self._failure(step)) as temporary:
-            temporary.write_text(json.dumps({"step": step, "reason": reason, "detail": detail}), encoding="utf-8")
+            temporary.write_text(json.dumps(note), encoding="utf-8")
 
     def forget_failure(self, step: str) -> None:
         """Forgets the failure of a step that is done now."""
         self._failure(step).unlink(missing_ok=True)
 
-    def failure_reason(self, step: str) -> str | None:
-        """Why a step failed the last time; None where nothing is noted."""
+    def failure_reason(self, step: str, key: str) -> str | None:
+        """Why a step failed the last time with these inputs; None where nothing is noted."""
         try:
-            return str(json.loads(self._failure(step).read_text(encoding="utf-8"))["reason"])
+            note = json.loads(self._failure(step).read_text(encoding="utf-8"))
+            return str(note["reason"]) if note["key"] == key else None
         except (OSError, ValueError, KeyError, TypeError):
             return None

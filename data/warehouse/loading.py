@@ -9,7 +9,7 @@ file of the same name are the same.
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -123,20 +123,20 @@ class _Loader:
 
     def bring_up_to(self, files: Mapping[Table, Sequence[Path]], runs: Sequence[Mapping[str, Any]], key: str) -> None:
         """Removes the rows of files that are not in `files`, loads those that are only there."""
-        wanted = {os.path.relpath(path, self._folder): (table, path) for table in files for path in files[table]}
+        expected = {os.path.relpath(path, self._folder): (table, path) for table in files for path in files[table]}
         loaded = self._connection.execute('SELECT file, "table", file_id FROM files').fetchall()
         with self._whole():
             for file, name, number in loaded:
-                if file not in wanted:
+                if file not in expected:
                     self._remove(self._schema.by_name[name], number)
             self._connection.execute("DELETE FROM about")
             self._connection.execute("DELETE FROM runs")
         # After a commit, since an index keeps the keys of removed rows until then.
-        new = sorted(wanted.keys() - {file for file, *_ in loaded})
+        new = sorted(expected.keys() - {file for file, *_ in loaded})
         first = 1 + max((number for *_, number in loaded), default=0)
         with self._whole():
             for number, file in enumerate(new, first):
-                table, path = wanted[file]
+                table, path = expected[file]
                 self._load(table, path, number)
                 self._insert_rows(FILES, [{"file_id": number, "file": file, "table": table.name}])
             self._insert_rows(RUNS, runs)
@@ -172,8 +172,8 @@ class _Loader:
             origins = [(*same.values(), footer.num_rows)]
         else:
             source = selected(table, [path], SHARED)
-            found = self._connection.execute(f"SELECT {names}, count(*) FROM ({source}) GROUP BY ALL ORDER BY ALL")
-            origins = found.fetchall()
+            result = self._connection.execute(f"SELECT {names}, count(*) FROM ({source}) GROUP BY ALL ORDER BY ALL")
+            origins = result.fetchall()
         (first,) = self._connection.execute("SELECT coalesce(max(origin_id), 0) + 1 FROM origins").fetchall()[0]
         entries = [
             {"origin_id": first + place, "file_id": number, "table": table.name, "rows": count}
@@ -203,7 +203,8 @@ class _Loader:
         except duckdb.ConstraintException as error:
             raise InputError(f"a row of {table.name} is there already ({first_line(error)})") from None
         finally:
-            self._connection.unregister("incoming")
+            with suppress(duckdb.Error):  # after an error the transaction is over, and the error is what counts
+                self._connection.unregister("incoming")
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

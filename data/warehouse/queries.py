@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from data.named import Registry
+from data.storage.keys import content_key
 
 _UNIT = re.compile(r"^-- unit: (\w+) = (.+)$", re.MULTILINE)
 _VIEW = re.compile(r"^-- view$", re.MULTILINE)
@@ -46,3 +47,8 @@ def _bundled() -> list[NamedQuery]:
 
 QUERIES: Registry[NamedQuery] = Registry("query", _bundled())
 """The named queries: the files of data/warehouse/sql, and what extensions add."""
+
+
+def queries_digest() -> str:
+    """A digest of the texts of all named queries, those of extensions included."""
+    return content_key({name: query.sql for name, query in QUERIES.items()})

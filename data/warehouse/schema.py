@@ -73,9 +73,9 @@ class Schema:
 
     def statements(self) -> Iterator[str]:
         """What makes an empty database but for its views: tables, keys and comments, in order."""
-        for made in self.by_name.values():
-            yield from _created(made)
-        yield self.scored([made for made in self.tables if not is_large(made)], origins=True)
+        for declared in self.by_name.values():
+            yield from _created(declared)
+        yield self.scored([declared for declared in self.tables if not is_large(declared)], origins=True)
 
     @property
     def views(self) -> list[NamedQuery]:
@@ -100,7 +100,7 @@ class Schema:
         parts = [counted.format(shared)] if origins else []
         parts += [
             f"SELECT {literal(name)} AS measure, {shared}, count(*) AS stored FROM {quoted(name)} GROUP BY ALL"
-            for name in (made.name for made in tables if holds_scores(made))
+            for name in (table.name for table in tables if holds_scores(table))
         ]
         return f"CREATE VIEW scored AS {' UNION ALL '.join(parts)}"
 
@@ -114,11 +114,11 @@ def describe(tables: Sequence[Table]) -> str:
     """Every table with its columns, their meaning and unit, and every named query, as Markdown."""
     schema = Schema(tuple(tables))
     lines: list[str] = []
-    for made in schema.by_name.values():
-        key = f" Its key is {', '.join(f'`{name}`' for name in made.key)}." if made.key else ""
-        lines += [f"## {made.name}", "", f"A row is {made.row}.{key}", ""]
+    for declared in schema.by_name.values():
+        key = f" Its key is {', '.join(f'`{name}`' for name in declared.key)}." if declared.key else ""
+        lines += [f"## {declared.name}", "", f"A row is {declared.row}.{key}", ""]
         lines += ["| column | type | meaning | unit | may be NULL |", "| --- | --- | --- | --- | --- |"]
-        for c in made.columns:
+        for c in declared.columns:
             cells = (f"`{c.name}`", c.type, c.meaning, c.unit, "yes" if c.nullable else "")
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
@@ -127,40 +127,40 @@ def describe(tables: Sequence[Table]) -> str:
     return "\n".join([*lines, ""])
 
 
-def holds_scores(made: Table) -> bool:
+def holds_scores(table: Table) -> bool:
     """Whether its rows say where a score comes from."""
-    return {c.name for c in SHARED} <= {c.name for c in made.columns}
+    return {c.name for c in SHARED} <= {c.name for c in table.columns}
 
 
-def is_large(made: Table) -> bool:
+def is_large(table: Table) -> bool:
     """Whether it has a row a prompt."""
-    return holds_scores(made) and not made.key
+    return holds_scores(table) and not table.key
 
 
-def rows_table(made: Table) -> str:
+def rows_table(table: Table) -> str:
     """The name of the database's table that the rows are loaded into."""
-    return f"{made.name}_rows" if is_large(made) else made.name
+    return f"{table.name}_rows" if is_large(table) else table.name
 
 
-def own_columns(made: Table) -> tuple[Column, ...]:
+def own_columns(table: Table) -> tuple[Column, ...]:
     """The columns that are stored in every row."""
-    shared = {c.name for c in SHARED} if is_large(made) else set()
-    return tuple(c for c in made.columns if c.name not in shared)
+    shared = {c.name for c in SHARED} if is_large(table) else set()
+    return tuple(c for c in table.columns if c.name not in shared)
 
 
-def _created(made: Table) -> Iterator[str]:
-    loaded = made not in (ABOUT, FILES, ORIGINS)
-    stored = (*own_columns(made), *([ORIGIN_ID if is_large(made) else FILE_ID] if loaded else []))
+def _created(table: Table) -> Iterator[str]:
+    loaded = table not in (ABOUT, FILES, ORIGINS)
+    stored = (*own_columns(table), *([ORIGIN_ID if is_large(table) else FILE_ID] if loaded else []))
     columns = [f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in stored]
-    if made.key:
-        columns.append(f"PRIMARY KEY ({', '.join(map(quoted, made.key))})")
-    yield f"CREATE TABLE {quoted(rows_table(made))} ({', '.join(columns)})"
-    kind, name = ("VIEW" if is_large(made) else "TABLE"), quoted(made.name)
-    if is_large(made):
-        names = ", ".join(quoted(c.name) for c in made.columns)
-        yield f"CREATE VIEW {name} AS SELECT {names} FROM {quoted(rows_table(made))} JOIN origins USING (origin_id)"
-    yield f"COMMENT ON {kind} {name} IS {literal(f'A row is {made.row}.')}"
-    for c in made.columns:
+    if table.key:
+        columns.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")
+    yield f"CREATE TABLE {quoted(rows_table(table))} ({', '.join(columns)})"
+    kind, name = ("VIEW" if is_large(table) else "TABLE"), quoted(table.name)
+    if is_large(table):
+        names = ", ".join(quoted(c.name) for c in table.columns)
+        yield f"CREATE VIEW {name} AS SELECT {names} FROM {quoted(rows_table(table))} JOIN origins USING (origin_id)"
+    yield f"COMMENT ON {kind} {name} IS {literal(f'A row is {table.row}.')}"
+    for c in table.columns:
         meaning = f"{c.meaning} ({c.unit})" if c.unit else c.meaning
         yield f"COMMENT ON COLUMN {name}.{quoted(c.name)} IS {literal(meaning)}"
 

@@ -24,11 +24,11 @@ def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
     """
     try:
         footer = pq.read_metadata(path)
-        found = footer.schema.to_arrow_schema()
+        schema = footer.schema.to_arrow_schema()
     except (OSError, pa.ArrowException) as error:
         raise DamagedFile(f"{path} cannot be read ({first_line(error)}); remove it and run again") from None
-    wanted = table.schema
-    if {field.name: field.type for field in found} != {field.name: field.type for field in wanted}:
+    expected = table.schema
+    if {field.name: field.type for field in schema} != {field.name: field.type for field in expected}:
         raise DamagedFile(f"{path} does not hold table {table.name}; remove it and run again")
     for column in table.columns:
         if not column.nullable and not column.type.endswith("[]") and (nulls := _nulls(footer, column.name)):

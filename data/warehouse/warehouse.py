@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import duckdb
-import pandas as pd
 import pyarrow as pa
 
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
@@ -16,7 +16,9 @@ from data.warehouse.queries import NamedQuery
 from data.warehouse.schema import Schema, holds_scores, literal, quoted
 from data.warehouse.sources import NOT_FINITE, checked_footer, first_line, selected
 
-_PANDAS_TYPES = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+if TYPE_CHECKING:
+    import pandas as pd
+
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",  # read and made offline: what is not there must not be fetched
     "memory_limit": "1GB",  # more spills to the disk
@@ -32,7 +34,7 @@ class Warehouse:
         self._connection = connection
         self._schema = schema
 
-    def frame(self, name: str) -> pd.DataFrame:
+    def frame(self, name: str) -> "pd.DataFrame":
         """The answer to a named query.
 
         Column types follow from the table, not from whether a NULL happens to be there: BIGINT is Int64, BOOLEAN is
@@ -49,6 +51,8 @@ class Warehouse:
             UnknownName: no query has that name.
             InputError: a score of a file that is read in place is not finite.
         """
+        import pandas as pd  # here, as it takes long to import, and to know the schema needs none of it
+
         query = self._schema.queries[name]
         try:
             rows: pa.Table = self._connection.sql(query.sql).to_arrow_table()
@@ -56,7 +60,8 @@ class Warehouse:
             if NOT_FINITE in str(error):
                 raise InputError(first_line(error).removeprefix("Invalid Input Error: ")) from None
             raise
-        answer: pd.DataFrame = rows.to_pandas(types_mapper=_PANDAS_TYPES.get)
+        types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+        answer: pd.DataFrame = rows.to_pandas(types_mapper=types.get)
         units = self._units(query)
         answer.attrs["units"] = {column: units[column] for column in answer.columns if column in units}
         return answer
@@ -66,16 +71,18 @@ class Warehouse:
 
         A name that has different units in two tables has none here, and no unit at all in one.
         """
-        found: dict[str, set[str]] = {}
+        units_of: dict[str, set[str]] = {}
         for name in self._tables_of(query):
             if read := self._schema.by_name.get(name):
-                units = {column.name: column.unit for column in read.columns}
+                column_units = {column.name: column.unit for column in read.columns}
             else:
                 view = self._schema.queries.get(name)
-                units = self._units(view) if view else {}
-            for column, unit in units.items():
-                found.setdefault(column, set()).add(unit)
-        passed = {column: next(iter(units)) for column, units in found.items() if len(units) == 1}
+                column_units = self._units(view) if view else {}
+            for column, unit in column_units.items():
+                units_of.setdefault(column, set()).add(unit)
+        passed = {
+            column: next(iter(column_units)) for column, column_units in units_of.items() if len(column_units) == 1
+        }
         return {column: unit for column, unit in {**passed, **query.units}.items() if unit}
 
     def _tables_of(self, query: NamedQuery) -> set[str]:

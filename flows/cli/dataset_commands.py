@@ -78,8 +78,8 @@ def export_questions(
 
     contents = Selected.of(study, workspace, relation).contents
     exported = export_questions(contents, folder, force=force, incomplete=incomplete)
-    for left_out in exported.left_out:
-        warn(f"left out, for {left_out.why}: {left_out.question.question!r}")
+    for omitted in exported.omitted:
+        warn(f"left out, for {omitted.why}: {omitted.question.question!r}")
     counts = ", ".join(f"{count} {partition}" for partition, count in exported.questions.items())
     print_line(f"{folder}: {counts} questions")
 

@@ -12,13 +12,13 @@ from data.errors import UnknownName
 from data.storage.workspace import Workspace
 from flows.cli.status import StatusRow
 from flows.cli.terminal import TerminalProgress
-from flows.graph.contents import Contents
-from flows.graph.estimate import estimate
 from flows.graph.graph import Graph, Node
-from flows.graph.score import measure_states
 from flows.graph.selection import DISPUTABLE, Selection
 from flows.graph.step import STAGES, Stage
-from flows.graph.study_graph import reruns_of, study_graph, workspace_of
+from flows.stages.contents import Contents
+from flows.stages.estimate import estimate
+from flows.stages.score import measure_states
+from flows.stages.study_graph import reruns_of, study_graph, workspace_of
 from flows.study.models import check_models
 from flows.study.reading import read_study
 from flows.study.study import Study
@@ -63,8 +63,9 @@ class Selected:
         known = {node.id.subject for node in self.graph if node.id.stage == "build"}
         if any(node.state != "done" for node in self.graph if node.id.subject in ("static", "temporal")):
             known |= {*catalog.relations(), DISPUTABLE}
-        known |= {node.id.subject for node in self.graph if node.id.stage == "fetch" and node.id.group != "triples"}
-        return sorted(known - {"static", "temporal", "study"})
+        known |= {node.id.subject for node in self.graph if node.id.stage == "fetch"}
+        classes = {node.id.subject for node in self.graph if node.id.group == "invented names"}
+        return sorted(known - classes - {"static", "temporal", "triples", "study"})
 
     @cached_property
     def graph(self) -> Graph:
@@ -115,8 +116,13 @@ class Selected:
                 )  # fmt: skip
         if state.is_completed():
             return None
-        if state.is_crashed() or state.data is not None:
+        if state.is_crashed():
             state.result()  # raises what ended the flow
+        if state.data is not None and isinstance(raised := state.result(raise_on_failure=False), BaseException):
+            raise raised
+        graph = study_graph(self.study, self.workspace)
+        refused = (node for node in graph if node.id in selection.of(graph) and node.state == "failed")
+        progress.failures |= {str(node.id): node.reason for node in refused}  # also what was never begun
         return state.message or f"{name} failed"
 
     def _stages(self, name: str) -> Selection:
@@ -137,7 +143,7 @@ class Selected:
             )
         chosen = {
             node.id.subject: check.rows
-            for node in study_graph(self.study, self.workspace)
+            for node in (study_graph(self.study, self.workspace) if self.study.questions else ())
             for role, check in node.checks.items()
             if node.id.group == "choice of questions" and role == "questions" and check.state == "done"
         }

@@ -30,7 +30,7 @@ class StatusRow:
     @property
     def name(self) -> str:
         """The step in one line."""
-        return " x ".join(filter(None, (self.stage, self.model, self.subject, self.measure)))
+        return " · ".join(filter(None, (self.stage, self.model, self.subject, self.measure)))
 
 
 def listed(rows: Sequence[StatusRow]) -> list[StatusRow]:

@@ -15,7 +15,7 @@ from data.records import Annotation, Partition, Question, as_row
 from data.records.tables import ANNOTATIONS
 from data.sources.http.printable import printable
 from data.storage.workspace import Workspace
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 from tasks.contexts.annotation.agreement import Agreement, agreement
 from tasks.contexts.annotation.judging import (
     annotator_name,
@@ -189,7 +189,7 @@ def _questions(contents: Contents, partitions: Sequence[Partition]) -> tuple[lis
     if errors and not questions:
         raise next(iter(errors.values()))
     unread = (f"partition {partition}: {error}" for partition, error in errors.items())
-    return questions, (*unread, *contents.missing())
+    return questions, (*unread, *contents.missing([name for name in partitions if name not in errors]))
 
 
 def _too_long(question: Question, columns: Sequence[str]) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 from data import catalog
 from data.errors import UsageError
 from data.records import Partition
-from data.sources.dynamicqa.export import LeftOut, write_questions
+from data.sources.dynamicqa.export import OmittedQuestion, write_questions
 from data.sources.dynamicqa.layout import FILES
 from data.sources.graph.qec import write_qec
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ExportedQuestions:
     """How many questions were written, by partition, and those that the layout has no place for."""
 
     questions: dict[Partition, int]
-    left_out: tuple[LeftOut, ...]
+    omitted: tuple[OmittedQuestion, ...]
 
 
 def export(contents: Contents, file: Path, *, force: bool) -> ExportedFacts:
@@ -36,11 +36,11 @@ def export(contents: Contents, file: Path, *, force: bool) -> ExportedFacts:
         DamagedFile: The facts are not fetched yet, or cannot be read.
         InputError: YAGO has a predicate for none of the relations.
     """
-    if contents.study.facts is None:
+    facts = contents.facts()
+    if not facts:
         raise UsageError(f"the study {contents.study.name} uses no facts, so there is nothing to export")
     if file.exists() and not force:
         raise UsageError(f"{file} exists; name another file, or write over it with --force")
-    facts = contents.facts()
     of_relation = {relation: contents.names(relation) for relation in facts}
     without = write_qec(file, facts, of_relation, catalog.relations())
     return ExportedFacts({name: len(rows) for name, rows in facts.items() if name not in without}, without)
@@ -66,7 +66,7 @@ def export_questions(contents: Contents, folder: Path, *, force: bool, incomplet
             "`swaymeter fetch` again, or write those that are there with --incomplete"
         )
     questions = [question for partition in contents.partitions for question in contents.chosen(partition)]
-    left_out = write_questions(folder, questions)
-    written = [question for question in questions if question not in {row.question for row in left_out}]
+    omitted = write_questions(folder, questions)
+    written = [question for question in questions if question not in {row.question for row in omitted}]
     counts = {name: sum(question.partition == name for question in written) for name in contents.partitions}
-    return ExportedQuestions(counts, left_out)
+    return ExportedQuestions(counts, omitted)

@@ -8,7 +8,7 @@ from data.errors import UsageError
 from data.sources.graph.predicates import predicates
 from data.sources.http.shared import close_sessions
 from data.sources.registry import FACT_SOURCES
-from flows.graph.contents import Contents
+from flows.stages.contents import Contents
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
-import os
+import logging
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from prefect import flow
@@ -12,15 +14,17 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
 from data.sources.http.shared import close_sessions
-from flows.execution.progress import progress
+from flows.execution.progress import progress, report_within
 from flows.execution.runner import AT_ONCE, Runner
 from flows.execution.task import step_task
-from flows.graph.graph import Graph
+from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step
-from flows.graph.study_graph import reruns_of, study_graph, workspace_of
+from flows.stages.study_graph import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
+
+log = logging.getLogger(__name__)
 
 QUICKSTART = "flows/studies/quickstart.yaml"
 
@@ -77,8 +81,6 @@ def run_study(
     refresh: bool = False,
 ) -> Graph:
     """Runs the selected steps of a study in this process; to be called inside a Prefect flow. Gives the graph then."""
-    if offline:
-        os.environ["HF_HUB_OFFLINE"] = "1"
     chosen = read_study(name)
     workspace = workspace_of(chosen, folder)
     memory: dict[Any, Any] = {}
@@ -87,8 +89,8 @@ def run_study(
         return study_graph(chosen, workspace, memory)
 
     def submit(step: Step) -> Any:
-        name, watcher = str(step.id), progress()
-        run = Run(workspace.root, offline, lambda done, total: watcher.within(step.id.stage, name, done, total))
+        name = str(step.id)
+        run = Run(workspace.root, offline, partial(report_within, step.id.stage, name))
         future = step_task.with_options(name=step.id.stage).submit(name, quote(step), quote(run))
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
@@ -115,8 +117,10 @@ def _request(workspace: Any, selection: Selection, *, force: bool, refresh: bool
     file = reruns_of(workspace)
     requests = read_reruns(file)
     for wanted, kind in ((force, "force"), (refresh, "refresh")):
-        known = any(one.kind == kind and one.selection == selection.as_json() for one in requests)
-        if wanted and not known:
+        known = next((one for one in requests if one.kind == kind and one.selection == selection.as_json()), None)
+        if wanted and known:
+            log.warning("this run goes on with the --%s of %s: what was made since is kept", kind, f"{known.since:%c}")
+        elif wanted:
             requests.append(Rerun(datetime.now(UTC), kind, selection.as_json()))  # type: ignore[arg-type]
     write_reruns(file, requests)
 
@@ -125,7 +129,8 @@ def _settle(workspace: Any, graph: Graph) -> None:
     """Removes the requests of which everything is made again."""
     open_requests = []
     for request in graph.reruns.requests:
-        matching = [node for node in graph if graph.reruns.matches(request, node.id)]
+        selected = Selection.from_json(request.selection).of(graph)
+        matching = [node for node in graph if node.id in selected and graph.reruns.matches(request, node.id)]
         if any(node.state != "done" for node in matching):
             open_requests.append(request)
     write_reruns(reruns_of(workspace), open_requests)
@@ -133,10 +138,25 @@ def _settle(workspace: Any, graph: Graph) -> None:
 
 def _outcome(graph: Graph, selection: Selection) -> State[Any]:
     selected = selection.of(graph)
-    undone = [node for node in graph if node.id in selected and node.state != "done"]
+    nodes = [graph.nodes[identity] for identity in selected]
+    read = {other.id for node in nodes for other in (*node.inputs, *node.after)}
+    undone = [
+        node
+        for node in graph
+        if (node.id in selected and node.state != "done") or (node.id in read and node.state == "damaged")
+    ]
     if not undone:
         return Completed(message=f"{len(selected)} steps are done")
     failed = [node for node in undone if node.state != "blocked"] or undone
     rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in undone]
     create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
-    return Failed(message="; ".join(f"{node.id}: {node.reason or node.state}" for node in failed))
+    return Failed(message="; ".join(_by_reason(failed)))
+
+
+def _by_reason(nodes: list[Node]) -> Iterator[str]:
+    """Each reason once, with the first step that it is the reason of, and how many more there are."""
+    names: dict[str, list[str]] = {}
+    for node in nodes:
+        names.setdefault(node.reason or node.state, []).append(str(node.id))
+    for reason, (first, *more) in names.items():
+        yield f"{first}{f' and {len(more)} more' if more else ''}: {reason}"

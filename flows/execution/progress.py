@@ -52,3 +52,8 @@ def report_to(progress: Progress) -> None:
 def progress() -> Progress:
     """Whoever is told."""
     return _progress
+
+
+def report_within(stage: str, name: str, done: int, total: int) -> None:
+    """Tells it how far a step is; in a process where nobody asked to be told, nothing."""
+    _progress.within(stage, name, done, total)

@@ -55,6 +55,14 @@ class Runner:
 
     def run(self) -> Graph:
         """Runs until nothing is ready any more; gives the graph as it is then."""
+        try:
+            return self._walk()
+        except BaseException:
+            while self._running:  # the workspace is theirs until they have come to their ends
+                self._running.pop(self._ended.get())
+            raise
+
+    def _walk(self) -> Graph:
         graph = self._resolve()
         while True:
             if self._submit_ready(graph):
@@ -64,7 +72,9 @@ class Runner:
             ended = self._running.pop(self._ended.get())
             graph.forget(ended)
             self._unseen.add(ended.id)
-            if not self._submit_ready(graph):
+            submitted = self._submit_ready(graph)
+            computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
+            if not (submitted and computes):
                 graph = self._resolve()
                 self._unseen.clear()
 
@@ -107,10 +117,10 @@ class Runner:
         )
 
     def _pending(self, graph: Graph, selected: set[StepId]) -> set[StepId]:
-        """The steps that run, will run, or wait for one that does."""
+        """The steps that run, will run, or wait for one that does: also those whose outputs may be out of date then."""
         pending = {*self._running, *self._unseen}
         for node in graph:  # inputs come first
-            waits = node.state != "done" and any(one.id in pending for one in (*node.inputs, *node.after))
+            waits = any(one.id in pending for one in (*node.inputs, *node.after))
             if node.id in selected and (waits or self._is_to_run(node)):
                 pending.add(node.id)
         return pending
@@ -119,7 +129,8 @@ class Runner:
         totals: dict[str, int] = {}
         attempted = {identity for identity, _ in self._attempted}
         for node in graph:
-            if node.id in selected and (node.id in attempted or node.state not in ("done", "blocked")):
+            is_open = node.step is not None and node.state != "done"
+            if node.id in selected and (node.id in attempted or is_open):
                 totals[node.id.stage] = totals.get(node.id.stage, 0) + 1
         if totals != self._totals:
             self._progress.plan(totals)
@@ -129,4 +140,4 @@ class Runner:
 def _attempt(node: Node) -> tuple[StepId, str]:
     """A step with these inputs: with others it is tried again."""
     assert node.step is not None
-    return node.id, " ".join(artifact.key for artifact in node.step.outputs.values())
+    return node.id, node.step.key

@@ -5,6 +5,7 @@ flow takes a persisted result past the workspace. So no result is persisted, not
 """
 
 import logging
+import os
 import traceback
 from contextlib import suppress
 from typing import Any
@@ -30,23 +31,25 @@ def run_step(step: Step, run: Run) -> State[Any]:
     What we raise on purpose does not pass by itself; anything else may, and is tried again.
     """
     name, workspace = str(step.id), Workspace(run.workspace)
+    if run.offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"
     try:
         spent = step.function(step, run)
     except SwaymeterError as error:
-        _note(workspace, name, str(error))
+        _note(workspace, step, str(error))
         return Failed(message=str(error))
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        _note(workspace, name, reason, detail=traceback.format_exc())
+        _note(workspace, step, reason, detail=traceback.format_exc())
         log.debug("%s", name, exc_info=True)
         return Failed(name=TRANSIENT, message=reason)
     workspace.forget_failure(name)
     return Completed(message=name, data=spent)
 
 
-def _note(workspace: Workspace, name: str, reason: str, detail: str = "") -> None:
+def _note(workspace: Workspace, step: Step, reason: str, detail: str = "") -> None:
     with suppress(SwaymeterError):  # a full disk must not hide the reason that is being noted
-        workspace.note_failure(name, reason, detail)
+        workspace.note_failure(str(step.id), step.key, reason, detail)
 
 
 def _may_pass(task: object, task_run: object, state: State[Any]) -> bool:

@@ -1,5 +1,4 @@
-"""The graph of a study: which steps it has, what each needs and makes, and how each stands.
+"""What a graph of steps is: steps with their ids, artifacts with their states, reruns and selections.
 
-`study_graph` lists the steps; a module each lists those of a stage. Nothing here runs a step, and nothing imports
-Prefect: `status`, `--dry-run` and the runner are queries on the same graph.
+Nothing here knows which steps a study has (flows.stages does), runs a step, or imports Prefect.
 """

@@ -47,6 +47,11 @@ class Reference:
         check = self.check
         return check is not None and check.state == "done"
 
+    def as_file(self) -> "Reference":
+        """The same output, known by its file: also a change of columns that do not count makes it another input."""
+        check = self.check
+        return Reference(self.node, self.role, check.path.name if check and check.path else None)
+
     def read(self) -> pa.Table:
         """The rows of a table; DamagedFile where they are not as they were written."""
         assert isinstance(self.artifact, TableArtifact)
@@ -154,10 +159,14 @@ class Graph:
         self.nodes[identity] = node
         return node
 
-    def wait(self, identity: StepId, lacking: Node) -> Node:
-        """Adds what stands for all steps that follow from the content of a node that is not done."""
-        blocker = lacking.blocked_by or lacking.id
-        node = Node(identity, "blocked", f"waits for {blocker}", blocker, inputs=(lacking,))
+    def wait(self, identity: StepId, lacking: Node, *, after: Iterable[Node] = ()) -> Node:
+        """Adds what stands for all steps that follow from the content of a node that is not done.
+
+        Where any of several will do, `after` has them all.
+        """
+        blocker, others = lacking.blocked_by or lacking.id, tuple(after)
+        inputs = () if others else (lacking,)
+        node = Node(identity, "blocked", f"waits for {blocker}", blocker, inputs=inputs, after=others)
         self.nodes[identity] = node
         return node
 
@@ -191,10 +200,9 @@ class Graph:
         since = max((when for when in (node.step.not_before, node.step.refreshed) if when), default=None)
         old = since is not None and any(c.made_at is not None and c.made_at < since for c in node.checks.values())
         wrong = next((check for check in node.checks.values() if check.state != "done"), None)
-        noted = self.workspace.failure_reason(str(node.id))
         if wrong is None and not old:
             node.state, node.reason = "done", ""
-        elif noted is not None:
+        elif (noted := self.workspace.failure_reason(str(node.id), node.step.key)) is not None:
             node.state, node.reason = "failed", noted
         elif wrong is not None:
             node.state, node.reason = wrong.state, wrong.reason
@@ -209,13 +217,13 @@ class Graph:
         return check
 
 
-def upstream(nodes: Iterable[Node]) -> set[StepId]:
-    """The nodes and all whose outputs they need."""
+def upstream(nodes: Iterable[Node], also: Callable[[Node], Iterable[Node]] = lambda node: ()) -> set[StepId]:
+    """The nodes and all whose outputs they need; also: what else a node reads where it is there."""
     found: set[StepId] = set()
     stack = list(nodes)
     while stack:
         node = stack.pop()
         if node.id not in found:
             found.add(node.id)
-            stack += node.inputs
+            stack += (*node.inputs, *also(node))
     return found

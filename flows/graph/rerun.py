@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from data.storage.files import written_whole
 from flows.graph.step import StepId
@@ -49,10 +49,17 @@ def read_reruns(file: Path) -> list[Rerun]:
     """The requests that a file holds and that have not expired."""
     try:
         listed = json.loads(file.read_text(encoding="utf-8"))
-        found = [Rerun(datetime.fromisoformat(one["since"]), one["kind"], one["selection"]) for one in listed]
+        requests = [_request(values) for values in listed]
+        return [request for request in requests if datetime.now(UTC) - request.since < EXPIRES]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    return [one for one in found if datetime.now(UTC) - one.since < EXPIRES]
+
+
+def _request(values: dict[str, Any]) -> Rerun:
+    selection = values["selection"]
+    if values["kind"] not in get_args(Kind) or selection.keys() != {"relations", "models", "measures", "stages"}:
+        raise ValueError("not a request")
+    return Rerun(datetime.fromisoformat(values["since"]), values["kind"], selection)
 
 
 def write_reruns(file: Path, requests: list[Rerun]) -> None:

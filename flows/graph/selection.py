@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from flows.graph.graph import Graph, upstream
+from flows.graph.graph import Graph, Node, upstream
 from flows.graph.step import STAGES, Stage, StepId
 from tasks.measures import MEASURES
 
@@ -61,8 +61,13 @@ class Selection:
             ends = [node for node in matching if node.id.stage not in ("aggregate", "report")]
             if self.models or self.measures:  # then facts are not fetched for their own sake
                 ends = [node for node in ends if node.id.stage == "score"] or ends
-            selected = upstream(ends) | {identity for identity in selected if identity.stage in ("aggregate", "report")}
+            of_study = {identity for identity in selected if identity.stage in ("aggregate", "report")}
+            selected = upstream(ends, self._candidates) | of_study
         return {identity for identity in selected if identity.stage in self.stages}
+
+    def _candidates(self, node: Node) -> list[Node]:
+        """The fetched questions that a choice is made from, of the selected relations."""
+        return [other for other in node.after if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
 
     def as_json(self) -> dict[str, Any]:
         """The selection as plain values."""

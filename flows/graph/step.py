@@ -86,6 +86,11 @@ class Step:
     not_before: datetime | None = None
     refreshed: datetime | None = None
 
+    @property
+    def key(self) -> str:
+        """The keys of its outputs: it is another one with other inputs."""
+        return " ".join(artifact.key for artifact in self.outputs.values())
+
     def table(self, role: str) -> TableArtifact:
         """One of the tables that it makes, or reads."""
         artifact = self.outputs.get(role) or self.inputs[role]

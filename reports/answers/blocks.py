@@ -89,24 +89,24 @@ class _Answers:
 
 def options(frames: Mapping[str, pd.DataFrame]) -> Options:
     """See Options."""
-    asked = frames["questions_to_read"]
+    questions = frames["questions_to_read"]
     return Options(
         tuple(str(model) for model, _ in by_model(frames["answers_to_read"])),
-        tuple(partitions(asked)),
-        tuple(sorted(set(asked["relation"].astype(str)))),
-        len(asked),
+        tuple(partitions(questions)),
+        tuple(sorted(set(questions["relation"].astype(str)))),
+        len(questions),
     )
 
 
 def blocks(frames: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
     """Every block, made one after another; InputError where an answer's question is not there."""
-    asked = sorted(
+    questions = sorted(
         records(frames["questions_to_read"]), key=lambda row: (row["question"].casefold(), row["question_id"])
     )
-    place = {row["question_id"]: at for at, row in enumerate(asked)}
-    listed = {name: [row[name] for row in asked] for name in _LISTED}
+    place = {row["question_id"]: at for at, row in enumerate(questions)}
+    listed = {name: [row[name] for row in questions] for name in _LISTED}
     yield _block("index", {"shard": SHARD, "models": options(frames).models, "questions": listed})
-    yield from _shards("texts", [_present(row, _TEXTS) for row in asked])
+    yield from _shards("texts", [_present(row, _TEXTS) for row in questions])
     scores = frames["answers_of_questions"]
     scored = dict(by_model(scores))
     for number, (model, rows) in enumerate(by_model(frames["answers_to_read"])):
@@ -116,7 +116,7 @@ def blocks(frames: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
 def sealed(value: object) -> Markup:
     """The value as JSON in which nothing can end a script element or be taken for markup."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(_MARKUP.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    return Markup(_MARKUP.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def _of_model(number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapping[str, int]) -> Iterator[Block]:
@@ -131,7 +131,10 @@ def _of_model(number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapp
     yield _block(f"scores-{number}", _columns(order, place, scores))
     yield from _shards(
         f"answers-{number}",
-        [{"answers": _conditions(answers[one], scores[one]), "stand_ins": stand_ins[one]} for one in order],
+        [
+            {"answers": _conditions(answers[question_id], scores[question_id]), "stand_ins": stand_ins[question_id]}
+            for question_id in order
+        ],
     )
 
 
@@ -146,35 +149,35 @@ def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
 
 def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, _Answers]]:
     """A model's answers by question and condition."""
-    found: dict[str, dict[str, _Answers]] = defaultdict(dict)
+    by_question: dict[str, dict[str, _Answers]] = defaultdict(dict)
     columns = ("question_id", "condition", "sample", "answer_group", "text", "log_probability", "finished")
     for question, condition, sample, group, text, log_probability, finished in zip(
         *(rows[name].tolist() for name in columns), strict=True
     ):
-        answers = found[question].setdefault(condition, _Answers(None, []))
+        answers = by_question[question].setdefault(condition, _Answers(None, []))
         answer = _Answer(text, round(log_probability, 2), bool(finished))
         if pd.isna(sample):
             answers.greedy = answer
         else:
             answers.samples.append(_Sample(None if pd.isna(group) else group, answer))
-    return found
+    return by_question
 
 
 def _scores_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     """A model's scores by question and condition, those that were measured."""
-    found: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
-        found[row["question_id"]][row["condition"]] = _present(row, _SCORES)
-    return found
+        by_question[row["question_id"]][row["condition"]] = _present(row, _SCORES)
+    return by_question
 
 
 def _stand_ins_of(rows: pd.DataFrame) -> dict[str, list[str]]:
     """What stood in for what, by question."""
-    found: dict[str, list[str]] = defaultdict(list)
-    said = rows[["question_id", "stand_in"]].dropna().drop_duplicates()
-    for question, stand_in in zip(said["question_id"], said["stand_in"], strict=True):
-        found[question].append(stand_in)
-    return found
+    by_question: dict[str, list[str]] = defaultdict(list)
+    rows_with_stand_in = rows[["question_id", "stand_in"]].dropna().drop_duplicates()
+    for question, stand_in in zip(rows_with_stand_in["question_id"], rows_with_stand_in["stand_in"], strict=True):
+        by_question[question].append(stand_in)
+    return by_question
 
 
 def _columns(
@@ -218,8 +221,8 @@ def _groups(samples: Sequence[_Sample]) -> list[list[Any]]:
 
 def _present(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """The values that are there, as JSON has them."""
-    found = {name: _plain(row[name]) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: _plain(row[name]) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _plain(value: Any) -> str | float | bool | None:

@@ -17,8 +17,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     every = frames["answer_set_of_queries"]
     if every.empty:
         return None
-    found = finite(every.assign(score=every[MEASURE], error=float("nan")), "score", "susceptibility", "mass")
-    rows = found.rows
+    finite_rows = finite(every.assign(score=every[MEASURE], error=float("nan")), "score", "susceptibility", "mass")
+    rows = finite_rows.rows
     if rows.empty:
         return None
     correlations, means = frames["correlations"], sorted_means(frames["means_beside_susceptibility"], MEASURE)
@@ -30,7 +30,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"equal. The whole set has a mean probability of {masses(frames['measures_in_short'])}: the score says nothing "
         f"of the rest. {model}; n = {len(rows)} queries in {relations} relation{'' if relations == 1 else 's'}, "
         f"{span(rows['answers'].min(), rows['answers'].max())} answers a set, "
-        f"{contexts_of(rows)}{correlation_note(correlations)}{found.note('queries')}"
+        f"{contexts_of(rows)}{correlation_note(correlations)}{finite_rows.note('queries')}"
     )
     alt = (
         f"Scatter plots of answer-set susceptibility against first-token susceptibility, both in nats, for {model}, "
@@ -45,8 +45,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 def masses(measures: pd.DataFrame) -> str:
     """The mean probability of the whole answer set, by query type, in words."""
-    found = measures[measures["measure"] == "mass"].set_index("query_type")["mean"]
-    return ", ".join(f"{found[kind]:.2f} for {kind} queries" for kind in QUERY_HUES if kind in found)
+    rows_of_mass = measures[measures["measure"] == "mass"].set_index("query_type")["mean"]
+    return ", ".join(f"{rows_of_mass[kind]:.2f} for {kind} queries" for kind in QUERY_HUES if kind in rows_of_mass)
 
 
 FIGURE = Figure(

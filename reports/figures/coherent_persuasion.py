@@ -23,7 +23,7 @@ def persuasion_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame
     values there are points only.
     """
     names = list(data["partition"].cat.categories)
-    found = {row["partition"]: row for row in records(means)}
+    result = {row["partition"]: row for row in records(means)}
     for at, name in enumerate(names):
         values = np.sort(data.loc[data["partition"] == name, "coherent_persuasion"].to_numpy(dtype=float))
         hue = PARTITION_HUES.get(str(name), MUTED)
@@ -32,7 +32,7 @@ def persuasion_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame
                 body.set(facecolor=hue, edgecolor=hue, alpha=0.25)
         beside, dense = at + np.random.default_rng(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
         axes.plot(beside, values, "o", color=hue, markersize=2.2, alpha=0.8, markeredgewidth=0, rasterized=dense)
-        if row := found.get(name):
+        if row := result.get(name):
             across = at + 0.28
             axes.plot([across, across], [row["low"], row["high"]], color=hue, linewidth=2.4, solid_capstyle="butt")
             axes.plot([across], [row["mean"]], "D", color=hue, markersize=5.5, markeredgecolor=INK, markeredgewidth=0.8)
@@ -46,15 +46,15 @@ def persuasion_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame
 def draw(model: Model, frames: Frames) -> Drawing | None:
     """The instances of a model, partition by partition."""
     instances = frames["instances"]
-    found = finite(instances, "coherent_persuasion")
-    rows = found.rows
+    means_of_partitions = finite(instances, "coherent_persuasion")
+    rows = means_of_partitions.rows
     if rows.empty:
         return None
     caption = (
         "Each point is a question with a context, a violin their density, a diamond their mean with its 95% "
         f"bootstrap interval; higher up the context moved the sampled answers further. {model}; n = {len(rows)} "
         f"instances of {rows['question_id'].nunique()} questions, by partition under each "
-        f"violin.{found.note('instances')}"
+        f"violin.{means_of_partitions.note('instances')}"
     )
     means = _sorted(frames["instances_in_short"])
     words = "; ".join(f"{row['condition']}, {row['partition']} {row['mean']:.2f}" for row in records(means))

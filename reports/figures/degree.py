@@ -87,8 +87,8 @@ def spearman(correlations: pd.DataFrame, degree: str, query_type: str) -> str:
     """Spearman's rho over all real entities in words; empty where none was computed."""
     if correlations.empty:
         return ""
-    kept = (correlations["measure_a"] == f"log_{degree}") & (correlations["query_type"] == query_type)
-    for row in records(correlations[kept & (correlations["relation"] == "all")]):
+    selected = (correlations["measure_a"] == f"log_{degree}") & (correlations["query_type"] == query_type)
+    for row in records(correlations[selected & (correlations["relation"] == "all")]):
         if pd.isna(row["spearman"]):
             return f"no correlation (n = {int(row['n'])})"
         return f"Spearman's rho {row['spearman']:.2f} (n = {int(row['n'])}, p = {row['spearman_p']:.2g})"

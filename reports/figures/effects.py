@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import ALPHA, Frames, Model, is_null, numbers
+from reports.frames import ALPHA, Frames, Model, is_null, numbers, units
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
 SHOWN = (
@@ -66,8 +66,8 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
     if rows.empty or not drawable(rows).any():
         return None
     rows = rows.assign(effect_size=numbers(rows["effect_size"]), significant=significant(rows))
-    kept = rows[drawable(rows)]
-    order = kept.assign(second=kept["query_type"] == "closed").sort_values(
+    drawn = rows[drawable(rows)]
+    order = drawn.assign(second=drawn["query_type"] == "closed").sort_values(
         ["second", "effect_size", "relation"], ascending=[True, False, True]
     )
     relations = list(dict.fromkeys(order["relation"]))
@@ -77,37 +77,38 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
         .drop(columns=["rank", "significant"])
         .reset_index(drop=True)
     )
+    table.attrs["units"] = units(rows)
     untestable = int((~is_null(rows["untestable"])).sum())
-    odd = len(rows) - len(kept) - untestable
-    first, second, measure = (kept[name].iloc[0] for name in ("group_a", "group_b", "measure"))
-    unit = rows.attrs.get("units", {}).get("mean_a", "nats")
-    sided = "two-sided" if (kept["alternative"] == "two-sided").all() else "one-sided"
+    odd = len(rows) - len(drawn) - untestable
+    first, second, measure = (drawn[name].iloc[0] for name in ("group_a", "group_b", "measure"))
+    unit = str(rows["unit"].iloc[0])
+    sided = "two-sided" if (drawn["alternative"] == "two-sided").all() else "one-sided"
     words = "; ".join(
         f"{kind} {int(part['significant'].sum())} of {len(part)} significant"
         for kind in QUERY_HUES
-        if not (part := kept[kept["query_type"] == kind]).empty
+        if not (part := drawn[drawn["query_type"] == kind]).empty
     )
     caption = (
         f"Right of the zero line, the mean {measure} in {unit} is larger for {first} than for {second}; a diamond is "
-        f"significant ({sided} {kept['test'].iloc[0]} test, p < {ALPHA} after Benjamini-Hochberg over relations), a "
-        f"tick is not. {model}; n = {len(kept)} tests in {len(relations)} relations ({words}), {_sizes(kept)} rows a "
+        f"significant ({sided} {drawn['test'].iloc[0]} test, p < {ALPHA} after Benjamini-Hochberg over relations), a "
+        f"tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations ({words}), {_sizes(drawn)} rows a "
         f"test; untestable: {untestable}. Sorted by the open queries' "
         f"d.{f' {odd} of {len(rows)} tests gave no finite effect size and are not drawn.' if odd else ''}"
     )
     alt = (
         f"Forest plot of Cohen's d of {measure}, {first} against {second}, for {model}: {words}; d from "
-        f"{kept['effect_size'].min():.2f} to {kept['effect_size'].max():.2f}, zero line drawn."
+        f"{drawn['effect_size'].min():.2f} to {drawn['effect_size'].max():.2f}, zero line drawn."
     )
-    return Drawing(caption, alt, table, table[list(SHOWN)], partial(_paint, kept, relations))
+    return Drawing(caption, alt, table, table[list(SHOWN)], partial(_paint, drawn, relations))
 
 
-def _sizes(kept: pd.DataFrame) -> str:
-    sizes = kept["n_a"].astype(int) + kept["n_b"].astype(int)
+def _sizes(drawn: pd.DataFrame) -> str:
+    sizes = drawn["n_a"].astype(int) + drawn["n_b"].astype(int)
     return f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
 
 
-def _paint(kept: pd.DataFrame, relations: list[str]) -> Canvas:
-    data = kept.assign(relation=pd.Categorical(kept["relation"], categories=relations, ordered=True))
+def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
+    data = drawn.assign(relation=pd.Categorical(drawn["relation"], categories=relations, ordered=True))
     types = [kind for kind in QUERY_HUES if (data["query_type"] == kind).any()]
     canvas, grid = blank(
         1, len(types), 1.5 + (0.22 if len(relations) <= 40 else 0.16) * len(relations), share_x=True, share_y=True

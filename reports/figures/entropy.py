@@ -57,8 +57,8 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
     if frames["instances"].empty:
         return None
     data = frames["instances"].rename(columns={f"semantic_entropy_{when}": "entropy"})
-    found = finite(data, "entropy", "coherent_persuasion")
-    rows = found.rows
+    result = finite(data, "entropy", "coherent_persuasion")
+    rows = result.rows
     if rows.empty:
         return None
     counts = rows["outcome"].value_counts()
@@ -68,7 +68,7 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
         "greedy answer became the context's); hollow square: stubborn (the same answer as without, not the "
         f"context's); dot: neither. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} "
         f"questions, {counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} "
-        f"stubborn.{_asides(rows)}{found.note('instances')}"
+        f"stubborn.{_asides(rows)}{result.note('instances')}"
     )
     alt = (
         f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats, for {model}: "

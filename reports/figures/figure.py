@@ -76,9 +76,9 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
     drawn: list[Drawn] = []
     omitted: list[Omitted] = []
     for figure in figures:
-        found = _drawn(figure, frames)
-        drawn += found
-        if not found and figure.expected(frames):
+        drawings = _drawn(figure, frames)
+        drawn += drawings
+        if not drawings and figure.expected(frames):
             omitted.append(Omitted(figure.question, "the study holds no scores that this figure can be drawn from"))
     return drawn, omitted
 
@@ -86,12 +86,12 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
     known = with_empty(frames, figure.queries)
     stand_ins = with_empty(frames, ["stand_ins"])["stand_ins"]
-    found = []
+    drawings = []
     for model in sorted({model for frame in known.values() for model in models(frame)}):
         drawing = figure.draw(model, {name: rows_of(frame, model) for name, frame in known.items()})
         if drawing is not None:
-            found.append(Drawn(figure, model, drawing, _stand_in(stand_ins, model, figure.measures)))
-    return found
+            drawings.append(Drawn(figure, model, drawing, _stand_in(stand_ins, model, figure.measures)))
+    return drawings
 
 
 def _stand_in(stand_ins: pd.DataFrame, model: Model, measures: tuple[str, ...]) -> str:

@@ -17,8 +17,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         return None
     measure = measured(every)
     error = numbers(every["fisher_standard_error"]) if measure == "fisher" else np.nan
-    found = finite(every.assign(score=numbers(every[measure]), error=error), "score", "susceptibility")
-    rows = found.rows
+    result = finite(every.assign(score=numbers(every[measure]), error=error), "score", "susceptibility")
+    rows = result.rows
     if rows.empty:
         return None
     correlations, means = frames["correlations"], sorted_means(frames["means_beside_susceptibility"], measure)
@@ -32,7 +32,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"queries. {scale}Fisher susceptibility is in {unit}: "
         f"values of different models are not comparable, only the order of a model's queries is. {model}; n = "
         f"{len(rows)} queries in {relations} relation{'' if relations == 1 else 's'}, "
-        f"{contexts_of(rows)}{correlation_note(correlations)}{found.note('queries')}"
+        f"{contexts_of(rows)}{correlation_note(correlations)}{result.note('queries')}"
     )
     alt = (
         f"Scatter plots of Fisher susceptibility ({unit}) against susceptibility in nats for {model}, open and closed "

@@ -28,9 +28,9 @@ def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) 
     alpha = 0.45 if len(single) <= 40 else 0.2
     across = np.tile([*range(len(FOLLOWS)), np.nan], len(single))
     axes.plot(across, single.to_numpy(dtype=float).ravel(), "-o", color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)
-    found, labels = {row["follows"]: row for row in records(means)}, []
+    result, labels = {row["follows"]: row for row in records(means)}, []
     for at, (name, words) in enumerate(FOLLOWS.items()):
-        row = found.get(name, dict.fromkeys(("mean", "low", "high"), np.nan) | {"share_answers": 0.0})
+        row = result.get(name, dict.fromkeys(("mean", "low", "high"), np.nan) | {"share_answers": 0.0})
         axes.plot([at, at], [row["low"], row["high"]], color=hue, linewidth=2.6, solid_capstyle="butt")
         axes.plot([at], [row["mean"]], "D", color=hue, markersize=7, markeredgecolor=INK, markeredgewidth=0.8)
         labels.append(f"{words}\n{100 * row['share_answers']:.0f}%")
@@ -74,9 +74,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 def _sorted(means: pd.DataFrame) -> pd.DataFrame:
     """The rows by context, query type and answer, each in its fixed order."""
     orders = {"contexts": CONTEXTS, "query_type": tuple(QUERY_HUES), "follows": tuple(FOLLOWS)}
-    kept = means[means["follows"].isin(FOLLOWS)].assign(greedy_answer=lambda rows: rows["follows"].map(FOLLOWS))
-    kept = kept.sort_values(list(orders), key=lambda column: column.map(orders[str(column.name)].index))
-    return kept.reset_index(drop=True)
+    selected = means[means["follows"].isin(FOLLOWS)].assign(greedy_answer=lambda rows: rows["follows"].map(FOLLOWS))
+    selected = selected.sort_values(list(orders), key=lambda column: column.map(orders[str(column.name)].index))
+    return selected.reset_index(drop=True)
 
 
 def _paint(data: pd.DataFrame, means: pd.DataFrame) -> Canvas:

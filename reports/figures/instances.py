@@ -9,8 +9,8 @@ CONTEXTS = tuple(condition for condition in CONDITIONS if condition != "none")
 
 def present(rows: pd.DataFrame, column: str, order: tuple[str, ...]) -> list[str]:
     """The values of `order` that occur in a column, in that order; then any others, sorted."""
-    found = set(rows[column].astype(str)) if len(rows) else set()
-    return [value for value in order if value in found] + sorted(found - set(order))
+    values = set(rows[column].astype(str)) if len(rows) else set()
+    return [value for value in order if value in values] + sorted(values - set(order))
 
 
 def partitions(rows: pd.DataFrame) -> list[str]:

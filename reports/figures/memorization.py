@@ -36,9 +36,9 @@ def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.Da
     """
     hue = QUERY_HUES[str(fifths["query_type"].iloc[0])]
     fifth = np.digitize(numbers(data["memorization_ratio"]), _EDGES)
-    found, labels = {row["memorization_ratio"]: row for row in records(fifths)}, []
+    result, labels = {row["memorization_ratio"]: row for row in records(fifths)}, []
     for at, name in enumerate(_FIFTHS):
-        row = found.get(name, {"queries": 0, "share_queries": 0.0})
+        row = result.get(name, {"queries": 0, "share_queries": 0.0})
         if row["queries"] >= FEWEST:
             axes.bxp(
                 [{part: row[column] for part, column in _BOX.items()}],
@@ -73,16 +73,16 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     # Names of fifths sort like their ratios; open sorts after closed and stands before it.
     fifths = fifths.sort_values(["query_type", "memorization_ratio"], ascending=[False, True])
     defined = finite(every, "memorization_ratio")
-    found = finite(defined.rows, "susceptibility")
-    relations = found.rows["relation"].nunique()
+    result = finite(defined.rows, "susceptibility")
+    relations = result.rows["relation"].nunique()
     caption = (
         "A query's memorization ratio is n(original) / (n(original) + n(context's)): which of the two the greedy "
         "answer is, counted over the contexts that state another answer about the query's entity. A box is the middle "
         "half of the queries in a fifth of the ratio, the line in it their median, whiskers from the 5th to the 95th "
         f"percentile (dots where there are under {FEWEST}); below it the fifth's share and number of queries. {model}; "
-        f"n = {len(found.rows)} queries in {relations} relation{'' if relations == 1 else 's'}. {defined.missing} of "
+        f"n = {len(result.rows)} queries in {relations} relation{'' if relations == 1 else 's'}. {defined.missing} of "
         f"{len(every)} queries have no ratio (0/0: no such answer was either) and are in no "
-        f"box.{found.note('queries with a ratio')}"
+        f"box.{result.note('queries with a ratio')}"
     )
     words = "; ".join(
         f"{row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}" for row in records(fifths)
@@ -92,7 +92,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"panels, for {model}. Medians: {words}."
     )
     points = every.drop(columns=["model", "dtype"])
-    return Drawing(caption, alt, points, fifths[_SHOWN], partial(_paint, found.rows, fifths))
+    return Drawing(caption, alt, points, fifths[_SHOWN], partial(_paint, result.rows, fifths))
 
 
 def _paint(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:

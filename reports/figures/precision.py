@@ -69,8 +69,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     every = frames["precision_of_queries"]
     if every.empty:
         return None
-    found = finite(every, *SCORES)
-    rows = found.rows
+    result = finite(every, *SCORES)
+    rows = result.rows
     if rows.empty:
         return None
     against, words = reference(rows), cost(frames["precision_in_short"], rows, model.dtype)
@@ -79,7 +79,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"Each dot is a sampled query: across, its susceptibility in {against}; up, how much more it is in "
         f"{model.dtype}, with the same contexts; on the zero line the precision costs nothing. "
         f"{words}. {model}; n = {len(rows)} queries in {relations} "
-        f"relation{'' if relations == 1 else 's'}.{found.note('sampled queries')}"
+        f"relation{'' if relations == 1 else 's'}.{result.note('sampled queries')}"
     )
     alt = (
         f"Scatter plots of the difference in susceptibility between {model.dtype} and {against}, in nats, "

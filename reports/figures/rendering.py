@@ -43,7 +43,7 @@ def _pin_legends(canvas: Canvas) -> None:
         at = legend.get_window_extent().transformed(canvas.transFigure.inverted())
         legend.set_bbox_to_anchor((0, 0, 1, 1), transform=canvas.transFigure)
         legend.set_loc((at.x0, at.y0))
-    canvas.set_layout_engine("none")
+    canvas.set_layout_engine(None)  # none at all: saving would else draw twice
 
 
 def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:

@@ -53,7 +53,10 @@ def page(
     """The whole page as one self-contained HTML text. answers: the file to read them in, where there is one."""
     css = themes() + asset("reports.page", "page.css")
     filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric, "units": units_of}
-    groups = [(question, list(same)) for question, same in groupby(pictures, key=lambda one: one.drawn.figure.question)]
+    groups = [
+        (question, list(same))
+        for question, same in groupby(pictures, key=lambda picture: picture.drawn.figure.question)
+    ]
     return template("reports.page", "page.html", filters).render(
         card=card,
         found=found,
@@ -113,12 +116,12 @@ def heading(column: str, unit: str = "") -> str:
 
 def linked(text: str) -> Markup:
     """The text with its web addresses as plain links, everything else escaped."""
-    made, at = Markup(), 0
+    markup, at = Markup(), 0
     for match in _ADDRESS.finditer(text):
-        made += escape(text[at : match.start()])
-        made += Markup('<a href="{0}" rel="noopener noreferrer">{0}</a>').format(match.group())
+        markup += escape(text[at : match.start()])
+        markup += Markup('<a href="{0}" rel="noopener noreferrer">{0}</a>').format(match.group())
         at = match.end()
-    return made + escape(text[at:])
+    return markup + escape(text[at:])
 
 
 def _digits(number: float) -> str:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reports.figures.effects import SHOWN
-from reports.frames import Frames
+from reports.frames import Frames, units
 from reports.style import QUERY_HUES
 from reports.tables.table import Table
 
@@ -23,7 +23,9 @@ def _correlations(frames: Frames) -> pd.DataFrame:
 def _tests(frames: Frames) -> pd.DataFrame:
     first = ["comparison", "measure", "model", "dtype"]
     rows = frames["statistics"].sort_values([*first, "query_type", "relation"])
-    return rows[[*first, *SHOWN]].reset_index(drop=True)
+    shown = rows[[*first, *SHOWN]].reset_index(drop=True)
+    shown.attrs["units"] = units(rows)
+    return shown
 
 
 CONTEXTS = Table(

@@ -29,9 +29,9 @@ def _standard_errors(frames: Frames) -> str:
     named = {"semantic_entropy": "semantic entropy", "coherent_persuasion": "coherent persuasion"}
     words = []
     for model, rows in by_model(frames["measures_in_short"]):
-        found = rows.set_index("measure")["mean"]
+        errors = rows.set_index("measure")["mean"]
         means = [
-            f"{found[error]:.2g} ({name})" for of, name in named.items() if (error := f"{of}_standard_error") in found
+            f"{errors[error]:.2g} ({name})" for of, name in named.items() if (error := f"{of}_standard_error") in errors
         ]
         if means:
             words.append(f"{' and '.join(means)} for {model}")

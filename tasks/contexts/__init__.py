@@ -1,4 +1,4 @@
-"""From facts to what a model reads: entities, queries, contexts, questions.
+"""From facts to the texts that a model reads: entities, queries, contexts, questions.
 
-Imports `data`; where a language model makes up names, `tasks.models` and `tasks.scoring`, too.
+Imports `data`, and `tasks.models` and `tasks.scoring` where a language model invents names.
 """

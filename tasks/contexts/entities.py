@@ -1,4 +1,4 @@
-"""Who is asked about: real entities drawn from the facts, invented ones from a list of names."""
+"""The entities of queries: real entities drawn from the facts, invented ones from a list of names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ Choice = Literal["random", "degree"]
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity of a relation with its object; an invented entity has a drawn one and degree 0 in every graph.
+    """An entity of a relation with its object; an invented entity has a drawn object and degree 0 in every graph.
 
-    other_objects: what else is true of it, and must not be stated as if it were not.
+    other_objects: its other true objects, which contexts must not state as if they were false.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Entity:
 
 
 def objects(facts: Sequence[Fact]) -> list[str]:
-    """The different objects of the facts, sorted: what contexts and closed queries draw their answers from."""
+    """The different objects of the facts, sorted: the answers of contexts and closed queries are drawn from them."""
     return sorted({fact.object for fact in facts})
 
 
@@ -42,22 +42,31 @@ def choose_entities(
     seed: int,
     choice: Choice = "random",
 ) -> list[Entity]:
-    """The entities a study asks about: `real` of the facts' subjects, then `invented` ones of `names`.
+    """The entities of a study's queries: `real` of the facts' subjects, then `invented` ones of `names`.
 
-    choice: the real ones at random, or those of the highest degree. InputError where the facts or the names are fewer
-    than asked for, where degrees are asked for and the source is no graph, or where a drawn answer is needed and the
-    facts give none.
+    Args:
+        relation: The relation.
+        facts: Its facts.
+        names: Invented names of its class.
+        real: The number of real entities.
+        invented: The number of invented entities.
+        seed: Draws entities and the objects of invented ones.
+        choice: Whether real entities are drawn at random or have the highest degrees.
+
+    Raises:
+        InputError: The facts or names are fewer than requested, the source has no degrees, or the facts have fewer than
+            two different objects.
     """
     by_subject = {fact.subject: fact for fact in facts}
     if len(by_subject) < real:
-        raise InputError(f"relation {relation}: {real} real entities are asked for, the facts have {len(by_subject)}")
+        raise InputError(f"relation {relation}: {real} real entities are requested, the facts have {len(by_subject)}")
     entities = [_real(by_subject[name]) for name in _chosen(relation, by_subject, real, seed, choice)]
 
     unknown = [name for name in names if name not in by_subject]
     if len(unknown) < invented:
         raise InputError(
-            f"relation {relation}: {invented} invented entities are asked for, there are names for {len(unknown)}; "
-            "let more be made up with `invented: names` under `facts`"
+            f"relation {relation}: {invented} invented entities are requested, {len(unknown)} names are available; "
+            "generate more with `invented: names` under `facts`"
         )
     pool = objects(facts)
     if len(pool) < 2:
@@ -76,7 +85,7 @@ def _chosen(relation: RelationName, by_subject: dict[str, Fact], count: int, see
         return drawn
     degrees = {name: fact.subject_degree for name, fact in by_subject.items() if fact.subject_degree is not None}
     if len(degrees) < len(by_subject):
-        raise InputError(f"relation {relation}: entities are to be chosen by degree, and the source gives none")
+        raise InputError(f"relation {relation}: entities are to be chosen by degree, and the source has no degrees")
     return sorted(drawn, key=lambda name: -degrees[name])[:count]  # of equal ones, those drawn first
 
 

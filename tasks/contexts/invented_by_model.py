@@ -1,10 +1,10 @@
-"""Names of invented entities that a language model makes up, asked with the catalog's prompt.
+"""Names of invented entities that a language model generates from the catalog's prompt.
 
-A model with a chat template is asked in it for a list, whose first dash stands there already, so that small models
-neither greet nor explain; any other goes on with a list that has begun. Each round shows other examples from the seeded
-generator, so that the answers differ, and draws several answers to them. Names depend on seed, model and class alone,
-and the first n of a longer list are the list of n.
-What it is not: a proof that a name is nobody's. Models repeat what they have read, so the names must be looked up.
+A model with a chat template gets a chat prompt for a list with the first dash of its answer, so that small models
+neither greet nor explain; any other model continues a list. Each round has other examples from the seeded generator, so
+that the answers differ, and samples several answers. Names depend only on seed, model and class, and the first n names
+of a longer list are the list of n.
+What it is not: a proof that a name does not exist. Models repeat what they have read, so the names must be looked up.
 """
 
 import re
@@ -28,15 +28,24 @@ FEWEST_ROUNDS = 8
 def names_by_model(
     model: LanguageModel, entity_class: str, count: int, *, seed: int, known: Collection[str]
 ) -> list[str]:
-    """`count` different names of a class of entities that the model made up.
+    """`count` different names of a class of entities that the model invents.
 
-    known: names not to be given, whatever their capitals; what a prompt says is not given either.
-    Raises UnknownName for what is no class of entities, UsageError for a negative count, ModelError for a chat template
-    that fails, ScoreError where prompt and answer do not fit the model's window, InputError where the model gives too
-    few names in 8 rounds and one more for every two names.
+    Args:
+        model: The model.
+        entity_class: The class, by its name in the catalog.
+        count: The number of names.
+        seed: Draws examples and answers.
+        known: Names to exclude, whatever their case; names in a prompt are excluded, too.
+
+    Raises:
+        UnknownName: The catalog does not have the class.
+        UsageError: The count is negative.
+        ModelError: The chat template fails.
+        ScoreError: Prompt and answer do not fit the model's context window.
+        InputError: The model gives too few names in 8 rounds plus one for every two names.
     """
     if count < 0:
-        raise UsageError(f"{count} invented names are asked for; ask for 0 or more")
+        raise UsageError(f"{count} invented names are requested; request 0 or more")
     rounds = FEWEST_ROUNDS + count // 2
     examples = invented_names(entity_class, EXAMPLES * rounds, seed=seed)
     taken = {folded(name) for name in known}
@@ -47,14 +56,14 @@ def names_by_model(
         shown = examples[EXAMPLES * number : EXAMPLES * (number + 1)]
         prompt = _prompt(model, class_of_names(entity_class).called, shown)
         for name in _answered(model, prompt, ("invented names", entity_class, str(number)), seed, shown):
-            if folded(name) not in taken and not _says(prompt, name):
+            if folded(name) not in taken and not _contains(prompt, name):
                 taken.add(folded(name))
                 names.append(name)
     if len(names) >= count:
         return names[:count]
     raise InputError(
-        f"class {entity_class}: {count} invented names are asked for, {model.name} gave {len(names)} in {rounds} "
-        "rounds; take another model, or let them be made up with `invented: names` under `facts`"
+        f"class {entity_class}: {count} invented names are requested, {model.name} gave {len(names)} in {rounds} "
+        "rounds; use another model, or generate them with `invented: names` under `facts`"
     )
 
 
@@ -82,14 +91,14 @@ def _tokens(model: LanguageModel, prompt: str) -> str | list[int]:
         return prompt
     turns = [{"role": "user", "content": prompt}]
     try:
-        asked = model.tokenizer.apply_chat_template(
+        tokens = model.tokenizer.apply_chat_template(
             turns, chat_template=chat_template(model), add_generation_prompt=True, return_dict=False
         )
-    except Exception as error:  # whatever the author of a template chose to raise
-        raise ModelError(f"the chat template of {model.name} cannot ask for names: {error}") from error
-    return [*asked, *model.tokenizer("-", add_special_tokens=False)["input_ids"]]
+    except Exception as error:  # a template can raise anything
+        raise ModelError(f"the chat template of {model.name} cannot render the prompt for names: {error}") from error
+    return [*tokens, *model.tokenizer("-", add_special_tokens=False)["input_ids"]]
 
 
-def _says(prompt: str, name: str) -> bool:
-    said, words = (" ".join(re.findall(r"\w+", folded(text))) for text in (prompt, name))
-    return f" {words} " in f" {said} "
+def _contains(prompt: str, name: str) -> bool:
+    prompt_words, name_words = (" ".join(re.findall(r"\w+", folded(text))) for text in (prompt, name))
+    return f" {name_words} " in f" {prompt_words} "

@@ -1,7 +1,7 @@
-"""The names of invented entities of a class: what they depend on, and how they are made up and looked up.
+"""The names of invented entities of a class: what they depend on, and how they are invented and looked up.
 
 They come from the catalog's lists, from a seeded generator, or from a language model, and are looked up in the graphs
-of the source: a name that exists there is left out, and others are made up in its place.
+of the source: a name that exists there is replaced by another.
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from tasks.models.backends import identify_language_model
 
 VERSION = 2
 DTYPE: Literal["bfloat16"] = "bfloat16"
-"""What a model that makes up names computes in: they need no exactness, and a large model fits."""
+"""The dtype of a model that invents names: they need no exactness, and a large model fits."""
 SPARE = 20
 """Names beyond those requested, since some turn out to exist."""
-ADVICE = "without it, look names up nowhere: `absent_from: []` under `facts`"
+ADVICE = "without it, do not look names up: `absent_from: []` under `facts`"
 
 
 def invented_names_key(options: FactsOptions, entity_class: str, seed: int, access: Access) -> dict[str, Any]:
@@ -51,20 +51,20 @@ def fetch_invented_names(
 ) -> tuple[list[str], list[str]]:
     """Names of a class, and the addresses of the graphs that have none of them.
 
-    Where too many of the names exist, more are made up, as long as there are more.
+    Where too many of the names exist, more are invented, as long as the source has more.
 
     Raises:
-        InputError: there are fewer names than invented entities of a relation.
-        ServiceError: a graph could not be asked.
+        InputError: The names are fewer than the invented entities of a relation.
+        ServiceError: A graph could not be queried.
     """
     make_up = _maker(options, entity_class, seed)
-    requested, made, looked_up = options.invented_entities + SPARE, 0, set[str]()
+    requested, total, looked_up = options.invented_entities + SPARE, 0, set[str]()
     names: list[str] = []
     stores = [graph.open() for graph in FACT_SOURCES[options.source].graphs(options, access)]
     while len(names) < requested:
-        made += 2 * (requested - len(names)) if made else requested
+        total += 2 * (requested - len(names)) if total else requested
         try:
-            new = [name for name in make_up(made) if name not in looked_up]
+            new = [name for name in make_up(total) if name not in looked_up]
         except InputError:
             if len(names) < options.invented_entities:
                 raise
@@ -78,17 +78,17 @@ def fetch_invented_names(
             new = [name for name in new if name not in existing]
         names += new
     if not names:
-        raise InputError(f"entity class {entity_class}: every name that was made up exists; change the study's `seed`")
+        raise InputError(f"entity class {entity_class}: every invented name exists; change the study's `seed`")
     return names, [store.address for store in stores]
 
 
 def _maker(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int], list[str]]:
-    """What makes up so many names: the first of a longer list are the shorter one."""
+    """The function that invents n names; the first n names of a longer list are the list of n."""
     if options.invented == "catalog":
         return lambda count: list(catalog.invented_entities(entity_class))
     if options.invented == "names":
         return partial(invented_names, entity_class, seed=seed)
-    from tasks.contexts.invented_by_model import names_by_model  # takes torch along, which most studies need not
+    from tasks.contexts.invented_by_model import names_by_model  # imports torch, which most studies do not need
     from tasks.models import load_language_model
 
     assert options.invented_model is not None

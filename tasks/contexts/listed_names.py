@@ -1,8 +1,8 @@
-"""The names in what a language model wrote when it was asked for names: a list, as a rule, with much around it.
+"""The names in a language model's answer to a prompt for names: usually a list, with other text around it.
 
-A name is what is left of a line without its mark or number, its quotes, and what is said about it. A line is no name
-that greets, introduces or apologises, that is too short or too long, that holds signs of markup or of a template or a
-character that cannot be seen, or that says one word over and over. What a name means is not looked at.
+A name is a line without its bullet or number, its quotes, and an explanation behind it. A line is not a name if it
+greets, introduces or apologises, is too short or too long, has markup, template syntax or an invisible character, or
+repeats one word. The meaning of a name is not considered.
 """
 
 import re
@@ -37,8 +37,8 @@ def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[s
     """The names of an answer in their order, in normal form C, of 2 to 80 characters.
 
     answer: lines of a list in any of the usual forms, or lines of names between commas. ended: whether the model
-    came to its end; where it did not, the last name may be half of one and is left out. proper: whether it must be
-    a proper name: it begins with a capital or a digit, as at least half of its words do.
+    finished its answer; otherwise the last name may be incomplete and is left out. proper: whether it must be a proper
+    name: it begins with a capital or a digit, as at least half of its words do.
     """
     pieces = _pieces(unicodedata.normalize("NFC", answer))
     if not ended:
@@ -58,7 +58,7 @@ def _pieces(answer: str) -> list[str]:
 
 
 def _parted(line: str) -> list[str]:
-    """The line, or the names of one that is a list itself."""
+    """The line, or the names of a line that is a list itself."""
     for separator in (";", ","):
         pieces = [_AND.sub("", piece.strip()) for piece in line.strip("[]").split(separator)]
         alike = len({_MARK.match(piece) is None for piece in pieces if piece}) == 1

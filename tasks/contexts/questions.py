@@ -1,4 +1,4 @@
-"""Which questions a study asks: a seeded draw from each partition, without the rows that cannot be asked."""
+"""The questions of a study: a seeded draw from each partition, without the rows that cannot be asked."""
 
 import logging
 from collections import Counter
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Chosen:
-    """The questions that are asked, and the rows that cannot be."""
+    """The chosen questions, and the rows that cannot be asked."""
 
     questions: tuple[Question, ...]
     rejected: tuple[Rejected, ...]
@@ -25,34 +25,34 @@ class Chosen:
 def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> Chosen:
     """`count` questions of one partition (all of them where None).
 
-    Left out are rows that lack an answer or a slot, and those that are there already, by another title of their page.
+    Rows that lack an answer or a slot are rejected, and so are duplicates by another title of their page.
 
-    InputError where fewer can be asked than are asked for.
+    InputError where fewer can be asked than requested.
     """
     if not questions:
-        raise InputError("there are no questions to choose from")
+        raise InputError("no questions to choose from")
     partition = questions[0].partition
     askable: dict[str, Question] = {}
     rejected = []
     for question in questions:
         broken = [flag for flag in question.flags if flag in UNASKABLE]
         if broken:
-            rejected.append(not_asked(question, broken[0]))
+            rejected.append(rejected_question(question, broken[0]))
         elif question.question_id in askable:
-            rejected.append(not_asked(question, reasons.DOUBLED))
+            rejected.append(rejected_question(question, reasons.DOUBLED))
         else:
             askable[question.question_id] = question
     if rejected:
-        counted = dict(Counter(one.reason for one in rejected))
+        counted = dict(Counter(row.reason for row in rejected))
         log.warning("partition %s: rows that cannot be asked: %s", partition, counted)
     if count is not None and len(askable) < count:
-        raise InputError(f"partition {partition}: {count} questions are asked for, {len(askable)} can be asked")
+        raise InputError(f"partition {partition}: {count} questions are requested, {len(askable)} can be asked")
     chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
     return Chosen(tuple(askable[question_id] for question_id in chosen), tuple(rejected))
 
 
-def not_asked(question: Question, reason: str, detail: str | None = None) -> Rejected:
-    """A question that was there and is not asked, for this reason."""
+def rejected_question(question: Question, reason: str, detail: str | None = None) -> Rejected:
+    """The row of a question that is rejected for this reason."""
     return Rejected(
         partition=question.partition,
         relation=question.relation,

@@ -1,4 +1,4 @@
-"""Where sentences of English text end, by sentencex, the library that Wikimedia keeps for its own editors."""
+"""Where sentences of English text end, by sentencex, the library of Wikimedia's own editors."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _SPACE = re.compile(r"\s")
 def sentences_of(text: str) -> Iterator[str]:
     """The sentences of a paragraph, in order; together they are the whole paragraph, letter by letter.
 
-    Spaces of every kind are plain ones to the library, which fails beside a point on those of several bytes.
+    The library gets plain spaces: beside a point it fails on spaces of several bytes.
     """
     start = 0
     for sentence in segment("en", _SPACE.sub(" ", text)):

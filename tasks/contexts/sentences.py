@@ -1,7 +1,7 @@
 """Contexts: sentences about an entity that state, insist on or deny an object [Du et al. 2024, section 4.1].
 
-Base and assertive contexts state an object that is none of the entity's own, so that every one of them conflicts with
-what is true; the first negation denies the entity's own object, further ones deny others.
+Base and assertive contexts state an object that is not a true one of the entity, so that every context conflicts with
+the facts; the first negation denies the entity's own object, further ones deny others.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,8 +23,8 @@ def write_contexts(
 ) -> list[Context]:
     """The contexts of a relation: `per_kind` of each kind about each entity, objects drawn from `pool`.
 
-    What is drawn hangs on the seed, the entity, the kind and the number alone. InputError where the pool has fewer
-    other objects than contexts of a kind.
+    A draw depends only on the seed, the entity, the kind and the number. InputError where the pool has fewer other
+    objects than contexts of a kind.
     """
     contexts = []
     for entity in entities:
@@ -33,7 +33,7 @@ def write_contexts(
         for kind, count in per_kind.items():
             if len(others) < count:
                 raise InputError(
-                    f"relation {relation}: {count} {kind} contexts an entity are asked for, "
+                    f"relation {relation}: {count} {kind} contexts an entity are requested, "
                     f"the facts have {len(others)} other objects"
                 )
             order = generator(seed, relation, entity.name, kind).permutation(len(others))
@@ -45,7 +45,7 @@ def write_contexts(
 
 
 def _is_true(relation: RelationName, name: str, true: Collection[str]) -> bool:
-    """Whether the object is a true one; of a date also where one of the two says less: 1879, 14 March 1879."""
+    """Whether the object is a true one; of a date also where one of the two is less precise: 1879, 14 March 1879."""
     if catalog.relation(relation).object_class != "date":
         return name in true
     return any(f" {name}".endswith(f" {date}") or f" {date}".endswith(f" {name}") for date in true)

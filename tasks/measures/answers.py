@@ -94,18 +94,23 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     judge = Judge(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:
         sampled = sample(inputs, model, questions)
-        rows: dict[str, Sequence[Row]] = {"answers": [row for one in sampled for row in _rows(one)]}
+        rows: dict[str, Sequence[Row]] = {
+            "answers": [row for sample_of_case in sampled for row in _rows(sample_of_case)]
+        }
         if judge:
-            texts = [[answer.text for answer in one.answers.samples] for one in sampled]
-            equivalent = judge.equivalent(texts, [one.question for one in sampled])
+            texts = [[answer.text for answer in sample_of_case.answers.samples] for sample_of_case in sampled]
+            equivalent = judge.equivalent(texts, [sample_of_case.question for sample_of_case in sampled])
             stand_in = {"stand_in": judge.stand_in}
             rows["clusters"] = [
-                {**one.columns, **row, **stand_in}
-                for one, matrix in zip(sampled, equivalent, strict=True)
+                {**sample_of_case.columns, **row, **stand_in}
+                for sample_of_case, matrix in zip(sampled, equivalent, strict=True)
                 for row in cluster_rows(matrix)
             ]
             if "coherent_persuasion" in inputs.outputs:
-                along = [[answer.mean_distribution for answer in one.answers.samples] for one in sampled]
+                along = [
+                    [answer.mean_distribution for answer in sample_of_case.answers.samples]
+                    for sample_of_case in sampled
+                ]
                 scores = persuasion_rows(inputs, sampled, along, equivalent)
                 rows["coherent_persuasion"] = [{**row, **stand_in} for row in scores]
         yield Rows(rows)
@@ -119,7 +124,7 @@ def sample(inputs: Inputs, model: Any, questions: Sequence[Question]) -> list[Sa
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, condition) for question in questions for condition in CONDITIONS]
     prompts = [
-        answer_prompt(model, question.question, question.context(condition), room=parameters.max_new_tokens)
+        answer_prompt(model, question.question, question.context(condition), reserved_tokens=parameters.max_new_tokens)
         for question, condition in cases
     ]
     tokens = [prompt.tokens for prompt in prompts]
@@ -131,23 +136,23 @@ def sample(inputs: Inputs, model: Any, questions: Sequence[Question]) -> list[Sa
         batch_size=inputs.batch_size,
         **parameters.model_dump(),
     )
-    way = engine(model, tokens)
+    engine_name = engine(model, tokens)
     return [
-        Sampled(question, condition, prompt, of_prompt, way)
+        Sampled(question, condition, prompt, of_prompt, engine_name)
         for (question, condition), prompt, of_prompt in zip(cases, prompts, answers, strict=True)
     ]
 
 
-def _rows(one: Sampled) -> Iterator[Row]:
-    for number, answer in (*enumerate(one.answers.samples), (None, one.answers.greedy)):
+def _rows(sampled: Sampled) -> Iterator[Row]:
+    for number, answer in (*enumerate(sampled.answers.samples), (None, sampled.answers.greedy)):
         yield {
-            **one.columns,
+            **sampled.columns,
             "sample": number,
             "text": answer.text,
             "token_ids": list(answer.token_ids),
             "token_log_probs": list(answer.token_log_probs),
             "finished": answer.finished,
-            "context_cut": one.prompt.context_cut,
+            "context_cut": sampled.prompt.context_cut,
         }
 
 

@@ -96,12 +96,12 @@ def cluster_rows(equivalent: NDArray[np.bool_]) -> Iterator[Row]:
 
 def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
     """The stored equivalences of the answers to each question under each condition, (n, n) for each."""
-    found: dict[QuestionKey, NDArray[np.bool_]] = {}
+    matrices: dict[QuestionKey, NDArray[np.bool_]] = {}
     for key, rows in of_questions(inputs, "clusters", questions, "equivalent_to").items():
-        found[key] = np.zeros((len(rows), len(rows)), dtype=bool)
+        matrices[key] = np.zeros((len(rows), len(rows)), dtype=bool)
         for row in rows:
-            found[key][row["sample"], row["equivalent_to"]] = True
-    return found
+            matrices[key][row["sample"], row["equivalent_to"]] = True
+    return matrices
 
 
 def _depends_on(parameters: ClustersParameters) -> Row:

@@ -52,8 +52,10 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
         answers = of_questions(inputs, "answers", questions, "token_ids")
         stored = equivalences(inputs, questions)
         origins = inherited(rows_of(inputs.scores["clusters"], questions), "question_id", "condition")
-        distributions = [_along_stored(model, one, [row["token_ids"] for row in answers[one.key]]) for one in sampled]
-        rows = persuasion_rows(inputs, sampled, distributions, [stored[one.key] for one in sampled])
+        distributions = [
+            _along_stored(model, case, [row["token_ids"] for row in answers[case.key]]) for case in sampled
+        ]
+        rows = persuasion_rows(inputs, sampled, distributions, [stored[case.key] for case in sampled])
         yield Rows(
             {
                 "coherent_persuasion": [
@@ -63,14 +65,14 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
         )
 
 
-def _along_stored(model: Any, one: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
+def _along_stored(model: Any, case: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
     """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
     from tasks.scoring.generation.along import mean_distribution
 
-    known = {answer.token_ids: answer.mean_distribution for answer in one.answers.samples}
+    known = {answer.token_ids: answer.mean_distribution for answer in case.answers.samples}
     for tokens in map(tuple, stored):
         if tokens not in known:
-            known[tokens] = mean_distribution(model, one.prompt.tokens, tokens)
+            known[tokens] = mean_distribution(model, case.prompt.tokens, tokens)
     return [known[tuple(tokens)] for tokens in stored]
 
 
@@ -92,16 +94,16 @@ def persuasion_rows(
 
     parameters: HalfSampleParameters = inputs.parameters["coherent_persuasion"]
     grouped = []
-    for one, along, matrix in zip(sampled, distributions, equivalent, strict=True):
-        clusters, halves = clusters_of(matrix, parameters, inputs.seed, *one.key)
-        name = f"the answers to {one.question.question_id} under {one.condition}"
-        grouped.append((one, GroupedAnswers(name, along, clusters, halves)))
+    for case, along, matrix in zip(sampled, distributions, equivalent, strict=True):
+        clusters, halves = clusters_of(matrix, parameters, inputs.seed, *case.key)
+        name = f"the answers to {case.question.question_id} under {case.condition}"
+        grouped.append((case, GroupedAnswers(name, along, clusters, halves)))
     for _, of_question in groupby(grouped, key=lambda pair: pair[0].question.question_id):
         (_, without), *others = of_question
         scores = coherent_persuasions(without, [answers for _, answers in others])
-        for (one, answers), score in zip(others, scores, strict=True):
+        for (case, answers), score in zip(others, scores, strict=True):
             yield {
-                **one.columns,
+                **case.columns,
                 "groups_without": len(without.groups),
                 "groups_with": len(answers.groups),
                 "group_sizes_without": [len(group) for group in without.groups],

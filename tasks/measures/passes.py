@@ -25,15 +25,15 @@ class Pass:
 
 def passes(missing: Collection[str]) -> list[Pass]:
     """The passes that yield the measures that are not stored, in an order in which none waits for a later one."""
-    found = []
+    result = []
     for measure in _listed(missing):
         if measure.pass_of in missing:
             continue
         together = [measure, *(other for other in _listed(missing) if other.pass_of == measure.name)]
-        names = tuple(one.name for one in together)
-        needs = dict.fromkeys(need for one in together for need in one.needs if need not in names)
-        found.append(Pass(measure, names, tuple(needs)))
-    return found
+        names = tuple(member.name for member in together)
+        needs = dict.fromkeys(need for member in together for need in member.needs if need not in names)
+        result.append(Pass(measure, names, tuple(needs)))
+    return result
 
 
 def with_needs(names: Iterable[str]) -> list[str]:

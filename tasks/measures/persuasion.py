@@ -21,7 +21,7 @@ class Persuasion(PairScore):
 
 def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     """Every context of a relation before every query; the next chunk is tokenised while the model reads one."""
-    from tasks.scoring.next_token import MadeAhead, tokenized_prompts
+    from tasks.scoring.next_token import Prefetch, tokenized_prompts
     from tasks.scoring.persuasion import counted, persuasion
 
     contexts = [context.text for context in inputs.contexts]
@@ -29,7 +29,7 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     def tokens(queries: Sequence[Query]) -> list[list[list[int]]]:
         return tokenized_prompts(model, counted(contexts)[0], [query.text for query in queries])
 
-    with contextlib.closing(MadeAhead(tokens, chunks)) as ahead:
+    with contextlib.closing(Prefetch(tokens, chunks)) as ahead:
         for queries in chunks:
             result = persuasion(model, contexts, [query.text for query in queries], prompts=ahead.take(queries))
             rows = [

@@ -49,7 +49,7 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     contexts = [context.text for context in inputs.contexts]
     for queries in chunks:
         passes = reference.forward_passes
-        own, other = (persuasion(one, contexts, [query.text for query in queries]) for one in (model, reference))
+        own, other = (persuasion(item, contexts, [query.text for query in queries]) for item in (model, reference))
         differences = np.abs(own.scores - other.scores)
         rows = [
             {

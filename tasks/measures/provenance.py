@@ -30,10 +30,10 @@ def inherited(scores: "pa.Table", *by: str) -> dict[tuple[Any, ...], dict[str, s
     Where the rows of the same values differ in a column of provenance, all that they say stands there.
     """
     columns = [*by, *PROVENANCE]
-    found: dict[tuple[Any, ...], list[Row]] = {}
+    groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in scores.select(columns).group_by(columns).aggregate([]).to_pylist():
-        found.setdefault(tuple(row[name] for name in by), []).append(row)
+        groups.setdefault(tuple(row[name] for name in by), []).append(row)
     return {
         values: {name: ", ".join(sorted({row[name] for row in rows} - {None})) or None for name in PROVENANCE}
-        for values, rows in found.items()
+        for values, rows in groups.items()
     }

@@ -67,11 +67,11 @@ def measure_relation(
     """
     spent = Spent()
     missing = [name for name, output in outputs.items() if not _is_done(output, not_before)]
-    for one in passes(missing):
-        stored = {name: outputs[name].read() for name in one.needs if name in outputs}
-        of_pass = replace(inputs, outputs=frozenset(one.measures), scores={**inputs.scores, **stored})
-        of_outputs = {name: outputs[name] for name in one.measures}
-        spent = _run(one.leading, of_pass, of_outputs, load_model, progress, not_before, spent)
+    for scoring_pass in passes(missing):
+        stored = {name: outputs[name].read() for name in scoring_pass.needs if name in outputs}
+        of_pass = replace(inputs, outputs=frozenset(scoring_pass.measures), scores={**inputs.scores, **stored})
+        of_outputs = {name: outputs[name] for name in scoring_pass.measures}
+        spent = _run(scoring_pass.leading, of_pass, of_outputs, load_model, progress, not_before, spent)
     return spent
 
 
@@ -149,8 +149,8 @@ def _join(whole: TableArtifact, count: int) -> None:
         "finished_at": max(about["finished_at"] for about in abouts),
         **{name: sum(about[name] for about in abouts) for name in _NOTHING},
     }
-    kept = {name: value for name, value in abouts[-1].items() if name != "chunk"}
-    whole.write(pa.concat_tables([part.read() for part in parts]), {**kept, **total})
+    about = {name: value for name, value in abouts[-1].items() if name != "chunk"}
+    whole.write(pa.concat_tables([part.read() for part in parts]), {**about, **total})
 
 
 def _discard_parts(whole: TableArtifact, count: int) -> None:

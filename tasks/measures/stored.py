@@ -66,17 +66,17 @@ def of_questions(
     scores = rows_of(inputs.scores[measure], questions).select(["question_id", "condition", "sample", *columns])
     is_greedy = pc.is_null(scores["sample"])
     scores = scores.filter(is_greedy if greedy else pc.invert(is_greedy)).sort_by("sample")
-    found: dict[QuestionKey, list[Row]] = {}
+    by_question: dict[QuestionKey, list[Row]] = {}
     for row in scores.to_pylist():
-        found.setdefault((row["question_id"], row["condition"]), []).append(row)
+        by_question.setdefault((row["question_id"], row["condition"]), []).append(row)
     for question in questions:
         for condition in CONDITIONS:
-            if (question.question_id, condition) not in found:
+            if (question.question_id, condition) not in by_question:
                 raise ScoreError(
                     f"relation {inputs.relation}: {measure} of the question {question.question!r} under the condition "
                     f"{condition} are not stored; score them again with --force"
                 )
-    return found
+    return by_question
 
 
 def rows_of(scores: pa.Table, questions: Sequence[Question]) -> pa.Table:

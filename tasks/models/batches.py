@@ -25,17 +25,17 @@ def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
     lengths: of the texts, in tokens. A batch has at most `tokens` tokens, padding included, and at most a quarter of
     them is padding; a text longer than that is a batch of its own.
     """
-    found: list[list[int]] = []
+    result: list[list[int]] = []
     unpadded = 0
     for place in sorted(range(len(lengths)), key=lambda place: lengths[place]):
         length = lengths[place]
-        padded = (len(found[-1]) + 1) * length if found else 0
-        if not found or padded > tokens or padded - unpadded - length > PADDING * padded:
-            found.append([])
+        padded = (len(result[-1]) + 1) * length if result else 0
+        if not result or padded > tokens or padded - unpadded - length > PADDING * padded:
+            result.append([])
             unpadded = 0
-        found[-1].append(place)
+        result[-1].append(place)
         unpadded += length
-    return found
+    return result
 
 
 class Recent(Generic[Key, Value]):

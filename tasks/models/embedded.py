@@ -20,12 +20,12 @@ def embedded_file(entry: CatalogModel) -> tuple[Path, str]:
             install the package.
     """
     files = _package_files(entry)
-    found = [file for file in files if fnmatch(str(file), f"{entry.module}/{entry.file}")]
-    if not found:
+    matches = [file for file in files if fnmatch(str(file), f"{entry.module}/{entry.file}")]
+    if not matches:
         raise ModelError(
             f"model {entry.alias!r}: {entry.package} is installed without its file {entry.file}; {_how(entry)}"
         )
-    path = Path(str(found[0].locate())).resolve()
+    path = Path(str(matches[0].locate())).resolve()
     if not path.is_file():
         raise ModelError(f"model {entry.alias!r}: {path} is missing; {_how(entry)}")
     digest = sha256_of(path)
@@ -34,7 +34,7 @@ def embedded_file(entry: CatalogModel) -> tuple[Path, str]:
             f"model {entry.alias!r}: {path} has SHA-256 {digest}, not the catalog's {entry.sha256}; {_how(entry)}"
         )
     for file in files:
-        if file.parent == found[0].parent or found[0].parent in file.parent.parents:
+        if file.parent == matches[0].parent or matches[0].parent in file.parent.parents:
             _check(entry, file)
     return path, digest
 
@@ -43,8 +43,8 @@ def _check(entry: CatalogModel, file: metadata.PackagePath) -> None:
     if file.hash is None or file.hash.mode != "sha256":
         return
     path = Path(str(file.locate()))
-    wanted = base64.urlsafe_b64decode(file.hash.value + "=" * (-len(file.hash.value) % 4)).hex()
-    if not path.is_file() or sha256_of(path) != wanted:
+    expected = base64.urlsafe_b64decode(file.hash.value + "=" * (-len(file.hash.value) % 4)).hex()
+    if not path.is_file() or sha256_of(path) != expected:
         raise ModelError(f"model {entry.alias!r}: {path} is not as it was installed; {_how(entry)}")
 
 

@@ -140,17 +140,17 @@ class EntailmentModel:
         First comes from the shorter text to the longer: the one that is more often none.
         """
         read = _read(answers, questions)
-        pairs = dict.fromkeys(_ordered(*two) for one in read for two in combinations(filter(None, one.texts), 2))
+        pairs = dict.fromkeys(_ordered(*two) for group in read for two in combinations(filter(None, group.texts), 2))
         forth = self._entails(pairs)
         back = self._entails((longer, shorter) for shorter, longer in pairs if forth[shorter, longer])
-        return [self._matrix(one, back) for one in read]
+        return [self._matrix(group, back) for group in read]
 
-    def _matrix(self, one: "_Answers", entailed_back: Mapping[Pair, bool]) -> NDArray[np.bool_]:
-        equivalent = np.eye(len(one.texts), dtype=bool)
-        for i, j in combinations(range(len(one.texts)), 2):
-            shorter, longer = _ordered(one.texts[i], one.texts[j])
+    def _matrix(self, group: "_Answers", entailed_back: Mapping[Pair, bool]) -> NDArray[np.bool_]:
+        equivalent = np.eye(len(group.texts), dtype=bool)
+        for i, j in combinations(range(len(group.texts)), 2):
+            shorter, longer = _ordered(group.texts[i], group.texts[j])
             equivalent[i, j] = equivalent[j, i] = entailed_back.get((longer, shorter), False)
-        return one.spread(equivalent)
+        return group.spread(equivalent)
 
     def _entails(self, pairs: Iterable[Pair]) -> dict[Pair, bool]:
         entails = {pair: self._judged.get(pair) for pair in pairs}
@@ -195,8 +195,8 @@ class EntailmentModel:
             others[:, self._entailment] = -math.inf
             margins = logits[:, self._entailment] - others.amax(dim=1)
             margins = margins.masked_fill(~torch.isfinite(logits).all(dim=1), math.nan)
-        found: list[float] = margins.tolist()
-        return found
+        values: list[float] = margins.tolist()
+        return values
 
 
 class EmbeddingStandIn:
@@ -216,22 +216,22 @@ class EmbeddingStandIn:
     ) -> list[NDArray[np.bool_]]:
         """See Entailment.equivalent_in_bulk; every text is embedded once."""
         read = _read(answers, questions)
-        vectors = self._embedder.remembered(text for one in read for text in one.texts if text)
-        return [self._matrix(one, vectors) for one in read]
+        vectors = self._embedder.remembered(text for group in read for text in group.texts if text)
+        return [self._matrix(group, vectors) for group in read]
 
-    def _matrix(self, one: "_Answers", vectors: Mapping[str, NDArray[np.float32]]) -> NDArray[np.bool_]:
-        equivalent = np.eye(len(one.texts), dtype=bool)
-        judged = [place for place, text in enumerate(one.texts) if text]
+    def _matrix(self, group: "_Answers", vectors: Mapping[str, NDArray[np.float32]]) -> NDArray[np.bool_]:
+        equivalent = np.eye(len(group.texts), dtype=bool)
+        judged = [place for place, text in enumerate(group.texts) if text]
         if judged:
-            of_texts = np.stack([vectors[one.texts[place]] for place in judged])
+            of_texts = np.stack([vectors[group.texts[place]] for place in judged])
             above = of_texts @ of_texts.T - self._threshold
             for i, j in combinations(range(len(judged)), 2):
                 a, b = judged[i], judged[j]
                 near = above[i, j] >= 0
                 if abs(above[i, j]) < CLOSE_COSINES:
-                    near = self._near_alone(one.texts[a], one.texts[b])
+                    near = self._near_alone(group.texts[a], group.texts[b])
                 equivalent[a, b] = equivalent[b, a] = near
-        return one.spread(equivalent)
+        return group.spread(equivalent)
 
     def _near_alone(self, a: str, b: str) -> bool:
         first, second = (self._embedder.embed([text])[0].astype(np.float64) for text in (a, b))
@@ -257,8 +257,8 @@ def _read(answers: Sequence[Sequence[str]], questions: Sequence[str] | None) -> 
     for number, of_question in enumerate(answers):
         stripped = [answer.strip() for answer in of_question]
         places = {text: place for place, text in enumerate(dict.fromkeys(stripped))}
-        said = [text if questions is None or not text else f"{questions[number]} {text}" for text in places]
-        read.append(_Answers(said, [places[text] for text in stripped]))
+        prefixed = [text if questions is None or not text else f"{questions[number]} {text}" for text in places]
+        read.append(_Answers(prefixed, [places[text] for text in stripped]))
     return read
 
 
@@ -266,15 +266,15 @@ def _ordered(a: str, b: str) -> Pair:
     return (a, b) if (len(a), a) <= (len(b), b) else (b, a)
 
 
-def _is_stand_in(name: str, asked: bool | None) -> bool:
-    return catalog_kind(name) == "embedder" if asked is None else asked
+def _is_stand_in(name: str, requested: bool | None) -> bool:
+    return catalog_kind(name) == "embedder" if requested is None else requested
 
 
 def _entailment_label(name: str, labels: Mapping[int, str] | Mapping[str, str]) -> int:
-    found = [int(place) for place, label in labels.items() if label.strip().casefold() == "entailment"]
-    if len(found) != 1 or len(labels) < 2:
+    places = [int(place) for place, label in labels.items() if label.strip().casefold() == "entailment"]
+    if len(places) != 1 or len(labels) < 2:
         raise ModelError(
             f"model {name!r} has the labels {list(labels.values())}; one of two or more has to be entailment: use a "
             "model trained for natural language inference, or name an embedder as its stand-in"
         )
-    return found[0]
+    return places[0]

@@ -85,9 +85,9 @@ def aliases(purpose: ModelKind) -> list[str]:
 
 def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
     if entry.kind != purpose:
-        wanted = ", ".join(aliases(purpose))
+        known = ", ".join(aliases(purpose))
         raise UsageError(
-            f"{entry.alias!r} is not a {purpose.replace('_', ' ')} but of kind {entry.kind}; known: {wanted}"
+            f"{entry.alias!r} is not a {purpose.replace('_', ' ')} but of kind {entry.kind}; known: {known}"
         )
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, purpose), "hub", entry.hub)

@@ -39,7 +39,7 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
     tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
     if len(tokenizer) == 0:
         raise ModelError(f"model {identity.name!r}: its tokenizer is empty; does its folder have tokenizer files?")
-    _check_format(identity, model, dtype)
+    _check_dtype(identity, model, dtype)
     inputs = str(model.get_input_embeddings().weight.device)
     loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, inputs)
     if device == BALANCED and not all(place.startswith("cuda") for place in loaded.placement.split("+")):
@@ -50,16 +50,16 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
     return loaded
 
 
-def _check_format(identity: ModelIdentity, model: Any, dtype: str) -> None:
+def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
     layers = {type(module).__name__ for module in model.modules()}
-    found = next((name for name, layer in QUANTISED.items() if layer in layers), None)
-    if found == (dtype if dtype in QUANTISED else None):
+    stored_dtype = next((name for name, layer in QUANTISED.items() if layer in layers), None)
+    if stored_dtype == (dtype if dtype in QUANTISED else None):
         return
-    if found is None:
+    if stored_dtype is None:
         raise ModelError(f"model {identity.name!r} has no linear layer that could be in {dtype}; use bfloat16")
     raise ModelError(
-        f"model {identity.name!r}: its files hold {found} weights, so {dtype} is not what they are in; "
-        f"ask for dtype {found}, or for the model that it was made from"
+        f"model {identity.name!r}: its files hold {stored_dtype} weights, so {dtype} is not what they are in; "
+        f"ask for dtype {stored_dtype}, or for the model that it was made from"
     )
 
 

@@ -1,4 +1,4 @@
-"""One module per measure, named as the field names it; next_token and generation are the two engines they share.
+"""One module per measure, with the field's name; next_token and generation are the two engines that they share.
 
 Imports torch, transformers, numpy, data.errors, data.records, data.catalog and tasks.models. Only accuracy
 imports a ROUGE library, and nothing that scores on a GPU imports accuracy.

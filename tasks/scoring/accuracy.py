@@ -1,7 +1,7 @@
-"""Accuracy: does an answer say what was expected?
+"""Accuracy: whether an answer matches an expected one.
 
 An answer matches when the F-measure of ROUGE-L, with stemming, is above 0.3.
-What it is not: a judgement of truth, and nothing for other scripts: ROUGE here knows the letters a to z and digits, so
+What it is not: a judgement of truth, nor usable for other scripts: ROUGE here knows the letters a to z and digits, so
 two texts without any of them never match.
 Source: Marjanovic et al. 2024, section 5; ROUGE-L: Lin 2004.
 """
@@ -21,8 +21,8 @@ def answers_match(answer: str, expected: str, *, threshold: float = THRESHOLD) -
 
 
 def is_accurate(answer: str, expected: Sequence[str], *, threshold: float = THRESHOLD) -> bool:
-    """Whether the answer matches any of the expected ones; none expected: it does not."""
-    return any(answers_match(answer, one, threshold=threshold) for one in expected)
+    """Whether the answer matches any of the expected ones; False without expected answers."""
+    return any(answers_match(answer, reference, threshold=threshold) for reference in expected)
 
 
 @cache

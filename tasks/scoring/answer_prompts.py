@@ -1,16 +1,16 @@
-"""The prompt that asks a model for a short answer, and what ends such an answer.
+"""The prompt for a short answer, and the tokens that end such an answer.
 
-Two forms, told apart by the tokenizer alone, so that a base model whose tokenizer has a chat template is asked in it:
-    chat     it has a chat template: the instruction of the catalog as one turn of the user, after the system text where
+Two forms, chosen by the tokenizer alone, so that a base model whose tokenizer has a chat template gets a chat prompt:
+    chat     with a chat template: the instruction of the catalog as one turn of the user, after the system text where
              the template takes one, else behind it in the same turn; an answer ends with an end-of-turn token
-    plain    it has none: the question-answer form of the catalog; an answer ends with the line, since a base model
-             goes on with the next question by itself
+    plain    without one: the question-answer form of the catalog; an answer ends with the line, since a base model
+             continues with another question
 Special tokens are those that the chat template writes; the plain form has none, not even a start token.
 
-Questions and contexts stay text: what looks like a control token in them is read as its letters, what looks like a slot
-or like a template is left alone. Marks that a template writes in ordinary letters, such as [INST] for Llama 2, cannot
-be told from the same letters in a context. A template that asks for the date is told the same one every day.
-Nothing of the model's own generation settings is used but the list of its end tokens.
+Questions and contexts stay text: the letters of a control token, a slot or a template in them are tokenized as text.
+Marks that a template writes in ordinary letters, such as [INST] for Llama 2, cannot be distinguished from the same
+letters in a context. A template that asks for the date always gets the same one. Of the model's own generation settings
+only the list of its end tokens is used.
 """
 
 import inspect
@@ -45,81 +45,93 @@ _CALENDAR = (
 
 @dataclass(frozen=True)
 class AnswerPrompt:
-    """A prompt's token ids; context_cut: the tokens of the context's end that did not fit and were left out."""
+    """A prompt's token ids; context_cut: the tokens of the context's end that were cut."""
 
     tokens: tuple[int, ...]
     context_cut: int
 
 
 class _Cut(NamedTuple):
-    """A place in a text where a token ends: how much of the text is before it."""
+    """A place in a text where a token ends: the tokens and characters before it."""
 
     tokens: int
     characters: int
 
 
 def prompt_form(model: LanguageModel) -> PromptForm:
-    """Which of the two forms the model is asked in; it belongs into a score's key."""
+    """The form of the model's prompts; it is part of a score's key."""
     return "chat" if model.has_chat_template else "plain"
 
 
-def answer_prompt(model: LanguageModel, question: str, context: str | None = None, *, room: int = 0) -> AnswerPrompt:
-    """The prompt for a short answer to a question, with a context put before it or without (None).
+def answer_prompt(
+    model: LanguageModel, question: str, context: str | None = None, *, reserved_tokens: int = 0
+) -> AnswerPrompt:
+    """The prompt for a short answer to a question, with or without (None) a context before it.
 
-    room: tokens that are to follow. Where prompt and room are longer than the model's window, the context's end is cut,
-    token by token, until one more of its tokens would not fit; the prompt is tokenised as the whole that is left.
-    Raises ModelError for a template that fails or leaves the question out, ScoreError for a question that does not fit
-    even without its context.
+    A prompt that is too long has as many tokens of its context as fit: its end is cut, and the rest is tokenized again
+    as one text.
+
+    Args:
+        model: The model that will answer.
+        question: The question.
+        context: The context, or None.
+        reserved_tokens: Tokens of the context window that stay free for the answer.
+
+    Raises:
+        ModelError: The chat template fails or leaves the question out.
+        ScoreError: The question does not fit even without its context.
     """
     tokens = _tokens(model, question, context)
     window = model.context_window
-    if window is None or len(tokens) + room <= window:
+    if window is None or len(tokens) + reserved_tokens <= window:
         return AnswerPrompt(tokens, context_cut=0)
     if context is not None:
-        return _with_less_context(model, question, context, room=room, window=window)
-    raise _too_long(model, tokens, question, room=room, without="")
+        return _with_less_context(model, question, context, reserved_tokens=reserved_tokens, window=window)
+    raise _too_long(model, tokens, question, reserved_tokens=reserved_tokens, without="")
 
 
 def turn_prompt(model: LanguageModel, text: str) -> tuple[int, ...]:
-    """The prompt that says a text to a model, as the user's turn or, in the plain form, as it is.
+    """The prompt with a text as the user's turn or, in the plain form, as it is.
 
-    What looks like a control token in it is read as its letters. Raises ModelError for a template that fails.
+    A control token in the text is tokenized as its letters. Raises ModelError where the template fails.
     """
-    return _said(model, _conversation(model), [{"role": "user", "content": text}], text, text)
+    return _rendered_tokens(model, _conversation(model), [{"role": "user", "content": text}], text, text)
 
 
 def end_tokens(model: LanguageModel) -> frozenset[int]:
-    """The ids that end an answer: every end-of-sequence the model names, and its chat template's end of turn."""
-    found: set[int] = set()
+    """The ids that end an answer: all of the model's end-of-sequence tokens, and its chat template's end of turn."""
+    ids: set[int] = set()
     named: list[Any] = [getattr(holder, "eos_token_id", None) for holder in (model.model.config, model.tokenizer)]
     named.append(getattr(model.model.generation_config, "eos_token_id", None))
-    for ids in named:
-        found.update([ids] if isinstance(ids, int) else ids or [])
+    for some in named:
+        ids.update([some] if isinstance(some, int) else some or [])
     end_of_turn = _end_of_turn(model) if model.has_chat_template else None
-    return frozenset(found if end_of_turn is None else found | {end_of_turn})
+    return frozenset(ids if end_of_turn is None else ids | {end_of_turn})
 
 
 def _tokens(model: LanguageModel, question: str, context: str | None) -> tuple[int, ...]:
     conversation = _conversation(model)
     turns = _turns(model, conversation.system_turn, question, context)
-    return _said(model, conversation, turns, f"{question}\n{context or ''}", question)
+    return _rendered_tokens(model, conversation, turns, f"{question}\n{context or ''}", question)
 
 
-def _said(model: LanguageModel, conversation: Conversation, turns: Turns, said: str, question: str) -> tuple[int, ...]:
-    """The tokens of turns; said: what in them is kept as text, whatever it looks like; question: for errors."""
-    holds_control = any(token in said for token in conversation.control)
+def _rendered_tokens(
+    model: LanguageModel, conversation: Conversation, turns: Turns, plain_text: str, question: str
+) -> tuple[int, ...]:
+    """The tokens of turns; plain_text: the part whose control tokens stay text; question: for messages."""
+    holds_control = any(token in plain_text for token in conversation.control)
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
     if as_text and not _KEEPS_TEXT:
         raise ModelError(
-            f"{model.name} cannot be asked {shortened(question)}: it or its context holds the letters of a control "
-            f"token, which transformers {transformers.__version__} cannot keep as text; 5.23 can"
+            f"{model.name} cannot answer {shortened(question)}: it or its context has the letters of a control "
+            f"token, which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
         )
     try:
         ids = model.tokenizer.apply_chat_template(
             turns, chat_template=conversation.template, add_generation_prompt=True, return_dict=False, **as_text
         )
-    except Exception as error:  # whatever the author of a template chose to raise
-        raise ModelError(f"{model.name} cannot be asked {shortened(question)}: {error}") from error
+    except Exception as error:  # a template can raise anything
+        raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
     return tuple(ids)
 
 
@@ -128,10 +140,10 @@ def _turns(model: LanguageModel, system_turn: bool, question: str, context: str 
     if prompt_form(model) == "plain":
         template = forms.plain_without_context if context is None else forms.plain_with_context
         return [{"role": "user", "content": _filled(template, question, context)}]
-    asked = _filled(forms.without_context if context is None else forms.with_context, question, context)
+    request = _filled(forms.without_context if context is None else forms.with_context, question, context)
     if system_turn:
-        return [{"role": "system", "content": forms.system}, {"role": "user", "content": asked}]
-    return [{"role": "user", "content": f"{forms.system}\n\n{asked}"}]
+        return [{"role": "system", "content": forms.system}, {"role": "user", "content": request}]
+    return [{"role": "user", "content": f"{forms.system}\n\n{request}"}]
 
 
 def _filled(template: str, question: str, context: str | None) -> str:
@@ -148,7 +160,7 @@ def _conversation(model: LanguageModel) -> Conversation:
 
 
 def chat_template(model: LanguageModel) -> str:
-    """The template that writes a conversation with this model; raises ModelError where it has several, no default."""
+    """The model's chat template; raises ModelError where it has several and no default."""
     if prompt_form(model) == "plain":
         return _AS_IT_IS
     try:
@@ -159,26 +171,28 @@ def chat_template(model: LanguageModel) -> str:
 
 
 def _takes_system_turn(model: LanguageModel, template: str) -> bool:
-    """Whether the template writes a system turn; raises ModelError for one that leaves out what it is given."""
+    """Whether the template writes a system turn; raises ModelError for a template that leaves texts out."""
     if prompt_form(model) == "plain":
         return False
-    told = (prompts().system.casefold(), _PROBE)
+    required = (prompts().system.casefold(), _PROBE)
     problem: Exception | str = ""
     for system_turn in (True, False):
         try:
             text = _rendered(model, template, _turns(model, system_turn, _PROBE, None)).casefold()
-        except Exception as error:  # a template says no to a system turn with whatever its author chose to raise
+        except Exception as error:  # a template can refuse a system turn with any exception
             problem = error
         else:
-            if all(one in text for one in told):
+            if all(text_part in text for text_part in required):
                 return system_turn
-            problem = "it leaves out what it is given"
+            problem = "it leaves out the text of a turn"
     raise _cannot_write(model, problem)
 
 
-def _rendered(model: LanguageModel, template: str, turns: Turns, *, asks: bool = True) -> str:
+def _rendered(model: LanguageModel, template: str, turns: Turns, *, generation_prompt: bool = True) -> str:
     return str(
-        model.tokenizer.apply_chat_template(turns, chat_template=template, tokenize=False, add_generation_prompt=asks)
+        model.tokenizer.apply_chat_template(
+            turns, chat_template=template, tokenize=False, add_generation_prompt=generation_prompt
+        )
     )
 
 
@@ -187,18 +201,20 @@ def _cannot_write(model: LanguageModel, problem: Exception | str) -> ModelError:
 
 
 def _end_of_turn(model: LanguageModel) -> int | None:
-    """The token of its own that the template puts directly behind what the assistant said."""
+    """The special token that the template writes directly behind the assistant's text."""
     turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": _PROBE}]
     try:
-        _, said, behind = _rendered(model, chat_template(model), turns, asks=False).rpartition(_PROBE)
-    except Exception:  # then the end-of-sequence tokens have to do
+        _, answer, behind = _rendered(model, chat_template(model), turns, generation_prompt=False).rpartition(_PROBE)
+    except Exception:  # then only the end-of-sequence tokens count
         return None
     tokens = model.tokenizer(behind.lstrip(), add_special_tokens=False)["input_ids"]
-    return tokens[0] if said and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
+    return tokens[0] if answer and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
 
 
-def _with_less_context(model: LanguageModel, question: str, context: str, *, room: int, window: int) -> AnswerPrompt:
-    """The prompt whose context is as long as fits: what is too much is taken away, and what was not is given back."""
+def _with_less_context(
+    model: LanguageModel, question: str, context: str, *, reserved_tokens: int, window: int
+) -> AnswerPrompt:
+    """The prompt with the longest context that fits: too many tokens are removed first, then added again."""
     cuts = _cuts(model.tokenizer, context)
 
     def tokens_at(place: int) -> tuple[int, ...]:
@@ -206,28 +222,31 @@ def _with_less_context(model: LanguageModel, question: str, context: str, *, roo
 
     place = len(cuts) - 1
     tokens = tokens_at(place)
-    while (excess := len(tokens) + room - window) > 0:
+    while (excess := len(tokens) + reserved_tokens - window) > 0:
         if place == 0:
-            raise _too_long(model, tokens, question, room=room, without=" without its context")
+            raise _too_long(model, tokens, question, reserved_tokens=reserved_tokens, without=" without its context")
         place = max(bisect_right(cuts, cuts[place].tokens - excess, key=lambda cut: cut.tokens) - 1, 0)
         tokens = tokens_at(place)
-    while len(more := tokens_at(place + 1)) + room <= window:
+    while len(more := tokens_at(place + 1)) + reserved_tokens <= window:
         place, tokens = place + 1, more
     return AnswerPrompt(tokens, context_cut=cuts[-1].tokens - cuts[place].tokens)
 
 
-def _too_long(model: LanguageModel, tokens: tuple[int, ...], question: str, *, room: int, without: str) -> ScoreError:
+def _too_long(
+    model: LanguageModel, tokens: tuple[int, ...], question: str, *, reserved_tokens: int, without: str
+) -> ScoreError:
     return ScoreError(
-        f"a prompt of {len(tokens)} tokens{without}{f' and {room} to come' if room else ''} does not fit the window of "
-        f"{model.name}, {model.context_window} tokens; questions are never cut: {shortened(question)}"
+        f"a prompt of {len(tokens)} tokens{without}{f' and {reserved_tokens} to come' if reserved_tokens else ''} "
+        f"does not fit the window of {model.name}, {model.context_window} tokens; questions are never cut: "
+        f"{shortened(question)}"
     )
 
 
 def _cuts(tokenizer: Any, text: str) -> list[_Cut]:
     """Every place where a text can be cut, behind each of its tokens, from its start to its end.
 
-    A token that ends within a character is taken to reach to that character's end. A slow tokenizer does not say where
-    its tokens lie: there a place is where the tokens before it decode to the text.
+    A token that ends within a character counts as reaching to that character's end. A slow tokenizer has no offsets:
+    there a place is where the tokens before it decode to a prefix of the text.
     """
     cuts = [_Cut(0, 0)]
     if tokenizer.is_fast:

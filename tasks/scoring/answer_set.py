@@ -7,12 +7,12 @@
     persuasion        KL(p(.|c,q) || p(.|q)), in nats; susceptibility is its mean over p(c)
 
 An answer is followed by its end, so "New York" does not contain "New York City". Its end is any end-of-sequence token,
-and any token whose text begins with a terminator, unless another answer goes on with that very token: "St" does not end
-where "St. Louis" goes on. So complete answers exclude each other, and their probabilities add up to at most 1. The
-aliases of an answer are added up. Distributions are normalised within a context first and mixed after.
-What it is not: the next-token score, whose answers are first tokens, all those of the vocabulary. Where the mass is
-small, most of what the model would say is outside of the set.
-Source: ours; the scores are those of Du et al. 2024, Eq. 2-4, which names the limit to first tokens.
+and any token whose text begins with a terminator, unless another answer continues with that token: "St" does not end
+where "St. Louis" continues. So complete answers exclude each other, and their probabilities sum to at most 1. The
+probabilities of an answer's aliases are summed. Distributions are normalised within a context first and mixed after.
+What it is not: the next-token score, whose answers are all first tokens of the vocabulary. Where the mass is small,
+most of the model's probable answers are outside of the set.
+Source: this project; the scores are those of Du et al. 2024, Eq. 2-4, which names the limitation to first tokens.
 """
 
 from collections.abc import Sequence
@@ -40,9 +40,13 @@ from tasks.scoring.vocabulary import vocabulary_texts
 
 @dataclass(frozen=True, eq=False)
 class AnswerSetPersuasion:
-    """scores: (n_queries, n_contexts); susceptibility: (n_queries,); both in nats, float64. engine: how they came.
+    """Scores over a set of answers.
 
-    mass: (n_queries, n_contexts), the probability of all complete answers together, 0 to 1.
+    Attributes:
+        scores: (n_queries, n_contexts), nats, float64.
+        susceptibility: (n_queries,), nats, float64.
+        mass: (n_queries, n_contexts), the probability of all complete answers together, 0 to 1.
+        engine: The name of the engine that computed them.
     """
 
     scores: NDArray[np.float64]
@@ -62,29 +66,42 @@ def answer_set_persuasion(
 ) -> AnswerSetPersuasion:
     """Persuasion and susceptibility over a set of complete answers, for every context and query.
 
-    contexts: texts put before the queries with nothing between; one that occurs twice weighs twice. queries: complete
-    texts. answers: for each answer its aliases; each stands behind a query after a space, if the query does not end
-    with one, and the whole is tokenised as one text. Where a token spans the seam of query and answer, all answers of
-    that query and context are scored from what is before that token on. terminators: what a token that ends an answer
-    may begin with, beside the end-of-sequence tokens. memory: the bytes that may be filled beside the model.
-    Raises UsageError where there is nothing to score, for an answer without text, or two that are the same tokens;
-    ScoreError for a prompt that does not fit the model or a score that is not finite, with its query and context.
+    Where a token spans the seam of query and answer, all answers of that query and context are scored from the text
+    before that token on.
+
+    Args:
+        model: The language model.
+        contexts: n_contexts texts put directly before the queries; a context that occurs twice weighs twice.
+        queries: n_queries complete texts.
+        answers: The aliases of each answer; each follows a query after a space, if the query does not end with one, and
+            the whole is tokenized as one text.
+        terminators: Beginnings of tokens that end an answer, besides the end-of-sequence tokens.
+        memory: Bytes that may be used besides the model; None for the device's free memory.
+
+    Returns:
+        Scores and susceptibility in nats, and the mass of the answer set.
+
+    Raises:
+        UsageError: Contexts, queries or answers are empty, or two answers have the same tokens.
+        ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
     if not contexts or not queries:
-        raise UsageError(f"answer sets need contexts and queries; given: {len(contexts)} and {len(queries)}")
+        raise UsageError(
+            f"answer sets need contexts and queries, not {len(contexts)} and {len(queries)}; give at least one of each"
+        )
     aliases, groups = _aliases(model, answers)
     stops = _stops(model, terminators)
     distinct, weights, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries)
     engine_name = engine(model, prompts)
-    found = complete_answers(model, distinct, queries, aliases, stops=stops, engine=engine_name, memory=memory)
-    scores, log_mass = _persuasion(found.log_probs, groups, weights)
+    answer_scores = complete_answers(model, distinct, queries, aliases, stops=stops, engine=engine_name, memory=memory)
+    scores, log_mass = _persuasion(answer_scores.log_probs, groups, weights)
     checks = (
-        (~found.sound.numpy(), no_distribution(model)),
+        (~answer_scores.sound.numpy(), no_distribution(model)),
         (~np.isfinite(log_mass), f"{model.name} gives no answer of the set any probability"),
     )
     check_scores(model, checks, prompts, queries, distinct)
-    unmoved = (found.log_probs == found.log_probs[:, :1]).all(dim=2).all(dim=1)
+    unmoved = (answer_scores.log_probs == answer_scores.log_probs[:, :1]).all(dim=2).all(dim=1)
     check_contexts_matter(model, unmoved.numpy(), prompts, queries)
     # A context that changes nothing may come out as -1e-17, and a whole mass as 1 + 1e-7: rounding.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
@@ -105,12 +122,12 @@ def _persuasion(
 def _aliases(model: LanguageModel, answers: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
     """All aliases of all answers, and for each answer the places of its own."""
     if not answers:
-        raise UsageError("an answer set needs answers; none is given")
+        raise UsageError("an answer set has no answers; give at least one")
     aliases: list[str] = []
     groups: list[list[int]] = []
     for number, of_answer in enumerate(answers):
         if not of_answer or not all(alias.strip() for alias in of_answer):
-            raise UsageError(f"answer {number} has no text: {list(of_answer)}; an answer needs texts that name it")
+            raise UsageError(f"answer {number} has no text: {list(of_answer)}; give texts that name it")
         groups.append([*range(len(aliases), len(aliases) + len(of_answer))])
         aliases += [alias.strip() for alias in of_answer]
     known: dict[tuple[int, ...], str] = {}
@@ -126,7 +143,7 @@ def _aliases(model: LanguageModel, answers: Sequence[Sequence[str]]) -> tuple[li
 def _stops(model: LanguageModel, terminators: Sequence[str]) -> list[int]:
     """The tokens that end an answer."""
     if "" in terminators:
-        raise UsageError("a terminator is an empty text, with which every token begins; leave it out")
+        raise UsageError("a terminator is an empty text, with which every token begins; remove it")
     # A tokenizer may know more tokens than its model.
     texts = vocabulary_texts(model)[: model.model.config.get_text_config().vocab_size]
     stops = end_tokens(model) | {token for token, text in enumerate(texts) if text.startswith(tuple(terminators))}

@@ -1,9 +1,9 @@
-"""Coherent persuasion: how far a context moves the meanings that a model answers with.
+"""Coherent persuasion: how far a context moves the meanings of a model's answers.
 
     CP(c) = mean over pairs (group g without the context, group h with it) of KL(p_h || p_g), in nats, >= 0
     p_v   = mean over the answers of group v of their distributions, each the mean over an answer's steps
 Its standard error comes from half-samples of the answers on both sides; tasks/scoring/half_samples.py says how.
-What it is not: weighed by the groups' sizes, or symmetric. The direction is that of the released scores.
+What it is not: weighted by the groups' sizes, or symmetric. The direction is that of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
 
 How it is computed: KL(p_h || p_g) = sum p_h log p_h - sum p_h log p_g, and p_h is a weighted sum of its answers'
@@ -28,15 +28,15 @@ Groups = Sequence[Sequence[int]]
 Distribution = NDArray[np.float32] | NDArray[np.float64]
 
 _SLACK = 1e-3
-_BLOCK = 2048  # tokens at a time: what the groups hold of them stays in the cache of a processor
+_BLOCK = 2048  # tokens at a time, so that the groups' values stay in a processor's cache
 
 
 @dataclass(frozen=True)
 class GroupedAnswers:
     """The answers to one input: the mean distribution of each, (V,), their groups, and the groups of each half-sample.
 
-    name: what an error calls them. An array that stands for several answers is read once. Without halves there is no
-    standard error.
+    name: their name in messages. An array that several answers share is read once. Without halves there is no standard
+    error.
     """
 
     name: str
@@ -56,11 +56,20 @@ class CoherentPersuasion:
 def coherent_persuasion(
     p_query: ArrayLike, groups_query: Groups, p_context: ArrayLike, groups_context: Groups
 ) -> float:
-    """The coherent persuasion score of a context for a question, in nats.
+    """The coherent persuasion score of a context for a question, in nats [Marjanovic et al. 2024, Eq. 4].
 
-    p_query: (n, V), the mean distributions of the answers without the context; p_context: (m, V), of those with it;
-    groups_*: as group_answers gives them, every answer in exactly one. Source: Marjanovic et al. 2024, Eq. 4.
-    Raises InputError for arrays that hold no distributions, ScoreError when the score is not finite.
+    Args:
+        p_query: (n, V), the mean distributions of the answers without the context.
+        groups_query: Their groups, as `group_answers` returns them, every answer in exactly one.
+        p_context: (m, V), the mean distributions of the answers with the context.
+        groups_context: Their groups.
+
+    Returns:
+        The score in nats, >= 0.
+
+    Raises:
+        InputError: A row is not a distribution, or the groups do not hold each answer once.
+        ScoreError: The score is not finite.
     """
     without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
     within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
@@ -70,12 +79,22 @@ def coherent_persuasion(
 def coherent_persuasions(without: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list[CoherentPersuasion]:
     """The coherent persuasion of each context of a question, with its standard error.
 
-    without: the answers without a context; contexts: those with each of them. A half-sample of the one is held against
-    the half-sample of the same number of the other, so there are as many of both, of as many answers.
-    Raises as coherent_persuasion does, ScoreError for a half-sample's score that is not finite, too.
+    A half-sample of the answers without a context is compared with the half-sample of the same number with it, so both
+    need as many half-samples of as many answers.
+
+    Args:
+        without: The answers without a context.
+        contexts: The answers with each context.
+
+    Returns:
+        For each context its score and standard error in nats.
+
+    Raises:
+        InputError: A row is not a distribution, or the groups or half-samples do not match.
+        ScoreError: The score of the answers or of a half-sample is not finite.
     """
     query = _Side(without)
-    pairs = [_Pair(query, _Side(one)) for one in contexts]
+    pairs = [_Pair(query, _Side(answers)) for answers in contexts]
     for start in range(0, query.rows.shape[1], _BLOCK):
         block = slice(start, start + _BLOCK)
         logarithms = query.logarithms(block)
@@ -85,7 +104,7 @@ def coherent_persuasions(without: GroupedAnswers, contexts: Sequence[GroupedAnsw
 
 
 class _Logarithms(NamedTuple):
-    """log p of every group in a block, (g, b), 0 where p is; and where that is: (g, b) bool, None for nowhere."""
+    """log p of every group in a block, (g, b), 0 where p is 0; and where p is 0: (g, b) bool, None for nowhere."""
 
     values: NDArray[np.float64]
     of_zero: NDArray[np.bool_] | None
@@ -94,23 +113,23 @@ class _Logarithms(NamedTuple):
 class _Side:
     """The answers to one input as matrices.
 
-    rows: (d, V), the different distributions; weights: (g, d), how much of each is in a group's mean, for the different
-    groups of all groupings; shares: (s, g), how much a group counts in a grouping, which are the whole one and halves.
+    rows: (d, V), the different distributions; weights: (g, d), their weights in a group's mean, for the different
+    groups of all groupings; shares: (s, g), a group's weight in a grouping: that of all answers and those of halves.
     """
 
     def __init__(self, answers: GroupedAnswers) -> None:
         check_groups(answers.groups, len(answers.distributions))
         self.name, self.answers, self.halves = answers.name, len(answers.distributions), len(answers.halves)
         held = list(answers.distributions)
-        different = {id(one): one for one in held}
-        row_of = [list(different).index(id(one)) for one in held]
+        different = {id(item): item for item in held}
+        row_of = [list(different).index(id(item)) for item in held]
         self.rows = _distributions(self.name, list(different.values()), row_of)
         groupings = [answers.groups, *answers.halves]
         group_number: dict[tuple[int, ...], int] = {}
         numbered = []
         for groups in groupings:
-            made = [_composition([row_of[member] for member in group], len(different)) for group in groups]
-            numbered.append([group_number.setdefault(one, len(group_number)) for one in made])
+            compositions = [_composition([row_of[member] for member in group], len(different)) for group in groups]
+            numbered.append([group_number.setdefault(item, len(group_number)) for item in compositions])
         counts = np.array(list(group_number), dtype=np.float64)
         self.weights: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
         self.shares: NDArray[np.float64] = np.zeros((len(groupings), len(group_number)))
@@ -127,7 +146,7 @@ class _Side:
 
 
 class _Pair:
-    """The answers without and with a context; what is summed over the vocabulary, for answers k with it and groups v.
+    """The answers without and with a context, and the sums over the vocabulary, for answers k with it and groups v.
 
     cross: (d, g) sum p_k log p_v over the groups without the context; own: the same over those with it; lost: how many
     tokens that answer k can give cannot occur in group v without the context.
@@ -180,7 +199,7 @@ def _composition(rows: Sequence[int], count: int) -> tuple[int, ...]:
     """How often a group has each of `count` distributions, in lowest terms: such groups have the same mean."""
     times = [rows.count(row) for row in range(count)]
     shared = gcd(*times)
-    return tuple(one // shared for one in times)
+    return tuple(count_of_row // shared for count_of_row in times)
 
 
 def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[np.float64]:

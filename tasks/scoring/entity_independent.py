@@ -3,9 +3,9 @@
     persuasion       kappa(c) = 1/|E| sum_e pi(c, q(e)), in nats
     susceptibility   gamma    = sum_c p(c) kappa(c), in nats
 
-q(e) is one form of a query about the entity e, E the entities it is asked about, pi the persuasion score. No model is
-asked: kappa and gamma are means of stored scores, and inherit their bounds, 0 <= kappa(c) <= -log p(c).
-What it is not: kappa is no mean over relevant contexts alone; a context about one entity stands before every query.
+q(e) is one form of a query about the entity e, E the entities of its queries, pi the persuasion score. No model is
+needed: kappa and gamma are means of stored scores, and inherit their bounds, 0 <= kappa(c) <= -log p(c).
+What it is not: kappa is not a mean over relevant contexts alone; a context about one entity precedes every query.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix B.
 """
 
@@ -16,10 +16,17 @@ from data.errors import ScoreError, UsageError
 
 
 def entity_independent_persuasion(scores: ArrayLike) -> NDArray[np.float64]:
-    """The persuasion kappa of every context: (n_contexts,) in nats.
+    """The persuasion kappa of every context [Du et al. 2024, App. B].
 
-    scores: (n_entities, n_contexts), the persuasion scores of one query form; every entity weighs the same.
-    Raises UsageError where there is no entity or no context, ScoreError for a score that is not finite.
+    Args:
+        scores: (n_entities, n_contexts), nats, the persuasion scores of one query form; entities weigh the same.
+
+    Returns:
+        (n_contexts,) in nats.
+
+    Raises:
+        UsageError: The array has no entity or no context.
+        ScoreError: A score is not finite.
     """
     matrix = np.asarray(scores, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size:

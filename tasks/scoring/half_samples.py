@@ -1,14 +1,14 @@
-"""How far a score of K sampled answers would scatter if they were drawn anew, told by halves of them.
+"""The standard error of a score of K sampled answers, estimated from halves of them.
 
     SE = sqrt(m / (K - m)) * the standard deviation of the score over random halves of m = floor(K/2) answers
-A half is drawn without replacement and its answers are grouped anew. The mean of m of K numbers with the variance s^2
+A half is drawn without replacement and its answers are grouped again. The mean of m of K numbers with the variance s^2
 has, over such halves, the variance (s^2/m) (1 - m/K); the mean of all K has, over new samples, s^2/K: m / (K - m) of
-it. That is 1 where K is even, so the spread of halves is the standard error as it stands. For scores that are no means
-it holds roughly: of ten answers of a known process it was on average 0.76 to 1.31 times the truth.
-What it is not: a bootstrap, whose samples repeat answers, so that they hold fewer groups than a real one. It knows
-nothing of bias, for a score of more answers may lie elsewhere, and nothing of meanings that were not drawn: where all
-answers agree, or no two of them, so do those of every half, and an entropy of groups has the error 0.
-Source: ours; the subsampling (delete-d jackknife) of Shao and Wu 1989.
+it. That is 1 where K is even, so the standard deviation of halves is the standard error. For scores that are not means
+it holds roughly: of ten answers of a known process it was on average 0.76 to 1.31 times the true value.
+What it is not: a bootstrap, whose samples repeat answers, so that they have fewer groups than a real sample. It does
+not include bias, since a score of more answers may differ, nor meanings that were not sampled: where all answers agree,
+or no two of them, so do those of every half, and an entropy of groups has the error 0.
+Source: this project, after the subsampling (delete-d jackknife) of Shao and Wu 1989.
 """
 
 import numpy as np
@@ -19,13 +19,20 @@ from tasks.scoring.generation.sampling import uniforms
 
 
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:
-    """The answers' numbers in each of `count` random halves, in order; none where fewer than two can be parted.
+    """The answers' numbers in each of `count` random halves, in order; [] for fewer than two answers.
 
-    identity: what the answers are to, such as question and condition; with seed and a half's own number it is all the
-    randomness there is, so more halves begin with the same ones. Raises UsageError for a count that cannot be.
+    Args:
+        answers: The number of answers.
+        count: The number of halves; 0, or at least 2.
+        seed: The study's seed.
+        identity: The identity of the prompt, such as question and condition. Draws depend only on it, the seed and a
+            half's number, so that the first of more halves are the same.
+
+    Raises:
+        UsageError: The count is negative or 1.
     """
     if count < 0 or count == 1:
-        raise UsageError(f"{count} half-samples were asked for; use 0 for none, or enough to tell how far they scatter")
+        raise UsageError(f"{count} half-samples give no standard error; use 0 for none, or at least 2")
     if answers < 2:
         return []
     points = uniforms(count * answers, seed, "half-samples", *identity).reshape(count, answers)
@@ -34,9 +41,14 @@ def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> li
 
 
 def standard_error(scores: ArrayLike, answers: int) -> float | None:
-    """The standard error of a score of `answers` answers, in the score's unit; None where there are no halves.
+    """The standard error of a score of `answers` answers, in the score's unit; None without halves.
 
-    scores: (h,), the score of each half that draw_halves gave. Raises ScoreError where one of them is not finite.
+    Args:
+        scores: (h,), the score of each half of `draw_halves`.
+        answers: The number of answers.
+
+    Raises:
+        ScoreError: A score is not finite.
     """
     of_halves = np.asarray(scores, dtype=np.float64)
     if len(of_halves) == 0:

@@ -1,12 +1,12 @@
-"""Memorization ratio: how often a model holds on to an answer that a context contradicts.
+"""Memorization ratio: how often a model keeps an answer that a context contradicts.
 
     memorization ratio = n_original / (n_original + n_substitute), over contexts that conflict with the query's answer
 
-A context conflicts when it is about the queried entity and substitutes another answer (a base or assertive one), or
-negates the query's answer; negations name no substitute, which is any answer but the original then, and are counted
-apart. The answer is the greedy continuation, one line of at most 10 tokens, compared by its prefix.
+A context conflicts when it is about the queried entity and substitutes another answer (base or assertive contexts), or
+negates the query's answer; negations name no substitute, so that any answer but the original counts as one, and are
+counted separately. The answer is the greedy continuation, one line of at most 10 tokens, compared by its prefix.
 What it is not: accuracy. Answers that follow neither are left out of the ratio, and 0/0 is None, where the released
-code has 0. That code counts all contexts, conflicting or not; its ratio is kept beside this one.
+code has 0. That code counts all contexts, conflicting or not; its ratio is stored as well.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
 """
 
@@ -28,7 +28,7 @@ Follows = Literal["original", "context", "other"]
 
 @dataclass(frozen=True)
 class GreedyAnswers:
-    """texts: [query][context], stripped; engine: how they came."""
+    """texts: [query][context], stripped; engine: the name of the engine that decoded them."""
 
     texts: list[list[str]]
     engine: str
@@ -36,7 +36,7 @@ class GreedyAnswers:
 
 @dataclass(frozen=True)
 class MemorizationCounts:
-    """How often answers gave the query's own answer, and how often another; a ratio is None where both are 0.
+    """How many answers gave the query's own answer, and how many another; a ratio is None where both are 0.
 
     original, substitute, memorization_ratio: after substitutions; negation_*: after negations of the query's answer,
     the substitute being any other answer; all_*: after any context, the substitute being the context's answer.
@@ -62,19 +62,27 @@ def greedy_answers(
 ) -> GreedyAnswers:
     """The greedy continuation of every context and query: its first line that is not blank, stripped.
 
-    contexts: texts put before the queries with nothing between; one that occurs twice is read once. max_new_tokens:
-    most tokens of an answer, its end included. memory: the bytes that may be filled beside the model. An answer ends
-    with an end-of-sequence token or with its line: answers are compared by their prefix, so what stands in later
-    lines cannot matter.
-    Raises UsageError where there is nothing to answer, ScoreError for a prompt that does not fit the model with its
-    answer, or a NaN, with its query and context.
+    An answer ends with an end-of-sequence token or with its line: answers are compared by their prefix, so later lines
+    do not matter.
+
+    Args:
+        model: The language model.
+        contexts: Texts put directly before the queries; a context that occurs twice is read once.
+        queries: Complete texts.
+        max_new_tokens: Most tokens of an answer, its end included.
+        memory: Bytes that may be used besides the model; None for `memory_budget`.
+
+    Raises:
+        UsageError: Contexts or queries are empty, or max_new_tokens is less than 1.
+        ScoreError: A prompt does not fit the context window with its answer, or the model gives a NaN; the message has
+            the query and context.
     """
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
     if not contexts or not queries:
-        raise UsageError(f"greedy answers need contexts and queries; given: {len(contexts)} and {len(queries)}")
+        raise UsageError(f"greedy answers need contexts and queries, not {len(contexts)} and {len(queries)}; give both")
     distinct, _, rows = counted(contexts)
-    prompts = tokenized_prompts(model, distinct, queries, room=max_new_tokens)
+    prompts = tokenized_prompts(model, distinct, queries, reserved_tokens=max_new_tokens)
     engine_name = engine(model, prompts)
     answers = GreedyLines(model, len(queries), len(distinct), max_new_tokens)
     if engine_name == PLAIN:
@@ -91,7 +99,7 @@ def greedy_answers(
 def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:
     """How a context conflicts with a query's answer; None where it does not.
 
-    about_entity: whether the context is about the queried entity; context_object: what it states, or denies.
+    about_entity: whether the context is about the queried entity; context_object: the object that it states or denies.
     """
     if not about_entity:
         return None
@@ -104,23 +112,25 @@ def follows(text: str, query_type: QueryType, answer: str, context_kind: Context
     """Whose answer a greedy answer begins with: the query's own ("original"), the context's, or another.
 
     To a closed query, which names its answer, Yes is the original answer and No the context's. Where a text begins
-    with both answers, the longer one counts: "New York City" is not "New York". What a negation names is what it
-    denies, so an answer that gives it follows neither.
+    with both answers, the longer one counts: "New York City" is not "New York". A negation names the object that it
+    denies, so an answer that gives this object follows neither.
     """
     if query_type == "closed":
         return "original" if text.startswith("Yes") else "context" if text.startswith("No") else "other"
-    given = max((one for one in (answer, context_object) if text.startswith(one)), key=len, default=None)
-    if given is None:
+    begun_with = max(
+        (candidate for candidate in (answer, context_object) if text.startswith(candidate)), key=len, default=None
+    )
+    if begun_with is None:
         return "other"
-    if given == answer:
+    if begun_with == answer:
         return "original"
     return "other" if context_kind == "negation" else "context"
 
 
 def count(followed: Sequence[tuple[Conflict | None, Follows]]) -> MemorizationCounts:
-    """The counts and ratios of a query; followed: for each context how it conflicts and whom the answer follows.
+    """The counts and ratios of a query [Du et al. 2024, Appendix D].
 
-    Source: Du et al. 2024, Appendix D.
+    followed: for each context its conflict and whose answer the greedy answer follows.
     """
     pairs = Counter(followed)
     all_of = Counter(whose for _, whose in followed)

@@ -1,4 +1,4 @@
-"""Persuaded and stubborn: what became of a model's answer when it was given a context.
+"""Persuaded and stubborn: how a context changes a model's answer.
 
 With y1 the answer without, y2 the answer with the context, a the context's answer, = the ROUGE-L match of accuracy:
     persuaded          y1 != a and y2 = a
@@ -16,7 +16,7 @@ from tasks.scoring.accuracy import THRESHOLD, answers_match
 
 @dataclass(frozen=True, slots=True)
 class ComparedAnswers:
-    """See the module."""
+    """Whether an answer is persuaded or stubborn, by the paper's and the released code's definition (see above)."""
 
     persuaded: bool
     stubborn: bool
@@ -27,7 +27,7 @@ class ComparedAnswers:
 def compare_answers(
     without: str, with_context: str, context_answer: str, *, threshold: float = THRESHOLD
 ) -> ComparedAnswers:
-    """Compares an answer without (y1) and with a context (y2) to each other and to the context's answer (a)."""
+    """Compares an answer without (y1) and with a context (y2) with each other and with the context's answer (a)."""
     knew = answers_match(without, context_answer, threshold=threshold)
     follows = answers_match(with_context, context_answer, threshold=threshold)
     stays = answers_match(with_context, without, threshold=threshold)

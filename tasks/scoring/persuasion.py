@@ -4,9 +4,9 @@
     persuasion       pi(c,q) = KL(p(.|c,q) || p(.|q)), in nats, 0 <= pi(c,q) <= -log p(c)
     susceptibility   sigma(q) = sum_c p(c) pi(c,q) = I(C;A|q), in nats, 0 <= sigma <= min(H(p(c)), H(p(.|q)))
 
-p(c) is how often a context occurs in the sample. a runs over the whole vocabulary: it is an answer's first token.
-What it is not: p(.|q) is not the model's answer without a context, and an estimate from n contexts is capped at log n,
-so scores from different n are not compared.
+p(c) is a context's frequency in the sample. a runs over the whole vocabulary: it is an answer's first token.
+What it is not: p(.|q) is not the model's answer without a context, and an estimate from n contexts is at most log n,
+so scores from different n are not comparable.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4.
 """
 
@@ -37,7 +37,13 @@ _TINY = torch.finfo(torch.float32).tiny
 
 @dataclass(frozen=True, eq=False)
 class Persuasion:
-    """scores: (n_queries, n_contexts); susceptibility: (n_queries,); both in nats, float64. engine: how they came."""
+    """Persuasion and susceptibility scores.
+
+    Attributes:
+        scores: (n_queries, n_contexts), nats, float64.
+        susceptibility: (n_queries,), nats, float64.
+        engine: The name of the engine that computed them.
+    """
 
     scores: NDArray[np.float64]
     susceptibility: NDArray[np.float64]
@@ -52,27 +58,37 @@ def persuasion(
     prompts: Sequence[Sequence[Tokens]] | None = None,
     memory: int | None = None,
 ) -> Persuasion:
-    """The persuasion score of every context for every query, and every query's susceptibility score.
+    """The persuasion score of every context and the susceptibility of every query [Du et al. 2024, Eq. 2-4].
 
-    contexts: texts put before the queries with nothing between; one that occurs twice weighs twice. queries: complete
-    texts. prompts: tokens of the distinct contexts (see `counted`) before the queries, where they are known already, as
-    `tokenized_prompts` gives them. memory: the bytes that may be filled beside the model.
-    Source: Du et al. 2024, Eq. 2-4.
-    Raises UsageError when there is no context or no query, ScoreError for a prompt that does not fit the model or a
-    score that is not finite, with its query and context.
+    Args:
+        model: The language model.
+        contexts: n_contexts texts put directly before the queries; a context that occurs twice weighs twice.
+        queries: n_queries complete texts.
+        prompts: [context][query] tokens of the distinct contexts (see `counted`) before the queries, as
+            `tokenized_prompts` returns them; None to tokenize them here.
+        memory: Bytes that may be used besides the model; None for `memory_budget`.
+
+    Returns:
+        Scores (n_queries, n_contexts) and susceptibilities (n_queries,) in nats.
+
+    Raises:
+        UsageError: Contexts or queries are empty.
+        ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
     if not contexts or not queries:
-        raise UsageError(f"persuasion needs contexts and queries; given: {len(contexts)} and {len(queries)}")
+        raise UsageError(
+            f"persuasion needs contexts and queries, not {len(contexts)} and {len(queries)}; give at least one of each"
+        )
     distinct, weights, rows = counted(contexts)
     of_contexts = torch.from_numpy(weights).to(model.device, torch.float32)
     tokens = prompts if prompts is not None else tokenized_prompts(model, distinct, queries)
-    # Nothing is brought to the host before the end: a GPU would wait for it.
-    found: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}
+    # Nothing is copied to the host before the end: a GPU would wait for it.
+    results: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}
     for place, of_query in next_token_by_query(model, tokens, memory=memory):
-        found[place] = (persuasion_scores(of_query, of_contexts), of_query.log_normaliser, of_query.are_alike())
-    in_order = [found[place] for place in range(len(queries))]
+        results[place] = (persuasion_scores(of_query, of_contexts), of_query.log_normaliser, of_query.are_alike())
+    in_order = [results[place] for place in range(len(queries))]
     scores, normalisers, unmoved = (torch.stack(parts).cpu().numpy() for parts in zip(*in_order, strict=True))
-    # The mixture carries one context's NaN to all of them: the normalisers say in which it was.
+    # The mixture spreads one context's NaN to all of them: the normalisers show its context.
     checks = (
         (~np.isfinite(normalisers), no_distribution(model)),
         (~(scores >= -_ROUNDING) | np.isinf(scores), f"persuasion by {model.name} is not a valid score"),
@@ -94,10 +110,16 @@ def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], li
 
 @torch.inference_mode()
 def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> torch.Tensor:
-    """KL(p(.|c,q) || p(.|q)) of every context c, p(.|q) being the weighted mixture: (n_contexts,) in nats, float64.
+    """KL(p(.|c,q) || p(.|q)) of every context c, where p(.|q) is the weighted mixture.
 
-    weights: (n_contexts,), p(c), which sum to 1; float32, on the device of the distributions. A NaN among the
-    distributions makes every score NaN.
+    A NaN in a distribution makes every score NaN.
+
+    Args:
+        distributions: Of the next token after every context, (n_contexts, V).
+        weights: (n_contexts,), p(c), which sum to 1; float32, on the device of the distributions.
+
+    Returns:
+        (n_contexts,) in nats, float64.
     """
     scores = torch.zeros(len(weights), dtype=torch.float64, device=weights.device)
     for log_p in distributions.slices():
@@ -106,11 +128,18 @@ def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> to
 
 
 def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """What some of the answers add to the persuasion score of every context: (n_contexts,) nats, in the dtype of p.
+    """The contribution of some answers to the persuasion score of every context.
 
-    p: (n_contexts, some), probabilities after each context; weights: (n_contexts,), p(c). A divergence is
-    summed as p log(p / m) - p + m over the mixture m, which is the same for whole distributions, never negative term by
-    term, and forgives rounding in their normalisers. An answer without probability adds nothing: 0 log 0 = 0.
+    A divergence is summed as p log(p / m) - p + m over the mixture m, which is the same for whole distributions, never
+    negative term by term, and robust to rounding in their normalisers. An answer without probability adds nothing:
+    0 log 0 = 0.
+
+    Args:
+        p: (n_contexts, some), probabilities after each context.
+        weights: (n_contexts,), p(c).
+
+    Returns:
+        (n_contexts,) in nats, in the dtype of p.
     """
     mixture = weights @ p
     terms = (p / mixture.clamp(min=_TINY)).clamp_(min=_TINY).log_().mul_(p).sub_(p).add_(mixture)

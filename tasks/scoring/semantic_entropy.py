@@ -1,12 +1,12 @@
 """Semantic entropy: how much a model's answers to one input differ in meaning.
 
-Groups v hold equivalent answers; p(a_k|x) is the product of an answer's token probabilities, end step included.
+Clusters v hold equivalent answers; p(a_k|x) is the product of an answer's token probabilities, end step included.
     sum                SE = -1/V sum_v log sum_{k in v} p(a_k|x)
     length_normalised  the same, with the mean token log-probability in place of their sum
     rao                -sum_v P_v log P_v; P_v: length-normalised probabilities summed in a group, then renormalised
     assignment         the entropy of the groups' sizes
-All in nats. What it is not: bounded below by 0 in its first two kinds. Equal answers count as often as drawn, so `sum`
-can fall to -log K; and it carries no constant, where the released code of Kuhn et al. adds 5.
+All in nats. What it is not: bounded below by 0 in its first two kinds. Equal answers count as often as sampled, so
+`sum` can fall to -log K; and it has no constant, where the released code of Kuhn et al. adds 5.
 Their standard errors come from half-samples of the answers; tasks/scoring/half_samples.py says how.
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
 assignment).
@@ -24,11 +24,19 @@ KINDS = ("sum", "length_normalised", "rao", "assignment")
 
 
 def group_answers(equivalent: NDArray[np.bool_], among: Sequence[int] | None = None) -> list[list[int]]:
-    """Disjoint groups of answers, greedily in order: an answer joins the first group all of whose members it equals.
+    """Clusters of equivalent answers, greedily in order [Marjanovic et al. 2024, App. A.3].
 
-    equivalent: (n, n) bool, symmetric, true on the diagonal; among: the answers that are grouped, in that order, as if
-    there were no others (None: all). Returns the members' numbers, groups in order of opening.
-    Source: Marjanovic et al. 2024, App. A.3, as worded. Raises InputError for a matrix that is not as described.
+    An answer joins the first group to all of whose members it is equivalent.
+
+    Args:
+        equivalent: (n, n) bool, symmetric, true on the diagonal.
+        among: The answers that are grouped, in that order, as if there were no others; None: all.
+
+    Returns:
+        The numbers of each group's members, groups in order of their first member.
+
+    Raises:
+        InputError: The matrix is not square, bool, symmetric and true on the diagonal.
     """
     matrix = np.asarray(equivalent)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -38,7 +46,7 @@ def group_answers(equivalent: NDArray[np.bool_], among: Sequence[int] | None = N
     if not (matrix == matrix.T).all():
         first, second = (int(place) for place in np.argwhere(matrix != matrix.T)[0])
         raise InputError(
-            f"equivalence must be symmetric, but answers {first} and {second} are so in one direction only"
+            f"equivalence must be symmetric, but answers {first} and {second} are equivalent in one direction only"
         )
     if not matrix.diagonal().all():
         raise InputError(f"answer {int(np.argmin(matrix.diagonal()))} is not equivalent to itself")
@@ -57,11 +65,20 @@ def group_answers(equivalent: NDArray[np.bool_], among: Sequence[int] | None = N
 def semantic_entropy(
     token_log_probs: Sequence[Sequence[float]], groups: Sequence[Sequence[int]], *, kind: str = "sum"
 ) -> float:
-    """The semantic entropy of one input's answers, in nats.
+    """The semantic entropy of one input's answers, in nats; the module's docstring has the formulas and sources.
 
-    token_log_probs: for every answer its tokens' log-probabilities, at least one; groups: as group_answers gives them,
-    every answer in exactly one; kind: "sum", "length_normalised", "rao" or "assignment". Sources: see the module.
-    Raises UnknownName for another kind, InputError for groups that are none, ScoreError when it is not finite.
+    Args:
+        token_log_probs: For every answer its tokens' log-probabilities in nats, at least one.
+        groups: As `group_answers` returns them, every answer in exactly one.
+        kind: "sum", "length_normalised", "rao" or "assignment".
+
+    Returns:
+        The entropy in nats.
+
+    Raises:
+        UnknownName: The kind is unknown.
+        InputError: The groups do not hold each answer once, or an answer has no token.
+        ScoreError: The entropy is not finite.
     """
     check_groups(groups, len(token_log_probs))
     return float(_entropies(token_log_probs, [groups], kind)[0])
@@ -70,16 +87,18 @@ def semantic_entropy(
 def semantic_entropy_error(
     token_log_probs: Sequence[Sequence[float]], halves: Sequence[Sequence[Sequence[int]]], *, kind: str = "sum"
 ) -> float | None:
-    """The standard error of that semantic entropy, in nats; None where there are no halves.
+    """The standard error of the semantic entropy, in nats; None without half-samples.
 
-    halves: the groups of each half-sample, as group_answers gives them among the answers that draw_halves chose.
-    Raises as semantic_entropy does.
+    Args:
+        token_log_probs: For every answer its tokens' log-probabilities in nats, at least one.
+        halves: The groups of each half-sample, as `group_answers` returns them among the answers of `draw_halves`.
+        kind: As in `semantic_entropy`, whose errors it raises.
     """
     return standard_error(_entropies(token_log_probs, halves, kind) if halves else [], len(token_log_probs))
 
 
 def check_groups(groups: Sequence[Sequence[int]], answers: int) -> None:
-    """Raises InputError unless there are answers, each of them in exactly one group, and no group is empty."""
+    """Raises InputError unless answers exist, each of them is in exactly one group, and no group is empty."""
     members = sorted(member for group in groups for member in group)
     if answers == 0 or members != list(range(answers)) or not all(len(group) for group in groups):
         raise InputError(f"the groups {[list(group) for group in groups]} do not hold each of {answers} answers once")
@@ -88,7 +107,7 @@ def check_groups(groups: Sequence[Sequence[int]], answers: int) -> None:
 def _entropies(
     token_log_probs: Sequence[Sequence[float]], groupings: Sequence[Sequence[Sequence[int]]], kind: str
 ) -> NDArray[np.float64]:
-    """(s,): the entropy of each of s groupings, which may hold some of the answers only; all at once."""
+    """(s,): the entropy of each of s groupings, which may hold only some of the answers; all at once."""
     if kind not in KINDS:
         raise UnknownName("kind of semantic entropy", kind, KINDS)
     members = _memberships(groupings, len(token_log_probs))
@@ -115,10 +134,10 @@ def _memberships(groupings: Sequence[Sequence[Sequence[int]]], answers: int) -> 
 
 def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) -> NDArray[np.float64]:
     summary = np.sum if kind == "sum" else np.mean
-    for number, one in enumerate(token_log_probs):
-        if len(one) == 0:
-            raise InputError(f"answer {number} has no token; its end step is one, so there is at least one")
-    answers = np.array([summary(np.asarray(one, dtype=np.float64)) for one in token_log_probs])
+    for number, log_probs in enumerate(token_log_probs):
+        if len(log_probs) == 0:
+            raise InputError(f"answer {number} has no token; an answer has at least its end step")
+    answers = np.array([summary(np.asarray(log_probs, dtype=np.float64)) for log_probs in token_log_probs])
     if not np.isfinite(answers).all():
         number = int(np.argmin(np.isfinite(answers)))
         raise ScoreError(f"answer {number} has the log-probability {answers[number]}, so the entropy is not a number")
@@ -126,7 +145,7 @@ def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) ->
 
 
 def _entropy(log_probabilities: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(s,): the entropy over each row's entries that are there."""
+    """(s,): the entropy over each row's existing entries."""
     terms = np.multiply(np.exp(log_probabilities), log_probabilities, where=there, out=_nothing(there))
     entropies: NDArray[np.float64] = 0.0 - terms.sum(axis=1)  # not -0.0, which a minus before it would leave
     return entropies

@@ -1,13 +1,13 @@
-"""What the tokens of a vocabulary read as."""
+"""The texts of a vocabulary's tokens."""
 
 from tasks.models.language_model import LanguageModel
 
 
 def vocabulary_texts(model: LanguageModel) -> tuple[str, ...]:
-    """For each token id what it adds to a text: (len(tokenizer),); decoded once for each model.
+    """The text that each token id adds: (len(tokenizer),); decoded once for each model.
 
-    Each is decoded behind a letter, since some tokenizers drop a space that a text begins with. Special tokens add
-    nothing; a token with a part of a character adds the replacement character.
+    Each is decoded behind a letter, since some tokenizers drop a leading space. Special tokens add nothing; a token
+    with a part of a character adds the replacement character.
     """
     if model.engine.vocabulary is None:
         tokenizer = model.tokenizer

@@ -54,6 +54,7 @@ class Comparison:
         group_a: the group whose mean is expected to be the greater one.
         group_b: the other group.
         alternative: greater, or two-sided.
+        unit: of the measure.
         unit_of_analysis: what one row of a group is; its column is <unit_of_analysis>_id.
         weight: the column that counts what a row of the frame is the mean of; empty where it has one row a unit.
         test: the test of pairs of groups; a row names it by the function's name.
@@ -67,6 +68,7 @@ class Comparison:
     group_a: Group
     group_b: Group
     alternative: Alternative
+    unit: str = "nats"
     unit_of_analysis: str = "query"
     weight: str = ""
     test: Callable[..., "list[TestResult | Untestable]"] = permutation
@@ -93,6 +95,7 @@ class Comparison:
                     "measure": self.measure,
                     **of,
                     "test": self.test.__name__,
+                    "unit": self.unit,
                     "unit_of_analysis": self.unit_of_analysis,
                     "group_a": self.group_a.name,
                     "group_b": self.group_b.name,
@@ -118,18 +121,20 @@ class Comparison:
         group = frame[self.column].astype(object).map(names)
         keys = [*TESTED, unit]
         grouped = without_missing(frame, self.measure).assign(group=group)
-        kept = grouped[group.notna()].astype({"group": "int8"})
+        selected = grouped[group.notna()].astype({"group": "int8"})
         if self.weight:
             # Ties are broken by all other columns that tell rows apart: doubles added in another order end in other
             # digits.
-            others = [name for name in ("kind", "relevant") if name in kept]
-            kept = weighted_means(sorted_by(kept, [*keys, *others]), [*keys, "group"], self.measure, self.weight)
-        kept = sorted_by(kept, keys)
-        found = []
-        for of, rows in by(kept, TESTED):
-            a, b = (rows.loc[rows["group"] == which, self.measure].to_numpy(dtype="float64") for which in (0, 1))
-            found.append((of, a, b))
-        return found
+            others = [name for name in ("kind", "relevant") if name in selected]
+            selected = weighted_means(
+                sorted_by(selected, [*keys, *others]), [*keys, "group"], self.measure, self.weight
+            )
+        selected = sorted_by(selected, keys)
+        samples = []
+        for of, rows in by(selected, TESTED):
+            values, which = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
+            samples.append((of, values[which == 0], values[which == 1]))
+        return samples
 
 
 def _adjusted(rows: list[Row]) -> list[Row]:

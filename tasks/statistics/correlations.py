@@ -70,9 +70,9 @@ def _of_queries(frame: "pd.DataFrame", measure: str) -> Iterator[Row]:
 def _of_entities(frame: "pd.DataFrame", measure: str) -> Iterator[Row]:
     for about, pairs in _by_model_and_type(frame, measure):
         entities = pairs.groupby(["relation", "entity"], sort=True)[[measure, SUSCEPTIBILITY]].mean().reset_index()
-        by_relation = {str(name): of_one for name, of_one in entities.groupby("relation", sort=True)}
-        for relation, of_one in {ALL: entities, **by_relation}.items():
-            yield {**about, "level": "entity", "relation": relation, **_correlated(of_one, measure)}
+        by_relation = {str(name): rows for name, rows in entities.groupby("relation", sort=True)}
+        for relation, rows in {ALL: entities, **by_relation}.items():
+            yield {**about, "level": "entity", "relation": relation, **_correlated(rows, measure)}
 
 
 def _by_model_and_type(frame: "pd.DataFrame", measure: str) -> Iterator[tuple[Row, "pd.DataFrame"]]:

@@ -44,6 +44,8 @@ def by(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[Row, pd.Da
     """The groups of equal values in these columns, sorted, each with its values by name; order within a group stays."""
     if frame.empty:
         return
+    frame = frame.copy(deep=False)
+    frame.attrs = {}  # every piece would have a deep copy of the units
     for values, rows in frame.groupby(list(columns), sort=True, observed=True):
         yield dict(zip(columns, map(_plain, values), strict=True)), rows
 

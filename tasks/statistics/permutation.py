@@ -84,8 +84,8 @@ def _p_values(
         greater += (sums >= observed - tolerance).sum(axis=0)
         less += (sums <= observed + tolerance).sum(axis=0)
         count += len(chosen)
-    observed_one = 0 if exact else 1
-    greater, less = ((side + observed_one) / (count + observed_one) for side in (greater, less))
+    statistic = 0 if exact else 1
+    greater, less = ((side + statistic) / (count + statistic) for side in (greater, less))
     return greater if alternative == "greater" else np.minimum(1.0, 2 * np.minimum(greater, less))
 
 

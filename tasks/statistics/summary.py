@@ -69,6 +69,6 @@ def summary(
     if len(vector) and quantiles:
         row |= dict(zip(QUANTILES, np.quantile(vector, list(QUANTILES.values())).tolist(), strict=True))
     if interval:
-        found = mean_interval(vector)
-        row |= {"mean": found.mean, "low": found.low, "high": found.high}
+        bounds = mean_interval(vector)
+        row |= {"mean": bounds.mean, "low": bounds.low, "high": bounds.high}
     return row | others

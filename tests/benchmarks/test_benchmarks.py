@@ -224,6 +224,7 @@ def test_results_become_tables_under_the_benchmarks_name(tmp_path: Path) -> None
 
 def test_scale_in_small(tmp_path: Path) -> None:
     content = ran("scale", tmp_path)
-    assert content["prompts"] == 3 * 8 * 12
-    for phase in ("load", "load_again", "over", "report"):
-        assert {content[f"{phase}_{what}"] > 0 for what in ("seconds", "cpu_seconds", "peak_bytes")} == {True}
+    assert (content["relations"], content["queries"], content["contexts"]) == (3, 16, 24)
+    assert content["prompts"] == 3 * 16 * 24
+    for command in ("status", "aggregate", "report", "run_again", "aggregate_one_changed"):
+        assert all(content[f"{command}_{what}"] > 0 for what in ("seconds", "cpu_seconds", "peak_bytes"))

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from data.sources.fetch import write_facts
-
 from data.records import Dispute, Fact, Question, RelationName, WikidataId, as_row
+from data.records.table import Table
 from data.records.tables import DISPUTES, FACTS, QUESTIONS
-from data.storage.workspace import Stored, Workspace
+from data.storage.artifact import TableArtifact
+from data.storage.workspace import Workspace
 
 YAGO = "http://yago-knowledge.org/resource/"
 CAPITAL = f"{YAGO}capital"
@@ -35,14 +35,16 @@ def fact(subject: str, answer: str, relation: str = "capital", **said: Any) -> F
 NORWAY, PERU, KENYA = fact("Norway", "Oslo"), fact("Peru", "Lima"), fact("Kenya", "Nairobi")
 
 
-def keep(folder: Path, facts: Iterable[Fact], seed: int = 0) -> Stored:
+def _artifact(folder: Path, table: Table, step: str, subject: str, part: str, seed: int) -> TableArtifact:
+    made_from = {"step": ["fetch", step], "subject": [subject, part], "seed": seed}
+    return Workspace(folder).table(("facts",), f"{table.name}-{part or subject}", table, made_from)
+
+
+def keep(folder: Path, facts: Iterable[Fact], seed: int = 0) -> Path:
     """The facts of one relation, in a file of the workspace that is this folder."""
     listed = list(facts)
-    stored = Workspace(folder).facts(
-        listed[0].relation, FACTS, {"step": "fetch", "relation": listed[0].relation, "seed": seed}
-    )
-    write_facts(listed[0].relation, listed, stored)
-    return stored
+    artifact = _artifact(folder, FACTS, "facts", listed[0].relation, "", seed)
+    return artifact.write(FACTS.of([as_row(one) for one in listed]))
 
 
 def workspace(folder: Path, *facts: Fact) -> Path:
@@ -89,18 +91,16 @@ def a_dispute(**said: Any) -> Dispute:
     } | said)  # fmt: skip
 
 
-def keep_questions(folder: Path, part: str, *questions: Question, key: str = "part", seed: int = 0) -> Stored:
+def keep_questions(folder: Path, part: str, *questions: Question, seed: int = 0) -> Path:
     """The questions of one part (a partition, a property, a page) in a file of the workspace that is this folder."""
-    stored = Workspace(folder).facts(part, QUESTIONS, {"step": "fetch", key: part, "seed": seed})
-    stored.write(QUESTIONS.of([as_row(one) for one in questions]))
-    return stored
+    artifact = _artifact(folder, QUESTIONS, "questions", "disputable", part, seed)
+    return artifact.write(QUESTIONS.of([as_row(one) for one in questions]))
 
 
-def keep_disputes(folder: Path, page: str, *disputes: Dispute) -> Stored:
+def keep_disputes(folder: Path, page: str, *disputes: Dispute) -> Path:
     """The disputes of a page in a file of the workspace that is this folder."""
-    stored = Workspace(folder).facts(page, DISPUTES, {"step": "disputes", "part": page})
-    stored.write(DISPUTES.of([as_row(one) for one in disputes]))
-    return stored
+    artifact = _artifact(folder, DISPUTES, "disputes", "disputable", page, 0)
+    return artifact.write(DISPUTES.of([as_row(one) for one in disputes]))
 
 
 def published() -> dict[str, Any]:

@@ -1,46 +1,11 @@
-"""Studies that are run once for all the tests of a session: the tiny one, and one of an invented world's questions."""
-
-import uuid
-from collections.abc import Iterator
-from pathlib import Path
+"""The fixtures of whole studies, which tests/end_to_end and tests/faults share, so that each is made once."""
 
 import pytest
 
-from tests.end_to_end.tiny_study import Run, TinyStudy, elsewhere, finished_study
-from tests.end_to_end.wiki_runs import Done, failing_at_first
-from tests.end_to_end.wiki_studies import WikiStudies
+from tests.end_to_end import fixtures
 
 
-@pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[TinyStudy, Run]:
-    """A study after a run that nothing disturbed, and what that run said; not to be changed."""
-    study, run = finished_study(tmp_path_factory.getbasetemp())
-    assert run.code == 0, run.said
-    return study, run
-
-
-@pytest.fixture
-def study(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> TinyStudy:
-    """A finished study in a workspace of the test's own."""
-    return elsewhere(undisturbed[0], tmp_path / "workspace")
-
-
-@pytest.fixture(scope="session")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Prefect server for many commands, since each would wait for its own."""
-    home = tmp_path_factory.mktemp("prefect-of-all")
-    with TinyStudy(home / "no study", home, home, uuid.uuid4().hex).server() as url:
-        yield url
-
-
-@pytest.fixture(scope="session")
-def studies(tmp_path_factory: pytest.TempPathFactory, api: str) -> WikiStudies:
-    """Studies of live questions."""
-    return WikiStudies.of(tmp_path_factory.mktemp("wiki-studies"), api)
-
-
-@pytest.fixture(scope="session")
-def done(studies: WikiStudies) -> Iterator[Done]:
-    """A study of live questions that was run to its end; its workspace is not to be changed."""
-    with failing_at_first(studies) as study:
-        yield study
+def pytest_configure(config: pytest.Config) -> None:
+    """Registers them, once for both folders."""
+    if not config.pluginmanager.is_registered(fixtures):
+        config.pluginmanager.register(fixtures, fixtures.__name__)

@@ -1,6 +1,7 @@
 """A study by hand: one command, which says what it did and nothing else."""
 
 from data.warehouse import opened
+from flows.stages.schema import schema
 from tests.end_to_end.tiny_study import Run, TinyStudy
 
 
@@ -15,23 +16,29 @@ def test_a_run_computes_everything_and_leaves_a_page_and_a_database(undisturbed:
 
 def test_the_database_has_every_measure_and_how_well_they_agree(undisturbed: tuple[TinyStudy, Run]) -> None:
     study, _ = undisturbed
-    with opened(study.workspace / "study.duckdb") as warehouse:
+    with opened(study.workspace / "study.duckdb", schema()) as warehouse:
         queries = len(warehouse.frame("susceptibility_of_queries"))
         for question in ("fisher_of_queries", "memorization_of_queries", "answer_set_of_queries"):
             frame = warehouse.frame(question)
             assert len(frame) == queries > 0
             assert frame["susceptibility"].notna().all()
         assert "entity_independent_susceptibility" in set(warehouse.frame("runs")["measure"])
-        agreement = warehouse.frame("agreement")
+        agreement = warehouse.frame("correlations")
     assert {"fisher_top_k", "answer_set_susceptibility"} <= set(agreement["measure_a"])
     of_all = agreement[(agreement["level"] == "query") & (agreement["query_type"] == "all")]
     assert of_all.set_index("measure_a")["n"].to_dict()["fisher_top_k"] == queries
 
 
-def test_a_run_without_a_server_says_nothing_of_prefect_and_no_traceback(undisturbed: tuple[TinyStudy, Run]) -> None:
-    _, run = undisturbed
-    for noise in ("Traceback", "Error", "WARNING", "prefect.", "Prefect", "nanobind", "leaked"):
+def test_a_damaged_page_is_drawn_again_without_noise(study: TinyStudy) -> None:
+    page = study.workspace / "report" / "index.html"
+    page.write_bytes(b"")
+    run = study.run_by_hand("run")
+    assert (run.code, run.prompts) == (0, 0), run.said
+    assert "</html>" in page.read_text()
+    assert len(list(page.parent.glob("figures/*.png"))) > 5
+    for noise in ("Traceback", "Error", "prefect.", "Prefect", "nanobind", "leaked"):
         assert noise not in run.said
+    assert study.processes() == []
 
 
 def test_status_says_that_all_is_done(undisturbed: tuple[TinyStudy, Run]) -> None:

@@ -10,7 +10,7 @@ import yaml
 
 from data import reasons
 from tests.end_to_end.wiki_runs import Done
-from tests.end_to_end.wiki_studies import SWAYMETER, WikiStudies, rows
+from tests.end_to_end.wiki_studies import WikiStudies, rows
 
 NEW_QUESTION = "By which trade did Bram Okoto live?"
 Choices = Mapping[str, tuple[str, str]]
@@ -38,7 +38,7 @@ def test_only_what_annotators_accept_or_change_is_asked(done: Done, studies: Wik
     sheets = {name: tmp_path / f"{name}.csv" for name in ("ada", "ben", "cem")}
 
     def annotate(verb: str, name: str, *options: str) -> None:
-        run = study.run(verb, str(sheets[name]), "--annotator", name, *options, by=(*SWAYMETER, "annotate"))
+        run = study.run(verb, str(sheets[name]), "--annotator", name, *options, group=("annotate",))
         assert run.code == 0, run.said
 
     questions = {row["subject"] for row in rows(done.study, "questions")}
@@ -56,7 +56,7 @@ def test_only_what_annotators_accept_or_change_is_asked(done: Done, studies: Wik
     names = sorted({choice for one in said.values() for choice in one.values()})
     ratings = [[names.index(of_one[subject]) for subject in units] for of_one in said.values()]
     alpha = krippendorff.alpha(ratings, level_of_measurement="nominal")
-    status = study.run("status", by=(*SWAYMETER, "annotate")).said
+    status = study.run("status", group=("annotate",)).said
     assert f"Krippendorff's alpha: {alpha:.3f} over {len(units)} questions" in status
     for stage in ("build", "aggregate"):
         assert (run := study.run(stage)).code == 0, run.said
@@ -64,7 +64,7 @@ def test_only_what_annotators_accept_or_change_is_asked(done: Done, studies: Wik
     assert asked.keys() == questions - LEFT_OUT.keys()
     assert asked["Bram Okoto"]["question"] == NEW_QUESTION
     before, now = (
-        Counter((row["subject"], row["reason"]) for row in rows(one, "dropped")) for one in (done.study, study)
+        Counter((row["subject"], row["reason"]) for row in rows(one, "rejected")) for one in (done.study, study)
     )
     assert now - before == Counter(LEFT_OUT.items())
     assert before <= now

@@ -73,7 +73,7 @@ def study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Studies:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(oxigraph: str, study: Studies) -> TinyStudy:
+def of_graph(oxigraph: str, study: Studies) -> TinyStudy:
     """A study of the server's graph after a run that nothing disturbed; not to be changed."""
     graph = study(oxigraph)
     run = graph.run("run")
@@ -129,11 +129,11 @@ def facts(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def test_twenty_relations_of_a_graph_run_to_the_page(oxigraph: str, undisturbed: TinyStudy) -> None:
+def test_twenty_relations_of_a_graph_run_to_the_page(oxigraph: str, of_graph: TinyStudy) -> None:
     assert len(RELATIONS) >= 20
-    page = (undisturbed.workspace / "report" / "index.html").read_text(encoding="utf-8")
+    page = (of_graph.workspace / "report" / "index.html").read_text(encoding="utf-8")
     assert "Are the entities that a graph knows most of the hardest to sway?" in page
-    with duckdb.connect(undisturbed.workspace / "study.duckdb", read_only=True) as database:
+    with duckdb.connect(of_graph.workspace / "study.duckdb", read_only=True) as database:
         found = database.execute(
             "SELECT count(DISTINCT relation), bool_and(retrieved_at IS NOT NULL AND query IS NOT NULL), "
             "bool_and(address = ?), min(subject_degree), any_value(licence) FROM facts", [oxigraph]
@@ -145,22 +145,22 @@ def test_twenty_relations_of_a_graph_run_to_the_page(oxigraph: str, undisturbed:
         ).fetchall()
         assert degrees[1] == (True, 0, 0)
         assert min(degrees[0][1:]) > 0
-        measured = database.execute("SELECT count(*) FROM agreement WHERE measure_a = 'log_degree'").fetchone()
+        measured = database.execute("SELECT count(*) FROM correlations WHERE measure_a = 'log_degree'").fetchone()
         assert measured
         assert measured[0] > 0
 
 
 def test_a_fetch_that_is_killed_three_times_ends_with_the_same_facts_and_asks_nothing_twice(
-    oxigraph: str, undisturbed: TinyStudy, study: Studies
+    oxigraph: str, of_graph: TinyStudy, study: Studies
 ) -> None:
     with holding(oxigraph) as (address, answered, left):
         disturbed = study(address)
         for count in KILLS_AFTER:
             left[0] = count - len(answered)
-            with disturbed.start("fetch") as process:
-                until(lambda reached=count: len(answered) == reached, process)
+            with disturbed.start("fetch") as running:
+                until(lambda reached=count: len(answered) == reached, running)
                 time.sleep(0.3)  # the next request is held back meanwhile
-                os.kill(process.pid, signal.SIGKILL)
+                os.kill(running.pid, signal.SIGKILL)
             for other in disturbed.processes():
                 other.kill()
         left[0] = 1_000_000
@@ -170,13 +170,13 @@ def test_a_fetch_that_is_killed_three_times_ends_with_the_same_facts_and_asks_no
         once = len(answered)
         assert disturbed.run("fetch").code == 0
         assert len(answered) == once
-    assert facts(disturbed) == facts(undisturbed)
+    assert facts(disturbed) == facts(of_graph)
 
 
-def test_the_same_facts_come_from_a_dump(turtle: Path, undisturbed: TinyStudy, study: Studies) -> None:
+def test_the_same_facts_come_from_a_dump(turtle: Path, of_graph: TinyStudy, study: Studies) -> None:
     loaded = study(None, dump=[str(turtle)])
     assert (run := loaded.run("fetch")).code == 0, run.said
-    assert facts(loaded) == facts(undisturbed)
+    assert facts(loaded) == facts(of_graph)
 
 
 def test_a_service_that_cannot_be_reached_is_named_within_seconds_with_a_way_out(study: Studies) -> None:

@@ -1,44 +1,33 @@
-"""A study that is over in seconds, of a random model in a folder, and runs of it as a person starts them."""
+"""A study that is over in seconds, of a random model in a folder, and runs of it."""
 
-import functools
 import json
+import multiprocessing
+import multiprocessing.forkserver
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from tests.end_to_end import preloaded
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 ROOT = Path(__file__).resolve().parents[2]
 RELATIONS = ("capital", "birthPlace", "director")
-COMMAND = ("-m", "tests.end_to_end.in_small_chunks")
-# A chunk is done when the last of its measures is written.
-LAST = {
-    "persuasion": "susceptibility",
-    "memorization": "memorization-ratio",
-    "answer_set": "answer-set-susceptibility",
-    "fisher": "fisher-susceptibility",
-    "answers": "coherent-persuasion",
-}
-SERVER = """
-import time
-from flows.server.api import prefect_api
-with prefect_api() as url:
-    print(url, flush=True)
-    time.sleep(600)
-"""
+SECONDS = 280
+_fork = multiprocessing.get_context("forkserver")
 
 
 @dataclass(frozen=True)
@@ -83,19 +72,33 @@ class TinyStudy:
             **({"PREFECT_API_URL": self.api} if self.api else {}),
         }
 
-    def start(self, *command: str, by: tuple[str, ...] = COMMAND) -> subprocess.Popen[str]:
-        """Starts a command on this study and workspace."""
+    def start(self, *command: str, group: tuple[str, ...] = (), before: Callable[[], None] | None = None) -> "Command":
+        """Starts a command on this study and workspace in a forked process; before: what that calls first of all."""
         verb, *options = command
-        arguments = [sys.executable, *by, verb, str(self.file), "--workspace", str(self.workspace), *options]
-        return subprocess.Popen(
-            arguments, cwd=ROOT, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        return started(
+            [*group, verb, str(self.file), "--workspace", str(self.workspace), *options], self.environment, before
         )
 
-    def run(self, *command: str, by: tuple[str, ...] = COMMAND) -> Run:
+    def run(self, *command: str, group: tuple[str, ...] = (), before: Callable[[], None] | None = None) -> Run:
         """Runs a command on this study and workspace to its end."""
-        with self.start(*command, by=by) as process:
-            said, _ = process.communicate(timeout=120)
-        return Run(process.returncode, said)
+        with self.start(*command, group=group, before=before) as running:
+            return running.ended()
+
+    def run_by_hand(self, *command: str) -> Run:
+        """The same in a process of its own, as a person starts it, with figures and a temporary Prefect server."""
+        verb, *options = command
+        arguments = ["-m", "tests.end_to_end.preloaded", verb, str(self.file), "--workspace", str(self.workspace)]
+        done = subprocess.run(
+            [sys.executable, *arguments, *options], cwd=ROOT, env=replace(self, api="").environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False,
+        )  # fmt: skip
+        return Run(done.returncode, done.stdout)
+
+    def elsewhere(self, workspace: Path, *, with_files: bool = True) -> "TinyStudy":
+        """The same study in another workspace, with what is done already or empty."""
+        if with_files:
+            shutil.copytree(self.workspace, workspace)
+        return replace(self, workspace=workspace, mark=uuid.uuid4().hex)
 
     def processes(self) -> list[psutil.Process]:
         """Every process that a command of this study has started and that is still there."""
@@ -106,9 +109,9 @@ class TinyStudy:
         return sorted(self.workspace.rglob(".*.unfinished*")) + sorted(self.workspace.glob(".report.*"))
 
     def scores(self, relation: str = "*") -> dict[str, pa.Table]:
-        """The rows of every score file of a relation, by the file's place in the workspace."""
+        """The rows of every score file of a relation, by the file's place in the workspace without its digest."""
         return {
-            str(path.relative_to(self.workspace)): pq.read_table(path, partitioning=None)
+            str(path.relative_to(self.workspace)).rpartition("-")[0]: pq.read_table(path, partitioning=None)
             for path in sorted(self.workspace.glob(f"scores/{relation.lower()}/*/*.parquet"))
         }
 
@@ -117,10 +120,11 @@ class TinyStudy:
         files = [*self.workspace.glob("prompts/**/*.parquet"), *self.workspace.glob("scores/**/*.parquet")]
         return {path.relative_to(self.workspace): path.stat().st_mtime_ns for path in files}
 
-    def stored_prompts(self, relation: str = "*", families: Sequence[str] = tuple(LAST)) -> int:
-        """Prompts of the chunks of these families that are done, as their files say."""
-        folders = self.workspace.glob(f"scores/{relation.lower()}/*")
-        return sum(_prompts(folder, LAST[family]) for folder in folders for family in families)
+    def stored_prompts(self, relation: str = "*", measure: str = "*") -> int:
+        """Prompts of the chunks that are done, as their files say; measure: of this pass alone."""
+        files = self.workspace.glob(f"scores/{relation.lower()}/*/{measure}-*.parquet")
+        about = (json.loads(pq.read_schema(path).metadata[b"swaymeter"])["about"] for path in files)
+        return sum(int(one["prompts"]) for one in about)
 
     def forget_scores(self, relation: str) -> None:
         """Removes the scores of a relation."""
@@ -131,17 +135,54 @@ class TinyStudy:
         (found,) = self.workspace.glob(pattern)
         return found
 
-    @contextmanager
-    def server(self) -> Iterator[str]:
-        """A Prefect server that stays while this lasts, on the database of all the runs; gives its URL."""
-        with subprocess.Popen(
-            [sys.executable, "-c", SERVER], cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True
-        ) as process:
-            try:
-                assert process.stdout
-                yield process.stdout.readline().strip()
-            finally:
-                process.terminate()
+
+@dataclass(frozen=True)
+class Command:
+    """A command that runs in a forked process; it is killed on leaving."""
+
+    process: Any
+    file: Path
+
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return int(self.process.pid)
+
+    def poll(self) -> int | None:
+        """Its exit status once it has ended, minus the number of the signal that ended it."""
+        code: int | None = self.process.exitcode
+        return code
+
+    def ended(self) -> Run:
+        """Waits for its end."""
+        self.process.join(SECONDS)
+        assert self.poll() is not None, f"still running after {SECONDS} s: {self.file.read_text()}"
+        return Run(self.poll() or 0, self.file.read_text())
+
+    def __enter__(self) -> "Command":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.join()
+        self.file.unlink(missing_ok=True)
+
+
+def started(arguments: list[str], environment: Mapping[str, str], before: Callable[[], None] | None = None) -> Command:
+    """Starts the command `swaymeter` with these arguments in a forked process."""
+    begin_to_preload()
+    handle, file = tempfile.mkstemp(prefix="swaymeter-said-")
+    os.close(handle)
+    process = _fork.Process(target=preloaded.swaymeter, args=(arguments, dict(environment), file, before))
+    process.start()
+    return Command(process, Path(file))
+
+
+def begin_to_preload() -> None:
+    """Starts the process that commands are forked from; that goes on importing when this returns."""
+    _fork.set_forkserver_preload([preloaded.__name__])
+    with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT), preloaded.SIGN: "yes"}):
+        multiprocessing.forkserver.ensure_running()
 
 
 def cut_short(path: Path) -> bytes:
@@ -151,16 +192,6 @@ def cut_short(path: Path) -> bytes:
     return whole
 
 
-def _prompts(folder: Path, measure: str) -> int:
-    whole = [path for path in folder.glob(f"{measure}-*.parquet") if ".part-" not in path.name]
-    return sum(_about(path)["prompts"] for path in whole or folder.glob(f"{measure}-*.part-*.parquet"))
-
-
-def _about(path: Path) -> dict[str, Any]:
-    about: dict[str, Any] = json.loads(pq.read_schema(path).metadata[b"swaymeter"])["about"]
-    return about
-
-
 def _mark_of(process: psutil.Process) -> str | None:
     try:
         return process.environ().get("SWAYMETER_TEST") if process.status() != psutil.STATUS_ZOMBIE else None
@@ -168,9 +199,8 @@ def _mark_of(process: psutil.Process) -> str | None:
         return None
 
 
-@functools.cache
-def new_study(folder: Path) -> TinyStudy:
-    """The tiny study with its models, its Prefect home and an empty workspace; made once in a folder."""
+def new_study(folder: Path, api: str) -> TinyStudy:
+    """The tiny study with its models and an empty workspace; api: a Prefect server."""
     model = save_language_model(folder / "tiny-model")
     entailment = save_entailment_model(folder / "tiny-entailment")
     study = {
@@ -188,7 +218,8 @@ def new_study(folder: Path) -> TinyStudy:
             "greedy_answers": {"max_new_tokens": 3},
             "answer_set_susceptibility": {},
             "fisher_susceptibility": {"top_k": 2, "draws": 0},
-            "answers": {"samples": 3, "max_new_tokens": 4, "entailment": str(entailment)},
+            "answers": {"samples": 3, "max_new_tokens": 4},
+            "clusters": {"entailment": str(entailment)},
             "semantic_entropy": {},
             "coherent_persuasion": {},
             "accuracy": {},
@@ -197,18 +228,4 @@ def new_study(folder: Path) -> TinyStudy:
     }
     file = folder / "tiny.yaml"
     file.write_text(yaml.safe_dump(study))
-    return TinyStudy(file, folder / "workspace", folder / "prefect", uuid.uuid4().hex)
-
-
-@functools.cache
-def finished_study(folder: Path) -> tuple[TinyStudy, Run]:
-    """The tiny study after a run that nothing disturbed, and what that run said; made once in a folder."""
-    study = new_study(folder)
-    return study, study.run("run")
-
-
-def elsewhere(study: TinyStudy, workspace: Path, *, with_files: bool = True) -> TinyStudy:
-    """The same study in another workspace, with what is done already or empty."""
-    if with_files:
-        shutil.copytree(study.workspace, workspace)
-    return TinyStudy(study.file, workspace, study.prefect_home, uuid.uuid4().hex)
+    return TinyStudy(file, folder / "workspace", folder.parent / "prefect", uuid.uuid4().hex, api)

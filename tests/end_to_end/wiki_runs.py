@@ -17,9 +17,9 @@ from tests.end_to_end.wiki_studies import Holding, WikiStudies, kind_of, of_disp
 
 SKIRMISH, LEVY, VELM = "Skirmish of Ostrel", "Tidewater levy", 'Who owns "Velm"? / Question & answer'
 BROKEN: Mapping[str, tuple[str, Say, str]] = {
-    "director questions": ("Q401", Say("It is broken.", status=500), "answered 500 Internal Server Error"),
-    f"page {LEVY}": (LEVY, ENDING["HTML"], "answered with something that is not JSON"),
-    f"page {VELM}": (VELM, ENDING["half a JSON"], "answered with JSON cut short"),
+    "director": ("Q401", Say("It is broken.", status=500), "answered 500 Internal Server Error"),
+    LEVY: (LEVY, ENDING["HTML"], "answered with something that is not JSON"),
+    VELM: (VELM, ENDING["half a JSON"], "answered with JSON cut short"),
 }
 """Parts that fail at first: the page whose history cannot be had, what is answered in its place, and the reason."""
 KILLED_AT = ((4, "items"), (3, "history", "page"), (4, "views"))
@@ -124,9 +124,9 @@ def _kill_while_held(study: TinyStudy, holding: Holding, held: tuple[int, *tuple
     """Starts a command, and kills it when every task waits for an answer: all that was answered is kept by then."""
     before = len(holding.held)
     holding.from_the(*held)
-    with study.start(*command) as process:
-        until(lambda: len(holding.held) == before + AT_A_TIME, process)
-        os.kill(process.pid, signal.SIGKILL)
+    with study.start(*command) as running:
+        until(lambda: len(holding.held) == before + AT_A_TIME, running)
+        os.kill(running.pid, signal.SIGKILL)
     for other in study.processes():
         other.kill()
     holding.go_on()

@@ -22,8 +22,6 @@ from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 _NOT_OF_THE_WORLD = ("address", "retrieved_at")
 Row = dict[str, Any]
-SWAYMETER = ("-m", "flows.cli.main")
-"""The command as people start it."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,8 @@ class WikiStudies:
             },
             "models": [{"name": str(self.folder / "model"), "dtype": "float32", "device": "cpu"}],
             "measures": {
-                "answers": {"samples": 2, "max_new_tokens": 4, "entailment": str(self.folder / "judge")},
+                "answers": {"samples": 2, "max_new_tokens": 4},
+                "clusters": {"entailment": str(self.folder / "judge")},
                 "accuracy": {},
             },
         }  # fmt: skip
@@ -146,7 +145,7 @@ def fetched(study: TinyStudy) -> dict[tuple[str, ...], list[Row]]:
         table = pq.read_table(path, partitioning=None)
         about = json.loads(table.schema.metadata[b"swaymeter"])
         made_from = about["made_from"]
-        key = (about["table"], made_from["step"], made_from.get("part", ""))
+        key = (about["table"], *made_from["step"], *made_from["subject"])
         assert key not in found, f"{path} is of the same as another file"
         found[key] = [
             {name: value for name, value in row.items() if name not in _NOT_OF_THE_WORLD} for row in table.to_pylist()

@@ -1,55 +1,114 @@
-"""What is damaged is named, stops nothing else, and is all that is computed once it is mended."""
+"""What is damaged is named and made again from its inputs; what cannot be made stops nothing else."""
 
+import json
 import re
+from pathlib import Path
 
+import duckdb
 import httpx
+import pytest
 
-from tests.end_to_end.tiny_study import TinyStudy, cut_short
+from tests.end_to_end.tiny_study import Run, TinyStudy, cut_short
+
+ALL_DONE = "0 missing, 0 blocked, 0 failed, 0 damaged in"
 
 
-def test_damaged_prompts_fail_their_relation_alone_and_mended_are_all_that_is_computed(study: TinyStudy) -> None:
+def flip_a_bit(path: Path) -> None:
+    """Changes one bit in the middle of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_what_is_damaged_is_named_and_made_again(study: TinyStudy, undisturbed: tuple[TinyStudy, Run]) -> None:
+    asked, scores = study.stored_prompts("director", "persuasion"), study.scores()
+    damaged = [
+        study.one_file("facts/facts-capital-*.parquet"),
+        study.one_file("prompts/birthplace/queries-*.parquet"),
+        study.one_file("scores/director/*/persuasion-*.parquet"),
+        study.workspace / "study.duckdb",
+    ]
+    for path in damaged[:3]:
+        cut_short(path)
+    flip_a_bit(damaged[3])
+
+    status = study.run("status")
+    assert status.code == 1
+    assert all(status.said.count(str(path)) == 1 for path in damaged[:3]), status.said
+    assert ", 3 damaged in" in status.said
+
+    again = study.run("run")
+    assert (again.code, again.prompts) == (0, asked), again.said
+    assert all(str(path) in again.said for path in damaged[:3]), again.said
+    assert "Traceback" not in again.said
+    assert study.scores() == scores
+    assert everything(study) == everything(undisturbed[0])
+    assert (status := study.run("status")).code == 0, status.said
+    assert ALL_DONE in status.said
+
+
+@pytest.mark.parametrize("what", ["study.duckdb", "report/index.html", "report/figures"])
+def test_a_damaged_database_or_report_is_made_again(study: TinyStudy, what: str) -> None:
+    path, before = study.workspace / what, everything(study)
+    if path.is_dir():
+        path = next(iter(sorted(path.glob("*.svg"))))
+        path.unlink()
+    elif path.suffix == ".html":
+        path.write_bytes(b"")
+    else:
+        flip_a_bit(path)
+    assert (status := study.run("status")).code == 1
+    assert re.search(rf"damaged  [^\n]*{re.escape(str(path))}", status.said), status.said
+    again = study.run("run")
+    assert (again.code, again.prompts) == (0, 0), again.said
+    assert str(path) in again.said
+    assert everything(study) == before
+    assert study.run("status").code == 0
+
+
+def test_a_relation_that_fails_stops_no_other(study: TinyStudy) -> None:
     asked = {relation: study.stored_prompts(relation) for relation in ("capital", "birthPlace")}
     for relation in asked:
         study.forget_scores(relation)
-    prompts = study.one_file("prompts/capital/queries-*.parquet")
-    whole = cut_short(prompts)
+    obstacle = study.workspace / "scores" / "capital"
+    obstacle.touch()  # a file where a folder has to be
 
     failed = study.run("run")
     assert failed.code == 1, failed.said
     assert failed.prompts == asked["birthPlace"]
     assert "Traceback" not in failed.said
-    (told,) = [line for line in failed.said.splitlines() if f": {prompts} cannot be read" in line]
-    assert "capital x persuasion" in told
+    assert re.search(r"failed  [^\n]*score · capital · persuasion[^\n]* cannot be written", failed.said), failed.said
 
     with httpx.Client(base_url=study.api, trust_env=False) as api:
-        artifacts = api.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["failed-relations"]}}}).json()
-        (artifact,) = [one for one in artifacts if str(prompts) in one["data"]]  # other studies have theirs
-        assert "capital" in artifact["data"]
-        assert "birthPlace" not in artifact["data"]
+        artifacts = api.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["failed-steps"]}}}).json()
+        (artifact,) = [one for one in artifacts if str(obstacle) in one["data"]]  # other studies have theirs
+        steps = {row["step"].split(" · ")[1] for row in json.loads(artifact["data"])}
+        assert steps == {"capital"}
         run = api.get(f"/flow_runs/{artifact['flow_run_id']}").json()
         assert (run["state_name"], run["parameters"]["workspace"]) == ("Failed", str(study.workspace))
 
     status = study.run("status")
     failed_rows = [line.split("│") for line in status.said.splitlines() if re.search(r"│ failed +│", line)]
     assert (status.code, {row[1].strip() for row in failed_rows}) == (1, {"capital"})
-    assert f"{prompts} cannot be read" in status.said
+    reasons = [line for line in status.said.splitlines() if line.startswith("failed  ")]
+    assert len({line.partition(": ")[2] for line in reasons}) == len(reasons)
 
-    prompts.write_bytes(whole)
+    obstacle.unlink()
     mended = study.run("run")
     assert (mended.code, mended.prompts) == (0, asked["capital"]), mended.said
-    assert "0 missing, 0 blocked, 0 failed, 0 damaged in" in study.run("status").said
+    assert ALL_DONE in study.run("status").said
 
 
-def test_a_score_file_cut_short_is_named_by_aggregate_and_computed_again_by_score(study: TinyStudy) -> None:
-    asked, scores = study.stored_prompts("director", ["persuasion"]), study.scores()
-    damaged = study.one_file("scores/director/*/persuasion-*.parquet")
-    cut_short(damaged)
+def test_a_run_with_nothing_to_do_needs_no_server(study: TinyStudy) -> None:
+    nowhere = TinyStudy(study.file, study.workspace, study.prefect_home, study.mark, "http://127.0.0.1:9/api")
+    run = nowhere.run("run")
+    assert (run.code, run.prompts) == (0, 0), run.said
 
-    aggregated = study.run("aggregate")
-    assert aggregated.code == 1
-    assert f"{damaged} cannot be read" in aggregated.said
-    assert "Traceback" not in aggregated.said
 
-    again = study.run("score", "--relation", "director")
-    assert (again.code, again.prompts) == (0, asked), again.said
-    assert study.scores() == scores
+def everything(study: TinyStudy) -> dict[str, list[tuple[object, ...]]]:
+    """The rows of every table of results in the database."""
+    with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as database:
+        return {
+            name: database.execute(f'SELECT * EXCLUDE (file_id) FROM "{name}" ORDER BY ALL').fetchall()
+            for name in ("statistics", "correlations", "summaries", "susceptibility", "facts", "queries", "contexts")
+        }

@@ -2,44 +2,41 @@
 
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import duckdb
 import psutil
 import pytest
 
-from data.storage.workspace import Workspace
-from tests.end_to_end.tiny_study import Run, TinyStudy, elsewhere
+from tests.end_to_end.tiny_study import Run, TinyStudy
+from tests.faults.killed_at import KilledAt
 
-KILLED_AT = str(Path(__file__).with_name("killed_at.py"))
 SECONDS_TO_DIE = 5
 
 
 @pytest.fixture
-def fresh(undisturbed: tuple[TinyStudy, Run], api: str, tmp_path: Path) -> Iterator[TinyStudy]:
+def fresh(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinyStudy]:
     """The study in an empty workspace; whatever a failed test leaves running is ended."""
-    study = replace(elsewhere(undisturbed[0], tmp_path / "workspace", with_files=False), api=api)
+    study = undisturbed[0].elsewhere(tmp_path / "workspace", with_files=False)
     yield study
     for process in study.processes():
         process.kill()
 
 
-def kill(study: TinyStudy, moment: str, nth: int) -> int:
+def kill(study: TinyStudy, moment: Literal["layer", "rename", "load"], nth: int) -> int:
     """Runs the study and kills it at that moment, sees that nothing survives; gives the prompts it began to ask."""
     prompts = study.workspace.parent / "prompts"
-    died = study.run("run", by=(KILLED_AT, moment, str(nth), str(prompts)))
+    died = study.run("run", before=KilledAt(moment, nth, prompts))
     assert died.code == -signal.SIGKILL, died.said
     _, alive = psutil.wait_procs(study.processes(), timeout=SECONDS_TO_DIE)
     assert alive == []
     return prompts.stat().st_size
 
 
-def test_a_study_killed_at_three_moments_ends_as_one_that_nothing_disturbed(
-    undisturbed: tuple[TinyStudy, Run], fresh: TinyStudy
-) -> None:
+def test_killed_at_three_moments_it_ends_as_undisturbed(undisturbed: tuple[TinyStudy, Run], fresh: TinyStudy) -> None:
     finished, run = undisturbed
-    total, relation = run.prompts, finished.stored_prompts("capital", ["persuasion"])
+    total, relation = run.prompts, finished.stored_prompts("capital", "persuasion")
     first_chunk = relation * 2 // 3  # 8 of the relation's 12 queries
     assert finished.stored_prompts() == total
 
@@ -47,11 +44,10 @@ def test_a_study_killed_at_three_moments_ends_as_one_that_nothing_disturbed(
     assert kill(fresh, "layer", 2) == relation
     assert fresh.stored_prompts() == first_chunk
 
-    # between the temporary file and its rename: this run went on with the second chunk and then with the next relation,
-    # of whose first chunk persuasion has its name and susceptibility has not
-    begun = kill(fresh, "rename", 4)
+    # between the temporary file and its rename: this run went on with the second chunk, and with the next pass
+    begun = kill(fresh, "rename", 2)
     assert begun == (relation - first_chunk) + first_chunk
-    assert [path.name.split("-")[0] for path in fresh.temporary_files()] == [".susceptibility"]
+    assert len(fresh.temporary_files()) == 1
     assert (kept := fresh.stored_prompts()) == relation
 
     # while the database is loaded: by then this run has computed what was missing, and nothing else
@@ -75,11 +71,3 @@ def runs(study: TinyStudy) -> list[tuple[str, str, int, int]]:
     """What the database says of the runs: measure, relation, prompts, rows."""
     with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as connection:
         return connection.execute("SELECT measure, relation, prompts, rows FROM runs ORDER BY ALL").fetchall()
-
-
-def test_the_log_and_the_folder_of_a_half_made_database_are_removed(tmp_path: Path) -> None:
-    (tmp_path / ".study.duckdb.1.unfinished.tmp").mkdir()
-    for name in (".study.duckdb.1.unfinished", ".study.duckdb.1.unfinished.wal", ".study.duckdb.1.unfinished.tmp/0"):
-        (tmp_path / name).touch()
-    Workspace(tmp_path).prepare()
-    assert list(tmp_path.iterdir()) == []

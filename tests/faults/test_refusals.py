@@ -3,12 +3,24 @@
 import time
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.end_to_end.tiny_study import TinyStudy
 
+UNREACHABLE = "nobody/unreachable"
 
-def test_of_two_runs_at_once_the_second_is_refused_and_the_first_loses_nothing(study: TinyStudy) -> None:
+
+def with_models(study: TinyStudy, folder: Path, *names: str) -> TinyStudy:
+    """The study with other models, in the same workspace."""
+    content = yaml.safe_load(study.file.read_text())
+    content["models"] = [{"name": name, "dtype": "float32", "device": "cpu"} for name in names]
+    file = folder / "other.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return TinyStudy(file, study.workspace, study.prefect_home, study.mark, study.api)
+
+
+def test_the_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
     scores, prompts = study.scores(), study.stored_prompts("capital")
     study.forget_scores("capital")
     lock = study.workspace / ".lock"
@@ -16,37 +28,65 @@ def test_of_two_runs_at_once_the_second_is_refused_and_the_first_loses_nothing(s
     with study.start("score") as first:
         while not lock.exists():
             assert first.poll() is None, "the first run ended early"
-            time.sleep(0.05)
+            time.sleep(0.01)
         second = study.run("score")
         assert first.poll() is None, "the first run was over too soon"
-        said, _ = first.communicate()
+        run = first.ended()
     assert second.code == 1
-    busy = f"another run conducts the workspace {study.workspace}; wait for it to end, or choose another --workspace"
+    busy = f"another run uses the workspace {study.workspace}; wait for it to end, or choose another --workspace"
     assert second.said.strip() == f"error  {busy}"
-    assert first.returncode == 0, said
-    assert f"computed now: {prompts} prompts" in said
+    assert (run.code, run.prompts) == (0, prompts), run.said
     assert study.scores() == scores
 
 
 def test_a_workspace_that_cannot_be_written_is_refused(study: TinyStudy) -> None:
     below_a_file = study.file / "workspace"
-    refused = TinyStudy(study.file, below_a_file, study.prefect_home, study.mark).run("run")
+    refused = TinyStudy(study.file, below_a_file, study.prefect_home, study.mark, study.api).run("run")
     assert refused.code == 1
     assert refused.said.strip() == (
         f"error  the workspace {below_a_file} cannot be written: Not a directory; choose another --workspace"
     )
 
 
-def test_a_folder_that_holds_no_model_is_named_and_loses_nothing(study: TinyStudy, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["run", "status"])
+def test_a_workspace_of_an_earlier_version_is_refused(study: TinyStudy, command: str) -> None:
+    (study.workspace / "workspace.json").unlink()
+    before = study.written()
+    refused = study.run(command)
+    assert refused.code == 1
+    assert refused.said.strip() == (
+        f"error  the workspace {study.workspace} was made by another version of swaymeter, which this one cannot read; "
+        "move the folder away, or choose another --workspace"
+    )
+    assert study.written() == before
+
+
+def test_a_folder_without_a_model_is_named_and_loses_nothing(study: TinyStudy, tmp_path: Path) -> None:
     no_model = tmp_path / "no-model"
     no_model.mkdir()
-    other = yaml.safe_load(study.file.read_text()) | {"models": [{"name": str(no_model), "dtype": "float32"}]}
-    file = tmp_path / "other.yaml"
-    file.write_text(yaml.safe_dump(other))
     before = study.written()
-
-    refused = TinyStudy(file, study.workspace, study.prefect_home, study.mark).run("score")
+    refused = with_models(study, tmp_path, str(no_model)).run("score")
     assert refused.code == 1
-    assert f"model '{no_model}': the folder has no config.json, so it is no model of transformers" in refused.said
+    assert f"model '{no_model}': the folder has no config.json" in refused.said
     assert "Traceback" not in refused.said
     assert study.written() == before
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_model_that_cannot_be_reached_stops_no_other(study: TinyStudy, tmp_path: Path, place: int) -> None:
+    (model,) = (one["name"] for one in yaml.safe_load(study.file.read_text())["models"])
+    names = [model]
+    names.insert(place, UNREACHABLE)
+    both = with_models(study, tmp_path, *names)
+    asked = study.stored_prompts("capital")
+    study.forget_scores("capital")
+    run = both.run("run")
+    assert (run.code, run.prompts) == (1, asked), run.said
+    assert "Traceback" not in run.said
+    assert UNREACHABLE in run.said
+    page = (study.workspace / "report" / "index.html").read_text()
+    assert page.count(UNREACHABLE) > 1
+    assert both.run("report").code == 0
+    status = both.run("status")
+    assert status.code == 1
+    assert "failed" in status.said

@@ -1,5 +1,6 @@
-"""The command line, run within a test."""
+"""The command line, run within a test; files that need not outlive the machine are not forced to its disk."""
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +27,11 @@ class Ended:
         assert self.err.startswith("error  ")
         assert self.err.count("\n") == 1
         return self.err.removeprefix("error  ").rstrip("\n")
+
+
+@pytest.fixture(autouse=True)
+def no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 @pytest.fixture

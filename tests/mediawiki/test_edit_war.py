@@ -9,7 +9,7 @@ import pytest
 from data import reasons
 from data.records import Dispute, Rejected
 from data.sources.wikimedia.wikipedia import Wikipedia
-from tasks.contexts.disputes.of_page import Found, disputes_of_page
+from tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page
 from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki
 from tests.tasks.contexts.disputes.letters import embed
 
@@ -41,7 +41,7 @@ def editors(wiki: RunningWiki) -> Editors:
     return Editors(*(wiki.editor(name) for name in ("Alice", "Bob", "Carol", ADMIN, None)))
 
 
-def _found(title: str, wikipedia: Wikipedia) -> Found:
+def _found(title: str, wikipedia: Wikipedia) -> PageDisputes:
     return disputes_of_page(title, wikipedia, embed=embed)
 
 
@@ -66,7 +66,7 @@ def _reasons(rejected: Sequence[Rejected]) -> dict[str, int]:
     return dict(counts)
 
 
-def test_a_war_of_two_editors_is_one_dispute_with_every_reversion(editors: Editors, wikipedia: Wikipedia) -> None:
+def test_a_war_of_two_editors_is_one_dispute(editors: Editors, wikipedia: Wikipedia) -> None:
     alice, bob = editors.alice, editors.bob
     alice.says("Harbour of Velm", HARBOUR)
     bob_1, alice_1, bob_2, alice_2 = _war("Harbour of Velm", "liberator", "tyrant", (bob, alice, bob, alice))
@@ -81,7 +81,7 @@ def test_a_war_of_two_editors_is_one_dispute_with_every_reversion(editors: Edito
     assert found.rejected == []
 
 
-def test_a_war_goes_on_after_other_edits_and_by_undo_and_rollback(editors: Editors, wikipedia: Wikipedia) -> None:
+def test_a_war_goes_on_after_other_edits(editors: Editors, wikipedia: Wikipedia) -> None:
     alice, bob, carol = editors.alice, editors.bob, editors.carol
     alice.says("Quay", HARBOUR)
     _war("Quay", "liberator", "tyrant", (bob, alice))  # 1: Alice undoes Bob
@@ -111,7 +111,7 @@ def test_reversions_by_who_is_not_logged_in_are_not_counted(editors: Editors, wi
     assert set(by_nobody) < set(found.rejected[0].revisions)
 
 
-def test_a_link_that_shows_another_word_is_disputed_by_what_it_shows(editors: Editors, wikipedia: Wikipedia) -> None:
+def test_a_link_is_disputed_by_the_word_it_shows(editors: Editors, wikipedia: Wikipedia) -> None:
     editors.alice.says("Strait", HARBOUR)
     _war("Strait", "[[garrison]]", "[[garrison|small band of soldiers]]", (editors.bob, editors.alice))
     _war("Strait", "[[Velm Sea|western sea]]", "[[Ostrand Sea|western sea]]", (editors.bob, editors.alice))
@@ -206,7 +206,7 @@ def test_foreign_scripts_quotes_braces_and_html_stay_text(editors: Editors, wiki
     assert dispute.context == text.strip().replace("&lt;b&gt;", "<b>")
 
 
-def test_only_contents_of_reverted_pairs_are_asked_for_and_only_once(editors: Editors, wikipedia: Wikipedia) -> None:
+def test_only_contents_of_reverted_pairs_are_asked_for_once(editors: Editors, wikipedia: Wikipedia) -> None:
     editors.alice.says("Buoy", HARBOUR)
     for year in range(1700, 1712):
         editors.carol.says("Buoy", f"{HARBOUR}\nIn {year} it was painted.\n")

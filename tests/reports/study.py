@@ -93,7 +93,7 @@ def _read(connection: duckdb.DuckDBPyConnection, name: str) -> pd.DataFrame:
     return frame
 
 
-IN_NATS = ("mean_a", "mean_b", "semantic_entropy", "coherent_persuasion", "entity_independent_persuasion")
+IN_NATS = ("semantic_entropy", "coherent_persuasion", "entity_independent_persuasion")
 PANDAS = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 FIXED = {
     "overview": pd.DataFrame([{"models": 1, "relations": 4, "queries": 64, "forward_passes": 100, "seconds": 12.5}]),

@@ -1,7 +1,7 @@
 """Questions of any source, written as the three CSV files in which DynamicQA is published.
 
-What the layout has no place for is not in them: where and when a question was fetched, the revisions of items and
-edits, ids of replacements and what chose them. Page views stand in both of their columns, and the number of a page's
+The layout has no column for where and when a question was fetched, the revisions of items and edits, and the ids of
+replacements and what chose them: they are not written. Page views are in both of their columns; the number of a page's
 revisions, which is part of the publishers' paths, is 0.
 """
 
@@ -19,8 +19,8 @@ from data.storage.files import written_whole
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A question that is not in the files, and why the layout has no place for it."""
+class OmittedQuestion:
+    """A question that the layout cannot hold, and why."""
 
     question: Question
     why: str
@@ -28,49 +28,56 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Laid:
-    """A partition's questions as rows of the published layout, and those that have no place in it."""
+    """A partition's questions as rows of the published layout, and those that the layout cannot hold."""
 
     rows: Rows
-    left_out: tuple[LeftOut, ...]
+    omitted: tuple[OmittedQuestion, ...]
 
 
 def from_questions(questions: Sequence[Question], partition: Partition) -> Laid:
-    """The questions of a partition, in their order, as rows of its file; a row's id is that in its list, or its place.
+    """The questions of a partition, in their order, as rows of its file; a row's id is its list's, or its position.
 
-    Read again, they are the same questions as far as the layout says them.
+    Read again, they are the same questions in all columns of the layout.
     """
     rows: list[Row] = []
-    left_out = []
+    omitted = []
     for question in questions:
         if question.partition != partition:
             continue
         context = _context(question)
         cells = _cells(question, context or "", len(rows))
-        strange = [repr(column) for column, cell in cells.items() if not keeps(cell)]
+        unsupported = [repr(column) for column, cell in cells.items() if not keeps(cell)]
         if context is None:
-            left_out.append(LeftOut(question, "its two contexts do not come from one snippet"))
-        elif strange:
-            left_out.append(LeftOut(question, f"no cell may hold what it has for {', '.join(strange)}"))
+            omitted.append(OmittedQuestion(question, "its two contexts do not come from one snippet"))
+        elif unsupported:
+            omitted.append(
+                OmittedQuestion(question, f"its value for {', '.join(unsupported)} cannot be written to a cell")
+            )
         else:
             rows.append(Row(len(rows) + 2, cells))
-    return Laid(Rows(COLUMNS[partition], tuple(rows)), tuple(left_out))
+    return Laid(Rows(COLUMNS[partition], tuple(rows)), tuple(omitted))
 
 
-def write_questions(folder: Path, questions: Sequence[Question]) -> tuple[LeftOut, ...]:
-    """Writes the three files into the folder, over those of their names there; a partition of no questions has no rows.
+def write_questions(folder: Path, questions: Sequence[Question]) -> tuple[OmittedQuestion, ...]:
+    """Writes the three files into the folder, replacing files of their names; a partition of no questions has no rows.
 
-    No file takes its place before all three are written. Returns what is in none; WorkspaceError where the folder
-    cannot be written.
+    No file is replaced before all three are written.
+
+    Returns:
+        The questions that are in none of the files.
+
+    Raises:
+        WorkspaceError: The folder cannot be written.
     """
     laid = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:
-        for partition, one in laid.items():
-            stack.enter_context(written_whole(folder / FILES[partition])).write_bytes(content_of(one.rows))
-    return tuple(left for one in laid.values() for left in one.left_out)
+        for partition, layout in laid.items():
+            stack.enter_context(written_whole(folder / FILES[partition])).write_bytes(content_of(layout.rows))
+    return tuple(left for layout in laid.values() for left in layout.omitted)
 
 
 def _cells(question: Question, context: str, number: int) -> dict[str, str]:
-    said = {
+    values = {
         "": str(number),
         "id": question.list_id or str(number),
         "subj": question.subject,
@@ -92,12 +99,12 @@ def _cells(question: Question, context: str, number: int) -> dict[str, str]:
         "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
     }
     if question.partition != "disputable":
-        said["num_edits"] = _number(question.edits)
-    return {column: said[column] for column in COLUMNS[question.partition]}
+        values["num_edits"] = _number(question.edits)
+    return {column: values[column] for column in COLUMNS[question.partition]}
 
 
 def _context(question: Question) -> str | None:
-    """The text from which reading makes both contexts; None where there is none."""
+    """The text from which both contexts are read; None if no text gives both."""
     if question.partition != "disputable":
         return snippet_of(
             question.original_context, question.counter_memory_context, question.object, question.replacement

@@ -1,8 +1,8 @@
-"""The published CSV files of DynamicQA as they lie there: every cell as text, read and written back to the byte.
+"""The published CSV files of DynamicQA: every cell as text, read and written back to the byte.
 
 Cells are separated by commas and quoted only where they must be. Rows end in CR LF, lines within a cell in LF; a copy
-whose rows end in LF throughout says the same, and is written back as it was. Whatever else could not be written back,
-or does not have the published columns, is refused with its line and column: it would be read as something it is not.
+whose rows all end in LF is read as well, and written back so. A file that could not be written back identically, or
+that lacks the published columns, is refused with its line and column: it would be misread.
 """
 
 import csv
@@ -62,7 +62,7 @@ def read_rows(file: Path, partition: Partition) -> Rows:
     """The rows of a partition's file; InputError names the file, the line, the column and what to do."""
     try:
         if file.stat().st_size > LARGEST:
-            raise InputError(f"{file} is larger than {LARGEST // 2**20} MiB, and no such file; {MEND}")
+            raise InputError(f"{file} is larger than {LARGEST // 2**20} MiB, so it is not a published file; {MEND}")
         content = file.read_bytes()
     except OSError as error:
         raise InputError(
@@ -78,18 +78,18 @@ def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
     header, written = next(records)[1:]
     line_end = "\r\n" if written.endswith("\r\n") else "\n"
     _check_columns(header, partition, named)
-    _check_kept(header, header, written, line_end, f"{named}, line 1")
+    _check_round_trip(header, header, written, line_end, f"{named}, line 1")
     rows = []
     for line, cells, written in records:
         where = f"{named}, line {line}"
         if len(cells) != len(header):
             raise InputError(f"{where}: has {len(cells)} cells, and the header {len(header)}; {MEND}")
-        _check_kept(header, cells, written, line_end, where)
+        _check_round_trip(header, cells, written, line_end, where)
         for column, cell in zip(header, cells, strict=True):
             control = _CONTROL.search(cell)
             if control:
                 sign = f"U+{ord(control[0]):04X}"
-                raise InputError(f"{where}, column {_called(column)}: holds the control character {sign}; {MEND}")
+                raise InputError(f"{where}, column {_displayed(column)}: holds the control character {sign}; {MEND}")
         rows.append(Row(line, dict(zip(header, cells, strict=True))))
     return Rows(tuple(header), tuple(rows), line_end)
 
@@ -103,11 +103,11 @@ def write_rows(file: Path, rows: Rows) -> None:
 def content_of(rows: Rows) -> bytes:
     """What the rows' file holds."""
     cells = [rows.columns, *([row.cells[column] for column in rows.columns] for row in rows.rows)]
-    return "".join(_written(one, rows.line_end) for one in cells).encode()
+    return "".join(_written(row, rows.line_end) for row in cells).encode()
 
 
 def keeps(text: str) -> bool:
-    """Whether a cell may hold the text: no control characters, no half of a character, and not more than is read."""
+    """Whether a cell may hold the text: no control characters, no lone surrogates, and not longer than csv reads."""
     return not re.search(rf"{_CONTROL.pattern}|[\ud800-\udfff]", text) and len(text) < csv.field_size_limit()
 
 
@@ -121,15 +121,15 @@ def _lines(content: bytes, named: str) -> list[str]:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         before = content[content.rfind(b"\n", 0, error.start) + 1 : error.start]
-        said = f"byte {len(before) + 1} of the line is 0x{content[error.start]:02x}"
-        raise InputError(f"{named}, line {line}: is not CSV in UTF-8: {said}; save it as UTF-8, or {MEND}") from None
+        problem = f"byte {len(before) + 1} of the line is 0x{content[error.start]:02x}"
+        raise InputError(f"{named}, line {line}: is not CSV in UTF-8: {problem}; save it as UTF-8, or {MEND}") from None
     if text.lstrip().startswith("<"):
         raise InputError(f"{named}, line 1: is not CSV but a web page: {printable(text, 60)!r}; {MEND}")
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def _records(lines: Sequence[str], named: str) -> Iterator[tuple[int, list[str], str]]:
-    """The line that each record begins in, its cells, and its text as it stands there."""
+    """The line that each record begins in, its cells, and its text in the file."""
     reader = csv.reader(lines, strict=True)
     begins = 0
     while begins < len(lines):
@@ -147,34 +147,36 @@ def _records(lines: Sequence[str], named: str) -> Iterator[tuple[int, list[str],
 
 
 def _check_columns(header: Sequence[str], partition: Partition, named: str) -> None:
-    wanted = COLUMNS[partition]
+    published = COLUMNS[partition]
     where = f"{named}, line 1:"
-    missing = [_called(column) for column in wanted if column not in header and column not in OPTIONAL]
+    missing = [_displayed(column) for column in published if column not in header and column not in OPTIONAL]
     if missing:
         raise InputError(
-            f"{where} has no column {', '.join(missing)}; expected {', '.join(wanted).lstrip(', ')}; {MEND}"
+            f"{where} has no column {', '.join(missing)}; expected {', '.join(published).lstrip(', ')}; {MEND}"
         )
     for place, column in enumerate(header):
-        if column not in wanted:
-            near = get_close_matches(column, wanted, n=1)
+        if column not in published:
+            near = get_close_matches(column, published, n=1)
             hint = f"did you mean {near[0]!r}?" if near else "remove it"
             raise InputError(f"{where} has a column {printable(column, 60)!r}, which is not a published one; {hint}")
         if column in header[:place]:
-            raise InputError(f"{where} has the column {_called(column)} twice; {MEND}")
-    expected = [column for column in wanted if column in header]
+            raise InputError(f"{where} has the column {_displayed(column)} twice; {MEND}")
+    expected = [column for column in published if column in header]
     for column, other in zip(header, expected, strict=True):
         if column != other:
-            raise InputError(f"{where} has the column {_called(column)} where {_called(other)} is published; {MEND}")
+            raise InputError(
+                f"{where} has the column {_displayed(column)} where {_displayed(other)} is published; {MEND}"
+            )
 
 
-def _check_kept(columns: Sequence[str], cells: Sequence[str], written: str, line_end: str, where: str) -> None:
-    """InputError where the cells would be written otherwise than they were: they may not be what they look like."""
+def _check_round_trip(columns: Sequence[str], cells: Sequence[str], written: str, line_end: str, where: str) -> None:
+    """InputError where writing the cells would not give back the line: the file may have been read wrongly."""
     if _written(cells, line_end) == written:
         return
     for number, column in enumerate(columns, start=1):
         if not written.startswith(_written((*cells[:number], ""), line_end).removesuffix(f",{line_end}")):
-            said = f"is quoted otherwise than the published files: {printable(cells[number - 1], 60)!r}"
-            raise InputError(f"{where}, column {_called(column)}: {said}; {MEND}")
+            problem = f"is quoted otherwise than the published files: {printable(cells[number - 1], 60)!r}"
+            raise InputError(f"{where}, column {_displayed(column)}: {problem}; {MEND}")
     raise InputError(f"{where}: ends otherwise than the header, which ends in {line_end!r}; {MEND}")
 
 
@@ -184,5 +186,5 @@ def _written(cells: Iterable[str], line_end: str) -> str:
     return out.getvalue()
 
 
-def _called(column: str) -> str:
+def _displayed(column: str) -> str:
     return column or "'' (the index)"

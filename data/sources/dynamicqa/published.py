@@ -1,7 +1,7 @@
 """The published DynamicQA questions: three CSV files in a folder, or downloaded into one.
 
-Two shapes: static and temporal snippets have the slot [ENTITY]; disputable ones have none, and the object's text is
-replaced. Rows that break a rule are read and flagged, those that say nothing sure are refused. Source:
+Two layouts: static and temporal snippets have the slot [ENTITY]; disputable ones have none, and the object's text is
+replaced. Rows that break a rule are read and flagged, rows that cannot be interpreted are refused. Source:
 github.com/copenlu/dynamicqa, folder Data.
 """
 
@@ -66,7 +66,7 @@ def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]
 
 
 def download(folder: Path, partition: Partition, session: Session) -> None:
-    """Brings a partition's file into the folder unless it is there; ServiceError says what to do without a network."""
+    """Downloads a partition's file into the folder unless it exists; ServiceError says what to do without a network."""
     file = folder / FILES[partition]
     if file.exists():
         return
@@ -83,15 +83,15 @@ def download(folder: Path, partition: Partition, session: Session) -> None:
     except ServiceBudget:
         raise
     except ServiceError as error:
-        said = f"{file.name} of the published DynamicQA could not be fetched: {error}"
-        raise ServiceError(f"{said}; {WITHOUT_IT}") from error
+        message = f"{file.name} of the published DynamicQA could not be fetched: {error}"
+        raise ServiceError(f"{message}; {WITHOUT_IT}") from error
     with written_whole(file) as temporary:
         temporary.write_bytes(answer.content.encode())
 
 
 @dataclass
 class _Cells:
-    """A row's cells, without blanks around them, and the rules that are found broken while they are read."""
+    """A row's stripped cells, and the rules that turn out to be broken while they are read."""
 
     row: Row
     named: str
@@ -100,9 +100,9 @@ class _Cells:
     def text(self, column: str) -> str:
         return self.row.cells.get(column, "").strip()
 
-    def refused(self, column: str, said: str) -> InputError:
+    def refused(self, column: str, problem: str) -> InputError:
         cell = printable(self.text(column), 60)
-        return InputError(f"{self.named}, line {self.row.line}, column {column}: {said}: {cell!r}; {MEND}")
+        return InputError(f"{self.named}, line {self.row.line}, column {column}: {problem}: {cell!r}; {MEND}")
 
     def number(self, column: str) -> float | None:
         cell = self.text(column)
@@ -150,7 +150,7 @@ class _Cells:
             raise self.refused("possible_answers", "is not a JSON list")
         for form in forms:
             if not isinstance(form, str) or not form.strip() or re.search(r"[\ud800-\udfff]", form):
-                raise self.refused("possible_answers", f"holds what is not text, {printable(repr(form), 60)}")
+                raise self.refused("possible_answers", f"has an entry that is not text, {printable(repr(form), 60)}")
         if answer and answer not in forms:
             self.flags.append(OBJECT_NOT_AMONG_ANSWERS)
         return tuple(dict.fromkeys((answer, *forms)))
@@ -212,7 +212,7 @@ def _question(cells: _Cells, partition: Partition) -> Question:
 def _contexts(
     cells: _Cells, partition: Partition, answers: tuple[str, ...], replacement: str
 ) -> tuple[str, str, tuple[str, ...]]:
-    """The two contexts, and the rules that the row's one breaks."""
+    """The two contexts, and the rules that the row's context breaks."""
     context, answer = cells.text("context"), cells.text("obj")
     if partition == "disputable":
         changed = replace_object(context, answer, replacement)
@@ -226,10 +226,10 @@ def _relation(cells: _Cells, partition: Partition, property_id: WikidataId | Non
     try:
         return relation_of(property_id, cells.text("prop"))
     except InputError:
-        raise cells.refused("prop", "makes no relation name") from None
+        raise cells.refused("prop", "is not a valid relation name") from None
 
 
 def _place(directory: str) -> tuple[str | None, int | None]:
     """The page of a disputed sentence and its revision, as the publishers' own path to it names them."""
-    found = _PLACE.fullmatch(directory)
-    return (found[1], int(found[2]) or None) if found else (None, None)
+    match = _PLACE.fullmatch(directory)
+    return (match[1], int(match[2]) or None) if match else (None, None)

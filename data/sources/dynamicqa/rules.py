@@ -1,4 +1,4 @@
-"""Rules of a whole file of DynamicQA: how often facts of a partition were edited, and what rows say of each other."""
+"""Rules of a whole file of DynamicQA: edits of a partition's facts, and contradictions between rows."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -23,19 +23,19 @@ def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
 
 def with_flags_across(questions: Sequence[Question]) -> list[Question]:
     """The questions of a file, in their order, with the names of the rules that they break together."""
-    asked = Counter(_words(question) for question in questions)
+    counts = Counter(_words(question) for question in questions)
     true: dict[_Fact, set[str]] = defaultdict(set)
     for question in questions:
         true[_fact(question)] |= {form.casefold() for form in question.answers} - {""}
-    return [replace(question, flags=(*question.flags, *_broken(question, asked, true))) for question in questions]
+    return [replace(question, flags=(*question.flags, *_broken(question, counts, true))) for question in questions]
 
 
-def _broken(question: Question, asked: Counter[str], true: dict[_Fact, set[str]]) -> list[str]:
+def _broken(question: Question, counts: Counter[str], true: dict[_Fact, set[str]]) -> list[str]:
     flags = []
     elsewhere = question.replacement.casefold() in true[_fact(question)]
     if elsewhere and REPLACEMENT_IS_ANSWER not in question.flags and question.partition != "disputable":
         flags.append(REPLACEMENT_IS_OTHER_ANSWER)
-    if _words(question) and asked[_words(question)] > 1:
+    if _words(question) and counts[_words(question)] > 1:
         flags.append(DUPLICATE_QUESTION)
     return flags
 

@@ -24,7 +24,7 @@ class PublishedQuestions(QuestionsOptions):
 
 
 def _key(options: PublishedQuestions, partition: Partition, access: Access) -> dict[str, Any]:
-    """Files of the study's own are known by what they hold, downloads by where they come from."""
+    """The study's own files are identified by their content, downloads by their address."""
     return {
         "source": "dynamicqa", "version": VERSION, "partition": partition,
         "relations": catalog.property_names_digest(),

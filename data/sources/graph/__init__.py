@@ -1,1 +1,1 @@
-"""Knowledge graphs asked in SPARQL, at an endpoint or in a dump: YAGO's facts, names and degrees."""
+"""Knowledge graphs queried in SPARQL, at an endpoint or in a dump: YAGO's facts, names and degrees."""

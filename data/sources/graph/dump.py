@@ -34,7 +34,7 @@ class Dump:
     def of(cls, files: Sequence[Path], folder: Path) -> "Dump":
         """The graph of .ttl, .nt and .nq files, each maybe .gz.
 
-        A graph that was loaded needs its files no more (`dump_digest`).
+        Once its graph is loaded, the files may be removed (`dump_digest`).
 
         Args:
             files: The dump's files; graphs that quads name are read as one.
@@ -53,11 +53,11 @@ class Dump:
         return self._address
 
     def select(self, query: str) -> Rows:
-        """The query's rows, as of the time of loading; ServiceError where the store cannot read the query or itself."""
+        """The query's rows, as of the time of loading; ServiceError where the query or the store cannot be read."""
         try:
             solutions = self._store.query(query)
             if not isinstance(solutions, ox.QuerySolutions):
-                raise ServiceError(f"{self._address} was asked something else than SELECT; report it: {query[:200]}")
+                raise ServiceError(f"{self._address} got a query that is not a SELECT; report it: {query[:200]}")
             names = [variable.value for variable in solutions.variables]
             rows = [_row(names, solution) for solution in solutions]
         except SyntaxError as error:
@@ -81,7 +81,7 @@ def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
 
 
 def close_dumps() -> None:
-    """Forgets the dumps that this process shares; they are closed when nobody uses them any more."""
+    """Forgets the dumps that this process shares; they are closed when they are no longer in use."""
     with _sharing:
         _shared.clear()
 

@@ -40,7 +40,7 @@ def dump_digest(files: Sequence[Path], folder: Path) -> str:
         folder: The folder of loaded graphs.
 
     Raises:
-        InputError: There is no file, or one cannot be read.
+        InputError: No file is named, or a file cannot be read.
     """
     if not files:
         raise InputError("a dump needs at least one file; name it under `facts.dump`")

@@ -1,6 +1,6 @@
 """The folder of a loaded dump: filled whole or not at all, and verified before it is opened.
 
-It is filled under another name and gets its own when all is there, so that an interrupted load counts for nothing.
+It is filled under a temporary name and renamed when it is complete, so that an interrupted load leaves no graph.
 loaded.json holds the SHA-256 of each file of the store: RocksDB notices a changed block of data, but a changed byte of
 its own records can end the process.
 """
@@ -29,21 +29,21 @@ _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
 """Files of a store that opening it does not read, by the beginning of their names."""
 _failures: dict[tuple[Path, tuple[Path, ...]], SwaymeterError] = {}
-"""Why a load into a folder failed in this process: the next relation's would need as long and fail as well."""
+"""Why a load into a folder failed in this process: the next relation's load would take as long and fail as well."""
 
 
 class Loaded(NamedTuple):
-    """What a loaded dump was made of, and when (UTC)."""
+    """The files that a dump was loaded from, and when (UTC)."""
 
     files: tuple[str, ...]
     loaded_at: datetime
 
 
 def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
-    """The folder of the files' graph below `folder`, loaded unless it was before.
+    """The folder of the files' graph below `folder`, loaded unless it exists.
 
     Raises:
-        InputError: A file cannot be read or is not RDF. What failed once fails at once the next time in a process.
+        InputError: A file cannot be read or is not RDF. A load that failed once in a process fails again at once.
         WorkspaceError: The folder cannot be written.
     """
     place = _place(files, folder)
@@ -55,7 +55,7 @@ def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
 
 
 def verify(place: Path) -> Loaded:
-    """What a loaded dump was made of, when all its files are as they were written; DamagedFile where one is not."""
+    """The files that a dump was loaded from; DamagedFile where any file of the store has changed."""
     try:
         about = unsealed((place / _LOADED).read_text(encoding="utf-8"))
         for name, digest in about["digests"].items():

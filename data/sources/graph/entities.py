@@ -1,6 +1,6 @@
-"""What a graph says of its entities: English names, Wikidata ids, objects under a relation, degrees.
+"""A graph's entities: English names, Wikidata ids, objects under a relation, degrees.
 
-Many are asked about at once, and fewer where that needs too long.
+Entities are queried in batches, which are halved where a query takes too long.
 """
 
 import re
@@ -28,9 +28,9 @@ from data.sources.graph.sparql import (
 )
 
 BATCH = 100
-"""How many entities a query asks about, at first."""
+"""Entities of a query, at first."""
 MOST_ROWS = 10_000
-"""Rows of the largest answer. One as large counts as cut off: services have such limits and do not say so."""
+"""Most rows of an answer. An answer of that size counts as cut off: services have such limits without reporting it."""
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 SAME_AS = ("http://www.w3.org/2002/07/owl#sameAs", "http://schema.org/sameAs")
@@ -43,21 +43,21 @@ _PLACEHOLDER = "Generic instance"
 
 
 class Entities:
-    """The names and Wikidata ids of entities, each asked once; a name that was read first stays.
+    """The names and Wikidata ids of entities, each queried once; the name that was read first is used.
 
-    A name is the first English label, in the order of code points, that is one (`literals.plain`). Where YAGO knows
-    that something is of a class and no more, and has made up a generic instance of it, the name is the class's.
+    A name is the first usable English label, in the order of code points (`literals.plain`). Where YAGO knows only the
+    class of an entity and has a generic instance of it, the name is the class's.
     """
 
     def __init__(self, store: SparqlStore) -> None:
         self._store = store
         self.names: dict[str, str] = {}
         self.ids: dict[str, WikidataId] = {}
-        self._asked: set[str] = set()
+        self._requested: set[str] = set()
 
     def learn(self, entities: Iterable[Uri]) -> None:
-        """Asks about those that were not asked about."""
-        new = [entity for entity in dict.fromkeys(entities) if entity not in self._asked]
+        """Queries the entities that were not queried before."""
+        new = [entity for entity in dict.fromkeys(entities) if entity not in self._requested]
         labels: dict[Term, list[Literal]] = defaultdict(list)
         same: dict[Term, list[str]] = defaultdict(list)
         for row in in_batches(self._store, new, _description):
@@ -68,14 +68,14 @@ class Entities:
                 same[entity].append(other.value if isinstance(other, Literal) else other)
         for entity in new:
             self.name(entity, labels[entity])
-            found = [said[1] for said in map(_WIKIDATA.fullmatch, same[entity]) if said]
-            if found:
-                self.ids[entity] = WikidataId(min(found, key=lambda number: (len(number), number)))
-        self._asked.update(new)
+            ids = [match[1] for match in map(_WIKIDATA.fullmatch, same[entity]) if match]
+            if ids:
+                self.ids[entity] = WikidataId(min(ids, key=lambda number: (len(number), number)))
+        self._requested.update(new)
         self._learn_classes([entity for entity in new if _is_generic(entity, labels[entity])])
 
     def name(self, entity: str, labels: Iterable[Literal] = ()) -> str | None:
-        """The entity's name: the one known already, else the first of the labels; None where none is usable."""
+        """The entity's name: the known name, else the first usable label; None where no label is usable."""
         if entity not in self.names:
             usable = sorted(
                 (LANGUAGES.index(label.language), label.value, name)
@@ -98,7 +98,7 @@ class Entities:
 def in_batches(
     store: SparqlStore, items: Sequence[str], query: Callable[[Sequence[str]], str], *, size: int = BATCH
 ) -> Iterator[Row]:
-    """The rows of a query about many, asked in batches that are halved where they need too long."""
+    """The rows of a query about many items, sent in batches that are halved where they take too long."""
     start = 0
     while start < len(items):
         batch = items[start : start + size]
@@ -117,36 +117,36 @@ def objects(
     store: SparqlStore, relation: Relation, entities: Sequence[Uri], known: Entities
 ) -> Mapping[str, list[Term]]:
     """Everything that the graph holds true of each entity under the relation, in its direction; names are learned."""
-    found: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))
+    values_of: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))
     for start in range(0, len(entities), BATCH):
         for row in _objects(store, relation, entities[start : start + BATCH], ""):
-            labels = found[bound(row, "e")][bound(row, "v")]
+            labels = values_of[bound(row, "e")][bound(row, "v")]
             if isinstance(label := row.get("l"), Literal):
                 labels.append(label)
     generic = []
-    for values in found.values():
+    for values in values_of.values():
         for value, labels in values.items():
             named = isinstance(value, Literal) or known.name(value, labels) is not None
             if isinstance(value, Uri) and not named and is_iri(value) and _is_generic(value, labels):
                 generic.append(value)
     known.learn(generic)
-    return {str(entity): list(values) for entity, values in found.items()}
+    return {str(entity): list(values) for entity, values in values_of.items()}
 
 
 def degrees(store: SparqlStore, entities: Sequence[Uri]) -> Mapping[str, int]:
-    """How many triples each entity is part of, as subject or object; one that has it on both sides counts once."""
+    """Triples that each entity is part of, as subject or object; a triple that has it on both sides counts once."""
     return _counted(store, entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
 
 
 def relation_degrees(
     store: SparqlStore, relation: Relation, entities: Sequence[Uri], *, as_subject: bool
 ) -> Mapping[str, int]:
-    """How many triples of the relation's predicates each entity is the subject of, or the object of.
+    """Triples of the relation's predicates that each entity is the subject of, or the object of.
 
-    Source: Du et al. 2024, whose code counts the side that is asked about.
+    Source: Du et al. 2024, whose code counts the side that queries ask about.
     """
     ends = "?e {} ?o" if as_subject else "?s {} ?e"
-    # Not a path of alternatives: services differ in whether it gives what two predicates join once or twice.
+    # Not a path of alternatives: services differ in whether it returns a pair that two predicates join once or twice.
     return _counted(store, entities, [ends.format(iri(predicate)) for predicate in relation.yago])
 
 
@@ -157,7 +157,9 @@ def _counted(store: SparqlStore, entities: Sequence[Uri], patterns: Sequence[str
         return f"SELECT ?e (COUNT(*) AS ?n) WHERE {{\n  {union}\n}} GROUP BY ?e"
 
     counted = dict.fromkeys(map(str, entities), 0)
-    for row in in_batches(store, list(dict.fromkeys(entities)), query):  # what VALUES has twice is counted twice
+    for row in in_batches(
+        store, list(dict.fromkeys(entities)), query
+    ):  # an entity that is twice in VALUES is counted twice
         counted[str(bound(row, "e"))] = count(bound(row, "n"))
     return counted
 
@@ -165,12 +167,12 @@ def _counted(store: SparqlStore, entities: Sequence[Uri], patterns: Sequence[str
 def _whole(store: SparqlStore, query: str) -> Rows:
     answer = store.select(query)
     if len(answer) >= MOST_ROWS:
-        raise ServiceTimeout(f"{store.address} has {len(answer)} rows or more to say; ask for less")
+        raise ServiceTimeout(f"{store.address} answered with {len(answer)} rows, its limit; ask for less")
     return answer
 
 
 def _objects(store: SparqlStore, relation: Relation, entities: Sequence[Uri], prefix: str) -> Iterator[Row]:
-    """Too many: halved by entities, and those of one entity by the first digits of their MD5."""
+    """The rows of the entities; too many are split by entities, those of an entity by the first digits of their MD5."""
     query = "\n".join(
         [
             "SELECT ?e ?v ?l WHERE {",

@@ -1,4 +1,4 @@
-"""The graphs of a study: endpoints, and dump files loaded into the workspace; opened when they are first queried."""
+"""The graphs of a study: endpoints, and dump files loaded into the workspace; opened at the first query."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ class DumpGraph:
 
 
 def graph(name: str, files: tuple[str, ...], access: Access) -> EndpointGraph | DumpGraph:
-    """The graph of that name: its dump where the study has one, otherwise the service."""
+    """The graph of that name: its dump if the study has a dump, otherwise the service."""
     if files:
         return DumpGraph(name, tuple(Path(file).expanduser() for file in files), access.downloads / "graphs")
     return EndpointGraph(name, access)

@@ -1,4 +1,4 @@
-"""A JSON file that somebody else wrote: what is wrong in it is refused, with the file and the key where it stands."""
+"""A JSON file from outside: what is wrong in it is refused, with the file and the key."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from data.errors import InputError
 
 LARGEST_COUNT = 2**63 - 1
-"""What a column of whole numbers holds."""
+"""The largest value of an integer column."""
 
 _HALF_A_SIGN = re.compile("[\ud800-\udfff]")
 
@@ -25,7 +25,7 @@ class JsonObject(dict[str, Any]):
 
 
 def read_object(path: Path) -> JsonObject:
-    """The object that a file of JSON holds; InputError where it holds none."""
+    """The object that a JSON file holds; InputError where it does not hold an object."""
     try:
         read = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_object)
     except OSError as error:
@@ -38,11 +38,11 @@ def read_object(path: Path) -> JsonObject:
 
 
 def as_object(where: str, value: object) -> JsonObject:
-    """The value, which is an object without a key that stands there twice."""
+    """The value; InputError where it is not an object or has a key twice."""
     if not isinstance(value, JsonObject):
         raise InputError(f"{where} must be a JSON object, not {reprlib.repr(value)}")
     if value.twice is not None:
-        raise InputError(f"{where}: the key {reprlib.repr(value.twice)} is there twice")
+        raise InputError(f"{where}: the key {reprlib.repr(value.twice)} occurs twice")
     return value
 
 
@@ -52,20 +52,20 @@ def texts(where: str, entry: JsonObject, key: str) -> list[str]:
 
 
 def texts_or_none(where: str, entry: JsonObject, key: str) -> list[str | None] | None:
-    """The texts of a list with nulls in it; None where the key is not there."""
+    """The texts of a list with nulls in it; None where the key does not exist."""
     return _list(where, entry, key, _or_none(_text)) if key in entry else None
 
 
 def counts_or_none(where: str, entry: JsonObject, key: str) -> list[int | None] | None:
-    """The whole numbers from 0 of a list with nulls in it; None where the key is not there."""
+    """The whole numbers from 0 of a list with nulls in it; None where the key does not exist."""
     return _list(where, entry, key, _or_none(_count)) if key in entry else None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    made = JsonObject(pairs)
-    if len(made) < len(pairs):
-        made.twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-    return made
+    result = JsonObject(pairs)
+    if len(result) < len(pairs):
+        result.twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+    return result
 
 
 def _list(where: str, entry: JsonObject, key: str, read: Callable[[str, object], Value]) -> list[Value]:
@@ -85,7 +85,7 @@ def _text(where: str, value: object) -> str:
     if not isinstance(value, str):
         raise InputError(f"{where} must be a text, not {reprlib.repr(value)}")
     if _HALF_A_SIGN.search(value):
-        raise InputError(f"{where} has half a sign, which is not text: {reprlib.repr(value)}")
+        raise InputError(f"{where} has a lone surrogate, which is not text: {reprlib.repr(value)}")
     return value
 
 

@@ -1,6 +1,6 @@
 """Values of a graph as a reader would write them: names on one line, dates in words, numbers without exponents.
 
-Nothing here hangs on the machine's language. Markup, braces, quotes and paths in a name are its text and stay.
+Nothing here depends on the machine's locale. Markup, braces, quotes and paths in a name are its text and stay.
 """
 
 import calendar
@@ -15,7 +15,7 @@ from data.catalog import Relation
 from data.sources.graph.sparql import Literal
 
 LONGEST = 300
-"""Characters of the longest name or text that is one; what is longer is a paragraph."""
+"""Most characters of a name or text; what is longer is a paragraph."""
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")
@@ -45,7 +45,7 @@ _UNSEEN = re.compile(
 def plain(text: str) -> str | None:
     """The text on one line: composed (NFC), without control characters, white space as single spaces.
 
-    None where nothing is left, or more than LONGEST characters.
+    None where the result is empty or longer than LONGEST characters.
     """
     if len(text) > 100 * LONGEST:
         return None
@@ -55,11 +55,11 @@ def plain(text: str) -> str | None:
 
 
 def text(literal: Literal, relation: Relation, units: Mapping[str, str] = MappingProxyType({})) -> str | None:
-    """A relation's value as an answer reads, such as "14 March 1879" or "828 metres"; None where it is none.
+    """A relation's value as an answer reads, such as "14 March 1879" or "828 metres"; None for an invalid value.
 
-    units: names of datatypes that are units, by IRI; one that lacks a name is called as its IRI ends. A number of no
-    unit gets the relation's. None for other languages than English, dates that do not exist, numbers that are none
-    or have over 100 digits. Identifiers, texts and addresses stay as written.
+    units: names of datatypes that are units, by IRI; a unit without a name is called by the end of its IRI. A number
+    without a unit gets the relation's. None for other languages than English, dates that do not exist, invalid numbers
+    and numbers of over 100 digits. Identifiers, texts and addresses stay as written.
 
     Years are those of XSD 1.1, as Wikidata exports them and YAGO copies them: 0000 is 1 BC, -0043 is 44 BC. YAGO makes
     the first of January, which is how Wikidata writes a date of which only the year is known, a gYear.
@@ -88,7 +88,7 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
 
 
 def unit_of(literal: Literal) -> str | None:
-    """The IRI of the unit that a number is in; None where it has none."""
+    """The IRI of a number's unit; None without a unit."""
     datatype = literal.datatype or ""
     return datatype if datatype.startswith(_UNITS) else None
 
@@ -106,7 +106,7 @@ def _words(unit: str) -> str | None:
     name = unit[max(unit.rfind("/"), unit.rfind("#")) + 1 :]
     if re.fullmatch(r"Q[0-9]+", name):
         return None
-    name = re.sub(r"_u([0-9A-Fa-f]{4})", lambda found: chr(int(found[1], 16)), name)  # how YAGO writes signs
+    name = re.sub(r"_u([0-9A-Fa-f]{4})", lambda match: chr(int(match[1], 16)), name)  # how YAGO writes signs
     words = plain(unquote(name).replace("_", " "))
     return words[0].lower() + words[1:] if words else None
 
@@ -128,10 +128,10 @@ def _number(value: str) -> str | None:
 
 
 def _day(value: str) -> str | None:
-    found = _DAY.fullmatch(value)
-    if not found:
+    match = _DAY.fullmatch(value)
+    if not match:
         return None
-    year, month, day = map(int, found.groups())
+    year, month, day = map(int, match.groups())
     if not 1 <= month <= 12 or not 1 <= day <= _days(year, month):
         return None
     return f"{day} {_MONTHS[month - 1]} {_year(year)}"
@@ -143,15 +143,15 @@ def _days(year: int, month: int) -> int:
 
 
 def _month(value: str) -> str | None:
-    found = _MONTH.fullmatch(value)
-    if not found or not 1 <= int(found[2]) <= 12:
+    match = _MONTH.fullmatch(value)
+    if not match or not 1 <= int(match[2]) <= 12:
         return None
-    return f"{_MONTHS[int(found[2]) - 1]} {_year(int(found[1]))}"
+    return f"{_MONTHS[int(match[2]) - 1]} {_year(int(match[1]))}"
 
 
 def _year_alone(value: str) -> str | None:
-    found = _YEAR.fullmatch(value)
-    return _year(int(found[1])) if found else None
+    match = _YEAR.fullmatch(value)
+    return _year(int(match[1])) if match else None
 
 
 def _year(year: int) -> str:

@@ -1,9 +1,9 @@
-"""The pairs of a relation in an order that is drawn once and for all, page by page.
+"""The pairs of a relation in a fixed random order, page by page.
 
 A pair's key is the MD5 of the seed and the two terms as the graph writes them; the smallest keys come first. So the
-first n pairs are a sample of n, the same on every day and from every service that holds the same graph, whatever
-pages they came in. A page asks for keys of a beginning (hexadecimal digits) and beyond the last key seen: of a large
-relation for so long a beginning that few pairs are left to sort, and where that needs too long, of longer ones.
+first n pairs are a sample of n, the same on every day and from every service that holds the same graph, whatever the
+size of the pages. A page is a query for keys with a prefix (hexadecimal digits) and beyond the last key seen: for a
+large relation the prefix is so long that few pairs are left to sort, and longer where a query takes too long.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from data.sources.graph.sparql import Literal, Row, Rows, SparqlStore, Term, Uri
 
 DIGITS = "0123456789abcdef"
 LONGER = 3
-"""Digits that a beginning may get when its pairs need too long: a 4,096th part. Smaller parts need as long."""
+"""Digits that a prefix may grow by when its query takes too long: a 4,096th part. Smaller parts take as long."""
 SMALLEST_PAGE = 10
 
 
 class Joins(Protocol):
-    """What joins the terms of a pair: a relation, or whatever names predicates and the class of what is answered."""
+    """What joins the terms of a pair: a relation, or anything that names predicates and the class of the answer."""
 
     @property
     def yago(self) -> tuple[str, ...]:
@@ -43,20 +43,28 @@ class Pair:
     answer: Rows
 
     def directed(self, relation: Relation) -> tuple[Term, Term]:
-        """Who is asked about, and what is answered."""
+        """The entity that a query asks about, and the answer."""
         return (self.object, self.subject) if relation.reverse else (self.subject, self.object)
 
 
 def sampled_pairs(store: SparqlStore, relation: Joins, *, seed: int, page: int) -> Iterator[Pair]:
-    """Every pair of the relation, in the order of the keys; none of blank nodes, which have no name.
+    """Every pair of the relation, in the order of the keys, without blank nodes, which have no name.
 
-    page: how many pairs are asked for at once, at first; it changes nothing else. Where answers are values, those in
-    other languages than English are left out. ServiceTimeout where even small parts need too long.
+    Where answers are values, those in other languages than English are left out.
+
+    Args:
+        store: The graph.
+        relation: The predicates and the class of the answers.
+        seed: Part of the keys.
+        page: Pairs of a query, at first; it does not change the pairs.
+
+    Raises:
+        ServiceTimeout: Even queries for small parts take too long.
     """
     pages = _Pages(store, relation, seed, max(page, 2))
     digits = pages.digits_at_first()
-    for beginning in product(DIGITS, repeat=digits):
-        yield from pages.beginning_with("".join(beginning), "", digits + LONGER)
+    for prefix in product(DIGITS, repeat=digits):
+        yield from pages.with_prefix("".join(prefix), "", digits + LONGER)
 
 
 def joined(relation: Joins, subject: str, object: str) -> str:
@@ -73,7 +81,7 @@ class _Pages:
         self._store, self._relation, self._seed, self._size = store, relation, seed, size
 
     def digits_at_first(self) -> int:
-        """So many that about one page to sixteen begin alike; none where there are too many to count in time."""
+        """Digits of a prefix that about one to sixteen pages of pairs share; 0 where counting takes too long."""
         parts = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._relation.yago)
         try:
             counted = self._store.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {parts} }}").rows
@@ -84,7 +92,7 @@ class _Pages:
             digits += 1
         return digits
 
-    def beginning_with(self, prefix: str, after: str, longest: int) -> Iterator[Pair]:
+    def with_prefix(self, prefix: str, after: str, longest: int) -> Iterator[Pair]:
         while True:
             try:
                 answer = self._store.select(self._query(prefix, after))
@@ -93,12 +101,12 @@ class _Pages:
                     raise
                 self._size = max(SMALLEST_PAGE, self._size // 2)
                 break
-            found = sorted((_pair(row, answer) for row in answer.rows), key=_order)
+            pairs = sorted((_pair(row, answer) for row in answer.rows), key=_order)
             if len(answer) < self._size:
-                yield from found
+                yield from pairs
                 return
             # A full page may have lost some pairs of its last key to the next one.
-            whole = [pair for pair in found if pair.key < found[-1].key]
+            whole = [pair for pair in pairs if pair.key < pairs[-1].key]
             if whole:
                 after = whole[-1].key
             else:
@@ -107,12 +115,12 @@ class _Pages:
         for digit in DIGITS:
             part = prefix + digit
             if part >= after[: len(part)]:
-                yield from self.beginning_with(part, after if after.startswith(part) else "", longest)
+                yield from self.with_prefix(part, after if after.startswith(part) else "", longest)
 
     def _query(self, prefix: str, after: str) -> str:
         limits = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         limits += [f"?k > {string(after)}"] if after else []
-        # Only where there may be texts: a term that is looked at costs as much as hashing it.
+        # Only where values may be texts: a filter on a term costs as much as hashing it.
         if self._relation.object_class in LITERAL_CLASSES:
             limits.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(
@@ -127,10 +135,12 @@ class _Pages:
 
 
 def _pair(row: Row, answer: Rows) -> Pair:
-    subject, found, key = row.get("s"), row.get("o"), row.get("k")
-    if not isinstance(subject, Uri) or found is None or not isinstance(key, Literal):
-        raise ServiceError(f"{answer.address} answered a pair without its MD5; a SPARQL 1.1 service computes it")
-    return Pair(key.value, subject, found, answer)
+    subject, value, key = row.get("s"), row.get("o"), row.get("k")
+    if not isinstance(subject, Uri) or value is None or not isinstance(key, Literal):
+        raise ServiceError(
+            f"{answer.address} answered with a pair without its MD5; use a service that supports SPARQL 1.1"
+        )
+    return Pair(key.value, subject, value, answer)
 
 
 def _order(pair: Pair) -> tuple[str, str, str, str]:

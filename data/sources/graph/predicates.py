@@ -16,9 +16,9 @@ class Predicate:
 
 
 def predicates(store: SparqlStore, *, classes: int = 3) -> Iterator[Predicate]:
-    """Every predicate of the graph, the most frequent first, each with at most so many classes.
+    """Every predicate of the graph, the most frequent first, each with at most `classes` classes.
 
-    ServiceTimeout where the service needs too long to count: use a dump.
+    ServiceTimeout where counting takes too long: use a dump.
     """
     counted = store.select("SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n) ?p")
     for row in counted.rows:
@@ -28,8 +28,8 @@ def predicates(store: SparqlStore, *, classes: int = 3) -> Iterator[Predicate]:
 
 
 def _subject_classes(store: SparqlStore, predicate: str, most: int) -> tuple[str, ...]:
-    found = store.select(
+    classes = store.select(
         f"SELECT ?c (COUNT(DISTINCT ?s) AS ?n) WHERE {{ ?s {iri(predicate)} ?o . ?s a ?c FILTER(isIRI(?c)) }} "
         f"GROUP BY ?c ORDER BY DESC(?n) ?c LIMIT {most}"
     )
-    return tuple(str(bound(row, "c")) for row in found.rows)
+    return tuple(str(bound(row, "c")) for row in classes.rows)

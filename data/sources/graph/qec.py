@@ -1,7 +1,7 @@
 """The yago_qec.json of measureLM, the dataset of Du et al. (2024): read and written in its published layout.
 
 One object; its keys are predicates of YAGO, with `reverse-` before those that ask for the subject. Each has lists that
-run parallel, one place a true pair, so that an entity of several answers is there several times:
+run parallel, one position a true pair, so that an entity of several answers occurs several times:
 
     entities, answers                 English names; a literal's text
     entity_uris, answer_uris          the IRIs; of a literal, its text again
@@ -51,9 +51,9 @@ TOP_CLASS: Mapping[str, str] = {name: _SCHEMA + top for top, names in _TOP_CLASS
 
 @dataclass(frozen=True)
 class QecDataset:
-    """What such a file holds, by the names of the catalog's relations: facts and invented names; and what was left out.
+    """The facts and invented names of a file, by the names of the catalog's relations, and what was left out.
 
-    skipped: predicates that no relation of the catalog stands for. nameless: pairs of a blank entity or answer.
+    skipped: predicates that no relation of the catalog has. nameless: pairs of a blank entity or answer.
     """
 
     facts: Mapping[str, tuple[Fact, ...]]
@@ -63,13 +63,15 @@ class QecDataset:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was left out, in words."""
-        said = []
+        """A sentence for each kind of what was left out."""
+        warnings = []
         if self.skipped:
-            said.append(f"left out, since the catalog has no relation for them: {', '.join(map(repr, self.skipped))}")
+            warnings.append(
+                f"left out, since the catalog has no relation for them: {', '.join(map(repr, self.skipped))}"
+            )
         if self.nameless:
-            said.append(f"left out: {self.nameless} pairs of an entity or an answer without a name")
-        return tuple(said)
+            warnings.append(f"left out: {self.nameless} pairs of an entity or an answer without a name")
+        return tuple(warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class _Pair:
 def read_qec(path: Path) -> QecDataset:
     """The facts of a file: an entity's first pair is its fact, the answers of its others are its other_objects.
 
-    InputError names the file and the key of what breaks the layout, and the file where it knows no relation of ours.
+    InputError names the file and the key that breaks the layout, or the file if it has no relation of the catalog.
     """
     named = {predicate: relation for relation in catalog.relations().values() for predicate in relation.predicates}
     pairs: dict[str, list[_Pair]] = {}
@@ -105,7 +107,7 @@ def read_qec(path: Path) -> QecDataset:
         invented = texts(where, entry, "gpt_fake_entities") if "gpt_fake_entities" in entry else []
         names.setdefault(relation, {}).update(dict.fromkeys(invented))
     if not pairs:
-        raise InputError(f"{path} is not a yago_qec.json: none of its keys is a predicate that the catalog has")
+        raise InputError(f"{path} is not a yago_qec.json: none of its keys is a predicate of the catalog")
     return QecDataset(
         {name: tuple(_facts(catalog.relation(name), read)) for name, read in pairs.items()},
         {name: tuple(read) for name, read in names.items()},
@@ -122,12 +124,18 @@ def write_qec(
 ) -> tuple[str, ...]:
     """Writes the facts and invented names of relations in the published layout, whole or not at all.
 
-    Returns the names of those that are not in it, since YAGO has no predicate for them; InputError where none is left,
-    WorkspaceError where the file cannot be written. Wikidata ids, the objects' degrees, sources, addresses, times and
-    all but the first template of a kind of contexts have no place in it.
+    The layout does not hold Wikidata ids, the objects' degrees, sources, addresses, times and all but the first
+    template of a kind of contexts.
+
+    Returns:
+        The names of the relations that were not written, since YAGO has no predicate for them.
+
+    Raises:
+        InputError: YAGO has no predicate for any of the relations.
+        WorkspaceError: The file cannot be written.
     """
     held = {relations[name].predicate: name for name in facts}
-    left_out = tuple(name for name in facts if relations[name].predicate is None)
+    omitted = tuple(name for name in facts if relations[name].predicate is None)
     document = {
         predicate: _entry(relations[name], facts[name], names.get(name, ()))
         for predicate, name in held.items()
@@ -141,7 +149,7 @@ def write_qec(
             temporary.write_text(written, encoding="utf-8")
     except WorkspaceError as error:
         raise WorkspaceError(f"{path} cannot be written: {error.__cause__}; name another file") from None
-    return left_out
+    return omitted
 
 
 def _pairs(where: str, entry: JsonObject) -> list[_Pair]:
@@ -155,7 +163,7 @@ def _pairs(where: str, entry: JsonObject) -> list[_Pair]:
     }
     for key, column in columns.items():
         if column is not None and len(column) != len(entities):
-            raise InputError(f"{where}: {key} has {len(column)} places, and entities {len(entities)}")
+            raise InputError(f"{where}: {key} has {len(column)} entries, and entities {len(entities)}")
     filled = [[None] * len(entities) if column is None else column for column in columns.values()]
     return [_Pair(*values) for values in zip(entities, *filled, strict=True)]
 
@@ -187,7 +195,7 @@ def _fact(relation: Relation, first: _Pair, others: Sequence[_Pair]) -> Fact:
 
 
 def _iri(value: str | None) -> str | None:
-    """None for what is none: a literal's text, a blank node's name, which is another one in every answer."""
+    """The IRI; None for a literal's text or a blank node's name, which differs in every answer."""
     return value if value is not None and _IRI.fullmatch(value) else None
 
 

@@ -1,4 +1,4 @@
-"""YAGO as a source of facts: its public endpoint, any other SPARQL endpoint in its words, or dump files."""
+"""YAGO as a source of facts: its public endpoint, any other SPARQL endpoint with its predicates, or dump files."""
 
 from typing import Any, ClassVar, Literal
 
@@ -26,7 +26,7 @@ class YagoFacts(FactsOptions):
     pairs: int = Field(default=200, ge=2, le=1_000_000)
     """Pairs of subject and object that are drawn of each relation; at least `real_entities`."""
     citation: str = Field(default=yago.SOURCE, min_length=1)
-    """What every fact names as its source, where the endpoint or the dump is not YAGO itself."""
+    """The source that every fact names, where the endpoint or the dump is not YAGO itself."""
     licence: str = Field(default=yago.LICENCE, min_length=1)
     """The terms that every fact names, where the endpoint or the dump is not YAGO itself."""
 
@@ -54,11 +54,11 @@ def _key(options: YagoFacts, relation: str, seed: int, access: Access) -> dict[s
 
 def _fetch(options: YagoFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
     with alternative("" if options.dump else ADVICE):
-        fetched = yago.facts(
+        result = yago.facts(
             _graph(options, access).open(), catalog.relation(relation), pairs=options.pairs, seed=seed,
             source=options.citation, licence=options.licence,
         )  # fmt: skip
-    return FetchedFacts(fetched.facts, fetched.rejected, fetched.asked)
+    return FetchedFacts(result.facts, result.rejected, result.examined)
 
 
 def _graph(options: YagoFacts, access: Access) -> EndpointGraph | DumpGraph:

@@ -1,6 +1,6 @@
-"""SPARQL: terms, texts that may stand in a query, and any SPARQL 1.1 endpoint asked over HTTP.
+"""SPARQL: terms, texts that may be part of a query, and any SPARQL 1.1 endpoint over HTTP.
 
-What a graph holds is hostile. A name or an IRI enters a query through `string` and `iri` and no other way.
+The content of a graph is untrusted. A name or an IRI enters a query only through `string` and `iri`.
 """
 
 import json
@@ -43,10 +43,10 @@ Row = Mapping[str, Term]
 
 @dataclass(frozen=True)
 class Rows:
-    """What a graph answered, and where it was asked what, and when it said so (UTC).
+    """The rows of a query, the graph's address, the query, and when it was answered (UTC).
 
-    rows: variable -> term; an unbound variable is an absent key. rejected: rows with a blank node, which has no name to
-    ask for it again.
+    rows: variable -> term; an unbound variable is an absent key. rejected: rows with a blank node, which has no name
+    that another query could use.
     """
 
     rows: tuple[Row, ...]
@@ -56,7 +56,7 @@ class Rows:
     rejected: int = 0
 
     def __len__(self) -> int:
-        """How many rows there were, rejected ones included: what a LIMIT counts."""
+        """The number of rows with the rejected ones, which is what a LIMIT counts."""
         return len(self.rows) + self.rejected
 
 
@@ -85,26 +85,26 @@ class Endpoint:
     def select(self, query: str) -> Rows:
         """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
         answer = self._session.ask({"query": query}, method="POST", accept=RESULTS, error_of=_problem)
-        said = [_row(binding) for binding in _bindings(answer.content)]
-        rows = tuple(row for row in said if row is not None)
-        return Rows(rows, answer.address, query, answer.retrieved_at, len(said) - len(rows))
+        answered = [_row(binding) for binding in _bindings(answer.content)]
+        rows = tuple(row for row in answered if row is not None)
+        return Rows(rows, answer.address, query, answer.retrieved_at, len(answered) - len(rows))
 
 
 def bound(row: Row, variable: str, address: str = "a SPARQL endpoint") -> Term:
-    """The row's term for a variable that the query always binds; ServiceError where the service left it out.
+    """The row's term for a variable that the query always binds; ServiceError where it is unbound.
 
-    address: where the row comes from, for the error.
+    address: the service, for the message.
     """
     if variable not in row:
-        raise ServiceError(f"{address} answered a row without ?{variable}: {str(row)[:200]}")
+        raise ServiceError(f"{address} answered with a row without ?{variable}: {str(row)[:200]}")
     return row[variable]
 
 
-def count(said: Term, address: str = "a SPARQL endpoint") -> int:
-    """The number that a COUNT answered; ServiceError, which names the address, where it is none."""
-    if not isinstance(said, Literal) or not re.fullmatch(r"[0-9]{1,18}", said.value):
-        raise ServiceError(f"{address} answered {str(said)[:200]!r} where a count was asked for")
-    return int(said.value)
+def count(term: Term, address: str = "a SPARQL endpoint") -> int:
+    """The number that a COUNT answered; ServiceError, which names the address, where it is not a number."""
+    if not isinstance(term, Literal) or not re.fullmatch(r"[0-9]{1,18}", term.value):
+        raise ServiceError(f"{address} answered {str(term)[:200]!r} where a count was requested")
+    return int(term.value)
 
 
 def is_iri(value: str) -> bool:
@@ -113,7 +113,7 @@ def is_iri(value: str) -> bool:
 
 
 def iri(value: str) -> str:
-    """The IRI as a query writes it; InputError where none can."""
+    """The IRI as a query writes it; InputError where no query can write it."""
     if not is_iri(value):
         raise InputError(f"no SPARQL query can name {value[:200]!r}: it is not a whole IRI")
     return f"<{value}>"
@@ -125,15 +125,17 @@ def iris(values: Iterable[str]) -> str:
 
 
 def string(value: str, language: str | None = None) -> str:
-    """The text as a query writes it, with its language where it has one; InputError for half a character."""
+    """The text as a query writes it, with its language where it has one; InputError for a lone surrogate."""
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"no SPARQL query can hold {value[:200]!r}: it has half of a character") from None
+        raise InputError(
+            f"no SPARQL query can hold {value[:200]!r}: it has a lone surrogate, which is not text"
+        ) from None
     # Some services read \uXXXX before anything else, so that \\u0022 would end the text. Where a text has a backslash
     # and a u, the u is written as such an escape: all ways of reading then give the same.
-    escaped = re.sub(r"\\([uU]?)", lambda found: "\\\\" + (f"\\u{ord(found[1]):04x}" if found[1] else ""), value)
-    escaped = re.sub(r"[\"\n\r\t\b\f]", lambda found: _ESCAPES[found[0]], escaped)
+    escaped = re.sub(r"\\([uU]?)", lambda match: "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else ""), value)
+    escaped = re.sub(r"[\"\n\r\t\b\f]", lambda match: _ESCAPES[match[0]], escaped)
     if language is None:
         return f'"{escaped}"'
     if not _LANGUAGE.fullmatch(language):
@@ -142,12 +144,12 @@ def string(value: str, language: str | None = None) -> str:
 
 
 def _problem(content: Any) -> ServiceProblem | None:
-    told = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
-    if told:
-        said = told if isinstance(told, str) else _shown(told)
-        if out_of_time(said.encode(errors="replace")):
-            return ServiceProblem(f"{said[:200]}; ask for less", kind=ServiceTimeout)
-        return ServiceProblem(said)
+    reported = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
+    if reported:
+        message = reported if isinstance(reported, str) else _shown(reported)
+        if out_of_time(message.encode(errors="replace")):
+            return ServiceProblem(f"{message[:200]}; ask for less", kind=ServiceTimeout)
+        return ServiceProblem(message)
     try:
         for binding in _bindings(content):
             _row(binding)
@@ -173,20 +175,20 @@ def _bindings(content: Any) -> list[Any]:
 
 def _row(binding: Any) -> Row | None:
     try:
-        terms = {name: _term(said) for name, said in binding.items()}
+        terms = {name: _term(value) for name, value in binding.items()}
     except (AttributeError, KeyError, TypeError):
         raise _NoResultError(f"an invalid row, {_shown(binding)}") from None
     row = {name: term for name, term in terms.items() if term is not None}
     return row if len(row) == len(terms) else None
 
 
-def _term(said: Mapping[str, Any]) -> Term | None:
-    kind, value, datatype, language = said["type"], said["value"], said.get("datatype"), said.get("xml:lang")
+def _term(entry: Mapping[str, Any]) -> Term | None:
+    kind, value, datatype, language = entry["type"], entry["value"], entry.get("datatype"), entry.get("xml:lang")
     if not isinstance(value, str) or not isinstance(datatype, str | None) or not isinstance(language, str | None):
         raise TypeError("a term whose value, datatype or language is not text")
     if kind == "uri":
         return Uri(value)
-    if kind in ("literal", "typed-literal"):  # the second is how endpoints of the first SPARQL say it
+    if kind in ("literal", "typed-literal"):  # SPARQL 1.0 endpoints write typed-literal
         return Literal(value, datatype, language)
     if kind == "bnode":
         return None

@@ -1,9 +1,9 @@
-"""Facts from YAGO, or from any graph in its words: a seeded sample of a relation's pairs, with names and degrees.
+"""Facts from YAGO or a graph with its predicates: a seeded sample of a relation's pairs, with names and degrees.
 
-The graph is asked for pairs in the order of their sampling keys (`yago_pairs`), until enough of them are facts: who is
-asked about and what is answered have a name in English, and not the same one; of two entities of one name the one whose
-key comes first stays; an entity has one fact, its first. Then everything else that the graph holds true of the chosen
-entities and of others that are called the same, and how many triples each is part of (`yago_entities`).
+The graph is queried for pairs in the order of their sampling keys (`pairs`), until enough of them are facts: the entity
+that is asked about and the answer have different English names; of two entities with the same name the one whose key
+comes first is used; an entity has one fact, its first. Then the graph is queried for all other objects of the chosen
+entities and of their namesakes, and for the number of triples that each entity is part of (`entities`).
 """
 
 import logging
@@ -41,9 +41,9 @@ NAMES = (LABEL, "http://schema.org/alternateName", "http://www.w3.org/2004/02/sk
 """What joins an entity to its names and other names, in YAGO and in Wikidata."""
 
 FURTHER_LANGUAGES = ("es", "fr", "de", "it", "pt", "nl", "nb")
-"""Languages in which names are looked for whatever the generator's are; Wikidata's labels have nb, not no."""
+"""Languages in which names are looked up besides the generator's; Wikidata's labels have nb, not no."""
 TEXTS = 400
-"""How many texts, each in one language, a query looks for."""
+"""Texts, each in one language, that a query looks up."""
 
 NO_NAME = "no English name for who is asked about"
 NO_ANSWER = "no English name for what is answered"
@@ -56,15 +56,15 @@ NOT_AN_IRI = "an IRI that no query can name"
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The facts of a relation in the order of their keys, why other pairs became none, and how many were looked at.
+    """The facts of a relation in the order of their keys, rejected pairs by reason, and the number of examined pairs.
 
-    A pair of an entity that has its fact already is looked at and not counted as rejected: it is among the fact's
-    other_objects. So are all objects of every other entity that was looked at and has the name of the fact's.
+    A pair of an entity that has its fact already is examined and not counted as rejected: it is among the fact's
+    other_objects. So are all objects of every other examined entity with the same name.
     """
 
     facts: list[Fact]
     rejected: Mapping[str, int]
-    asked: int
+    examined: int
 
 
 def facts(
@@ -84,7 +84,7 @@ def facts(
 
     Raises:
         InputError: YAGO has no predicate for the relation, or the graph has no fact.
-        ServiceTimeout: Even the smallest queries need too long.
+        ServiceTimeout: Even the smallest queries take too long.
     """
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
@@ -97,20 +97,22 @@ def facts(
                 break
         if len(choice.chosen) == pairs:
             break
-    said = ", ".join(f"{reason} ({count})" for reason, count in choice.rejected.most_common()) or "nothing"
+    reasons = ", ".join(f"{reason} ({count})" for reason, count in choice.rejected.most_common()) or "nothing"
     if not choice.chosen:
         raise InputError(
             f"relation {relation.name}: {store.address} holds no fact of {', '.join(relation.yago)} that can be used; "
-            f"rejected of {choice.asked} pairs: {said}"
+            f"rejected of {choice.examined} pairs: {reasons}"
         )
-    log.info("relation %s: %d facts of %d pairs; rejected: %s", relation.name, len(choice.chosen), choice.asked, said)
-    return Fetched(_facts(store, choice, source, licence), dict(choice.rejected), choice.asked)
+    log.info(
+        "relation %s: %d facts of %d pairs; rejected: %s", relation.name, len(choice.chosen), choice.examined, reasons
+    )
+    return Fetched(_facts(store, choice, source, licence), dict(choice.rejected), choice.examined)
 
 
 def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
-    """Those of the names that are a name or other name of anything in the graph, letter by letter.
+    """Those of the names that are a name or alternate name of any entity of the graph, letter by letter.
 
-    In English, in no language and in those that invented names sound like; in others nobody looks.
+    Names are looked up in English, without a language, and in the languages that invented names sound like.
     """
     languages = languages_of_names()
 
@@ -122,13 +124,13 @@ def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
         )
 
     size = max(1, TEXTS // (len(languages) + 1))
-    found = {bound(row, "name") for row in in_batches(store, list(dict.fromkeys(names)), query, size=size)}
-    return {term.value for term in found if isinstance(term, Literal)} & set(names)
+    terms = {bound(row, "name") for row in in_batches(store, list(dict.fromkeys(names)), query, size=size)}
+    return {term.value for term in terms if isinstance(term, Literal)} & set(names)
 
 
 @cache
 def languages_of_names() -> tuple[str, ...]:
-    """The languages in which a name is looked for: English, the generator's, and some that many labels are in."""
+    """The languages in which a name is looked up: English, the generator's, and some that many labels are in."""
     parts = name_parts()
     generator = {locale.split("_")[0] for locale in (*parts.locales, *parts.town_locales)}
     return tuple(sorted(generator | {*LANGUAGES, *FURTHER_LANGUAGES}))
@@ -143,19 +145,19 @@ class _Chosen:
 
 
 class _Choice:
-    """Which pairs become facts, told one after the other."""
+    """Decides which pairs become facts, pair by pair."""
 
     def __init__(self, relation: Relation, known: Entities) -> None:
         self.relation, self.known = relation, known
         self.chosen: dict[Uri, _Chosen] = {}
         self.rejected: Counter[str] = Counter()
-        self.asked = 0
+        self.examined = 0
         self.called: dict[str, dict[Uri, None]] = defaultdict(dict)
-        """The entities of each name, whether they have a fact or were rejected: nobody who reads it can tell which."""
+        """The entities of each name, with a fact or rejected: the name alone does not tell them apart."""
         self._names: set[str] = set()
 
     def unknown(self, block: Sequence[Pair]) -> Iterator[Uri]:
-        """Whose names the block needs: entities, answers and units, as far as a query can name them."""
+        """The terms whose names the block needs: entities, answers and units, as far as a query can name them."""
         for pair in block:
             entity, value = pair.directed(self.relation)
             if entity in self.chosen:
@@ -166,7 +168,7 @@ class _Choice:
                     yield term
 
     def consider(self, pair: Pair) -> None:
-        self.asked += 1
+        self.examined += 1
         entity, value = pair.directed(self.relation)
         if entity in self.chosen:
             return
@@ -198,30 +200,32 @@ class _Choice:
         return literals.text(value, self.relation, self.known.names)
 
 
-def _blocks(pairs: Iterator[Pair], wanted: int) -> Iterator[list[Pair]]:
-    """A few more than are wanted, since some are no facts; at most as many as a query asks about."""
-    while block := list(islice(pairs, min(BATCH, wanted + 20))):
+def _blocks(pairs: Iterator[Pair], facts: int) -> Iterator[list[Pair]]:
+    """Blocks of a few more pairs than facts, since some are rejected; at most as many as a query asks about."""
+    while block := list(islice(pairs, min(BATCH, facts + 20))):
         yield block
 
 
 def _facts(store: SparqlStore, choice: _Choice, source: str, licence: str) -> list[Fact]:
     entities = list(choice.chosen)
-    called = [one for found in choice.chosen.values() for one in choice.called[found.name]]
-    answers = [found.object_uri for found in choice.chosen.values() if found.object_uri]
+    called = [namesake for chosen in choice.chosen.values() for namesake in choice.called[chosen.name]]
+    answers = [chosen.object_uri for chosen in choice.chosen.values() if chosen.object_uri]
     everything = objects(store, choice.relation, called, choice.known)
     total = degrees(store, [*entities, *answers])
     of_entities = relation_degrees(store, choice.relation, entities, as_subject=not choice.relation.reverse)
     of_answers = relation_degrees(store, choice.relation, answers, as_subject=choice.relation.reverse)
     ids = choice.known.ids
     written = []
-    for entity, found in choice.chosen.items():
-        uri, answer = found.object_uri, found.pair.answer
-        true = {choice.answer(value) for one in choice.called[found.name] for value in everything.get(one, ())}
+    for entity, chosen in choice.chosen.items():
+        uri, answer = chosen.object_uri, chosen.pair.answer
+        true = {
+            choice.answer(value) for namesake in choice.called[chosen.name] for value in everything.get(namesake, ())
+        }
         written.append(
             Fact(
                 relation=RelationName(choice.relation.name),
-                subject=found.name,
-                object=found.answer,
+                subject=chosen.name,
+                object=chosen.answer,
                 subject_id=ids.get(entity),
                 object_id=ids.get(uri) if uri else None,
                 id_source=ID_SOURCE if entity in ids or uri in ids else None,
@@ -229,7 +233,7 @@ def _facts(store: SparqlStore, choice: _Choice, source: str, licence: str) -> li
                 licence=licence,
                 subject_uri=str(entity),
                 object_uri=str(uri) if uri else None,
-                other_objects=tuple(sorted(other for other in true - {found.answer} if other is not None)),
+                other_objects=tuple(sorted(other for other in true - {chosen.answer} if other is not None)),
                 subject_degree=total[entity],
                 subject_relation_degree=of_entities[entity],
                 object_degree=total[uri] if uri else None,

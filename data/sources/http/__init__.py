@@ -1,1 +1,1 @@
-"""The polite session that every public service is asked through, and what each thing that can go wrong means."""
+"""The polite session through which every public service is requested, and its errors."""

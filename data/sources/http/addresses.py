@@ -27,17 +27,17 @@ def check_address(address: str, name: str) -> None:
 
 
 def place_in(address: str, path: str, named: str) -> str:
-    """The address of a place of a service; ServiceError where its path leads out of it."""
+    """The service's address with a path added; ServiceError where the path leads out of the service."""
     if {".", ".."} & set(path.split("/")) or set("?#\\") & set(path):
         raise ServiceError(f"{named} has no place named {printable(path)!r}")
     return f"{address.rstrip('/')}/{path.lstrip('/')}" if path else address
 
 
 def redirected(request: requests.PreparedRequest, status: int, headers: Mapping[str, str], named: str) -> str | None:
-    """Where the same request is to be sent instead; None where this is no redirect.
+    """The address that a redirect leads to; None where the response is not a redirect.
 
-    Only to the same scheme, host and port, or from http to https of the same host: anything else is a ServiceError that
-    names it, for a query is not sent to a host that nobody named.
+    Only redirects to the same scheme, host and port, or from http to https of the same host, are followed: any other is
+    a ServiceError that names the address, since a query is not sent to a host that the study does not name.
     """
     target = headers.get("Location")
     if target is None or not (status in _KEEPS_METHOD or (status == 303 and request.method == "GET")):
@@ -48,11 +48,11 @@ def redirected(request: requests.PreparedRequest, status: int, headers: Mapping[
         parts = urlsplit(there)
         same = (parts.scheme, parts.hostname, parts.port) == (here.scheme, here.hostname, here.port)
     except ValueError:
-        raise ServiceError(f"{named} sends us to {printable(target)!r}, which is not an address") from None
+        raise ServiceError(f"{named} redirects to {printable(target)!r}, which is not a valid address") from None
     upgraded = (here.scheme, parts.scheme) == ("http", "https") and parts.hostname == here.hostname
     if not same and not upgraded:
         raise ServiceError(
-            f"{named} sends us to another host, {printable(there, 200)!r}; "
-            "if that is where it lives now, give this address in the study file"
+            f"{named} redirects to another host, {printable(there, 200)!r}; "
+            "if that is its new address, give it in the study file"
         )
     return requote_uri(there)

@@ -1,4 +1,4 @@
-"""What a public service answered: whole or cut short, good or an error; and what a good answer is to be."""
+"""Responses of a public service: complete or truncated, valid or an error; and what a valid response must be."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _OUT_OF_TIME = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer that came whole: HTTP status, headers, the body unpacked, and seconds the service asks us to wait."""
+    """A complete response: HTTP status, headers, the decompressed body, and the seconds of its Retry-After."""
 
     status: int
     headers: Mapping[str, str]
@@ -29,10 +29,10 @@ class Reply:
 
 @dataclass(frozen=True)
 class ServiceProblem:
-    """An error inside an answer; transient: asking again later may help; kind: the error to raise.
+    """An error inside a response; transient: a later retry may succeed; kind: the error to raise.
 
-    wait_s: seconds to wait before that, where the answer's header says none. tries: how often to ask in all, where that
-    is more than the service's settings say, since waiting is all that helps.
+    wait_s: seconds to wait before a retry, where the response has no Retry-After. tries: all tries, where more than the
+    service's settings allow, since only waiting helps.
     """
 
     message: str
@@ -44,7 +44,7 @@ class ServiceProblem:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a service said: the parsed JSON or the text, the address asked, and when (UTC; of a cached one, too).
+    """The parsed JSON or the text of a response, the service's address, and when it was received (UTC).
 
     content is None where an allowed status other than 200 came without JSON.
     """
@@ -57,36 +57,36 @@ class Answer:
 
 
 ErrorOf = Callable[[Any], ServiceProblem | None]
-Lasting = bool | Callable[[Any], bool]
+Immutable = bool | Callable[[Any], bool]
 
 
 def no_error(content: Any) -> ServiceProblem | None:
-    """For services that report no errors inside their answers."""
+    """For services that report no errors inside their responses."""
     return None
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a good answer is: its form, its statuses, no error inside; and whether a cached one never grows old."""
+class Expected:
+    """What a valid response is: its form, its statuses, no error inside; and whether a cached one never expires."""
 
     form: Form = "json"
     error_of: ErrorOf = no_error
     allow: Collection[int] = (200,)
-    lasting: Lasting = False
+    immutable: Immutable = False
 
     def content(self, reply: Reply, named: str) -> Any:
-        """The JSON or the text of an answer: see `content_of` and `text_of`."""
+        """The JSON or the text of a response: see `content_of` and `text_of`."""
         return content_of(reply, named) if self.form == "json" else text_of(reply, named)
 
-    def lasts(self, content: Any) -> bool:
-        """Whether asking again would bring the same, whenever that is."""
-        return self.lasting if isinstance(self.lasting, bool) else self.lasting(content)
+    def is_immutable(self, content: Any) -> bool:
+        """Whether a later request would get the same content."""
+        return self.immutable if isinstance(self.immutable, bool) else self.immutable(content)
 
 
 def content_of(reply: Reply, named: str) -> Any:
-    """The JSON of an answer; ServiceTimeout where it is cut short, ServiceError where it is something else.
+    """The JSON of a response; ServiceTimeout where it is truncated, ServiceError where it is not JSON.
 
-    None where an answer that is not 200 OK has no JSON, since its status says all.
+    None where a response other than 200 OK has no JSON: its status is enough.
     """
     try:
         text = reply.body.decode("utf-8-sig")
@@ -103,14 +103,12 @@ def content_of(reply: Reply, named: str) -> Any:
         try:
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise ServiceError(
-                f"{named} answered with half a character (a lone surrogate), which is not text"
-            ) from None
+            raise ServiceError(f"{named} answered with a lone surrogate, which is not text") from None
     return content
 
 
 def text_of(reply: Reply, named: str) -> str:
-    """The text of an answer, letter by letter (a byte order mark and line ends too); ServiceError where not UTF-8."""
+    """The text of a response with its byte order mark and line ends; ServiceError where it is not UTF-8."""
     try:
         return reply.body.decode()
     except UnicodeDecodeError as error:
@@ -120,25 +118,25 @@ def text_of(reply: Reply, named: str) -> str:
 
 
 def refusal(reply: Reply, named: str) -> ServiceError:
-    """The error of an answer whose status is not one of those that were hoped for."""
-    said = f"{named} answered {phrase(reply.status)}: {printable(reply.body)!r}"
+    """The error of a response whose status is not an expected one."""
+    message = f"{named} answered {phrase(reply.status)}: {printable(reply.body)!r}"
     if reply.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(reply.body):
-        return ServiceTimeout(f"{said}; ask for less")
-    return ServiceError(said)
+        return ServiceTimeout(f"{message}; ask for less")
+    return ServiceError(message)
 
 
-def out_of_time(said: bytes) -> bool:
-    """Whether the text of an error says that the service ran out of time."""
-    return _OUT_OF_TIME.search(said[:_READ_FOR_REASONS]) is not None
+def out_of_time(message: bytes) -> bool:
+    """Whether the text of an error reports that the service ran out of time."""
+    return _OUT_OF_TIME.search(message[:_READ_FOR_REASONS]) is not None
 
 
 def phrase(status: int) -> str:
-    """The status with the words that HTTP has for it."""
+    """The status with its HTTP reason phrase."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return str(status)
 
 
-def _no_number(said: str) -> Any:
-    raise ValueError(f"{said} is not a number of JSON")
+def _no_number(constant: str) -> Any:
+    raise ValueError(f"{constant} is not a JSON number")

@@ -1,8 +1,8 @@
-"""Cached responses of a public service: one SQLite file per service, values in JSON, nothing that runs when read.
+"""Cached responses of a public service: one SQLite file per service, values in JSON.
 
-A response is written in one transaction: a kill at any moment leaves all that was cached before, and nothing in part.
-Its checksum covers all of it: where a bit changed, the service is asked again. Only the response is cached: not who
-asked (the contact stands in the request), and no cookies.
+A response is written in one transaction: a kill at any moment leaves all earlier responses and no partial one. Its
+checksum covers all of it: where a bit changed, the request is sent again. Only the response is cached: not the contact,
+which is part of the request, and no cookies.
 """
 
 import base64
@@ -66,23 +66,23 @@ class HttpCache:
                 raise
 
     def get(self, key: str) -> CachedResponse | None:
-        """The response under this key, however old; None without one, or with a warning where it is damaged."""
+        """The response under this key, however old; None if there is none, or, with a warning, if it is damaged."""
         with self._usable():
             row = self._database.execute(_READ, (key,)).fetchone()
         try:
             return None if row is None else _response(key, row[0])
         except (ValueError, KeyError, TypeError) as error:
-            log.warning("a cached response in %s is damaged (%s); the service is asked again", self._file, error)
+            log.warning("a cached response in %s is damaged (%s); the request is sent again", self._file, error)
             return None
 
     def put(self, key: str, response: CachedResponse, address: str) -> None:
-        """Caches a response in place of any before it; on return it is on disk."""
+        """Caches a response and replaces an earlier one; on return it is on disk."""
         value = _value(key, response, address)
         with self._usable():
             self._database.execute(_WRITE, (key, value))
 
     def close(self) -> None:
-        """Closes the file, when the threads that use it are done with what they read or write now."""
+        """Closes the file after the current reads and writes of other threads."""
         with self._lock:
             self.is_closed = True
             self._database.close()

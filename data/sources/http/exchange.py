@@ -1,9 +1,9 @@
-"""One request to a public service and its whole answer, and what each thing that can go wrong in between means.
+"""One request to a public service and its complete response, and the errors in between.
 
-Unreachable     no name, no way, refused, no trust: nobody is there
-TransientError  it may go better soon: 429, 502, 503, 504, a dropped connection, silence, an answer that breaks off
-ServiceError    the answer is there and is nonsense: asking again would bring the same
-ServiceTimeout  the answer is there, and ends where the service ran out of time, or is too large: ask for less
+Unreachable     unknown host, no route, connection refused, certificate not trusted
+TransientError  a retry may succeed: 429, 502, 503, 504, a dropped connection, no data in time, a truncated response
+ServiceError    the response is invalid: a retry would get the same
+ServiceTimeout  the service ran out of time within its response, or the response is too large: ask for less
 """
 
 import re
@@ -26,27 +26,27 @@ from data.sources.http.printable import printable
 
 LARGEST = 64 * 2**20
 CONNECT_S = 5.0
-"""Seconds for the name of a host to be found, and for a connection to it."""
+"""Seconds for the lookup of a host's name, and for a connection to it."""
 TRANSIENT_STATUSES = (429, 502, 503, 504)
 _CHUNK = 2**16
 _OUR_SIDE = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to establish a new connection: )?")
 
 
 class Unreachable(Exception):
-    """Nobody answers at the address; the text says why."""
+    """No connection to the address is possible; the message has the reason."""
 
 
 class TransientError(Exception):
-    """A try that failed for a reason that may pass.
+    """A try that failed for a transient reason.
 
-    kind: the error to raise when it does not; wait_s: seconds the service asks us to wait; tries: how often at most;
-    patience: how often at least, whatever the service's settings say; ends: the error that ends the session where all
-    tries of a request fail so.
+    kind: the error to raise when no retry succeeds; wait_s: seconds of Retry-After; tries: most tries; patience: least
+    tries, whatever the service's settings are; ends: the error that ends the session when all tries of a request fail
+    this way.
     """
 
     def __init__(
         self,
-        said: str,
+        message: str,
         *,
         kind: type[ServiceError] = ServiceError,
         wait_s: float | None = None,
@@ -54,38 +54,38 @@ class TransientError(Exception):
         patience: int = 0,
         ends: type[ServiceError] | None = None,
     ) -> None:
-        super().__init__(said)
+        super().__init__(message)
         self.kind, self.wait_s, self.tries, self.patience, self.ends = kind, wait_s, tries, patience, ends
 
 
 class OneExchange(LimiterSession):
-    """Requests at a rate. Where a redirect leads is not looked at, for that reads its body, whatever its size."""
+    """Requests at a rate. Redirects are not resolved here, since that reads their body, whatever its size."""
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """None: redirects are an answer like others."""
+        """None: redirects are responses like others."""
         return None
 
 
 def exchange(
     http: requests.Session, request: requests.PreparedRequest, *, named: str, connect_s: float, timeout_s: float
 ) -> Reply:
-    """Sends the request once and reads the whole answer, of at most 64 MiB; redirects are not followed.
+    """Sends the request once and reads the complete response, of at most 64 MiB; redirects are not followed.
 
-    `timeout_s` bounds the seconds of silence, and again those of reading the answer. Raises Unreachable,
-    TransientError or ServiceError; the texts of the last two begin with `named`.
+    `timeout_s` limits the seconds without data, and also those of reading the response. Raises Unreachable,
+    TransientError or ServiceError; the messages of the last two begin with `named`.
     """
     settings = http.merge_environment_settings(request.url, {}, True, None, None)
     try:
         with http.send(request, timeout=(connect_s, timeout_s), allow_redirects=False, **settings) as response:
             status, wait_s = response.status_code, retry_after_s(response.headers)
             if status in TRANSIENT_STATUSES:
-                said = f"{named} answers {phrase(status)}"
-                # So some SPARQL services (QLever) say that the query, not who asks, takes too much of their time.
+                message = f"{named} answers {phrase(status)}"
+                # Some SPARQL services (QLever) report with 429 that a query, not a client, takes too much time.
                 if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):
-                    raise ServiceTimeout(f"{said}, for the query ran out of time; ask for less")
+                    raise ServiceTimeout(f"{message}: the query ran out of time; ask for less")
                 if status == 429:
-                    raise TransientError(f"{said}: it refuses us for now", wait_s=wait_s, ends=ServiceBudget)
-                raise TransientError(said, kind=ServiceTimeout if status == 504 else ServiceError, wait_s=wait_s)
+                    raise TransientError(f"{message}: it refuses requests for now", wait_s=wait_s, ends=ServiceBudget)
+                raise TransientError(message, kind=ServiceTimeout if status == 504 else ServiceError, wait_s=wait_s)
             return Reply(status, response.headers, _body(response, named, timeout_s), wait_s)
     except (failures.ReadTimeout, broken.ReadTimeoutError):
         raise TransientError(f"{named} was silent for {timeout_s:g} s", kind=ServiceTimeout, tries=2) from None
@@ -96,39 +96,39 @@ def exchange(
             raise Unreachable(_why(error)) from None
         raise TransientError(f"{named} dropped the connection ({_why(error)})") from None
     except (failures.RequestException, broken.LocationValueError) as error:
-        raise ServiceError(f"{named} cannot be asked: {printable(str(error), 200)}") from None
+        raise ServiceError(f"{named} cannot be requested: {printable(str(error), 200)}") from None
     except broken.DecodeError:
-        raise TransientError(f"{named} sent an answer that cannot be unpacked", tries=2) from None
+        raise TransientError(f"{named} sent a response that cannot be decompressed", tries=2) from None
     except broken.HTTPError:
         raise TransientError(f"{named} broke off in its answer", kind=ServiceTimeout, tries=2) from None
 
 
 def seconds_to_connect(http: requests.Session, address: str) -> float:
-    """Seconds to allow for each network address of the host, so that all of them together take about CONNECT_S.
+    """Connection timeout (s) for each network address of the host, so that all of them together take about CONNECT_S.
 
-    Unreachable where the name is unknown or the answer to that takes longer than CONNECT_S (which no timeout of the
-    HTTP libraries covers). Behind a proxy the name is the proxy's business.
+    Unreachable where the name is unknown or its lookup takes longer than CONNECT_S (which no timeout of the HTTP
+    libraries covers). Behind a proxy the proxy looks the name up.
     """
     settings = http.merge_environment_settings(address, {}, True, None, None)
     if select_proxy(address, settings["proxies"]):
         return CONNECT_S
     host, port = urlsplit(address).hostname or "", urlsplit(address).port
-    found: list[int] = []
+    counts: list[int] = []
     wrong: list[Exception] = []
 
     def look_up() -> None:
         try:
-            found.append(len(socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)))
+            counts.append(len(socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)))
         except (OSError, UnicodeError) as error:
             wrong.append(error)
 
     thread = Thread(target=look_up, daemon=True, name=f"look up {host}")
     thread.start()
     thread.join(CONNECT_S)
-    if not sum(found):
-        why = printable(str(wrong[0])) if wrong else f"nobody said within {CONNECT_S:g} s"
-        raise Unreachable(f"the name {host} is not found ({why})")
-    return max(1.0, CONNECT_S / found[0])
+    if not sum(counts):
+        why = printable(str(wrong[0])) if wrong else f"no reply within {CONNECT_S:g} s"
+        raise Unreachable(f"host {host} not found ({why})")
+    return max(1.0, CONNECT_S / counts[0])
 
 
 def _body(response: requests.Response, named: str, timeout_s: float) -> bytes:

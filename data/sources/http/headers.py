@@ -12,38 +12,40 @@ from data.errors import ServiceError
 from data.sources.http.printable import printable
 
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
-_RETRY = Retry(retry_after_max=2**31)  # how long is too long is said by the budget of the run
+_RETRY = Retry(retry_after_max=2**31)  # the budget of the run limits it
 
 
 def user_agent(contact: str | None, named: str, *, needed: bool = True) -> str:
-    """What we call ourselves: program, version, who runs it, library; ServiceError without an e-mail address or URL.
+    """The user agent: program, version, contact, library; ServiceError without an e-mail address or URL.
 
-    named: the service that is to be told, as errors name it. needed: not, where a service asks for nobody to reach.
+    named: the service, for messages. needed: whether the service requires a contact.
     """
-    said = (contact or "").strip()
-    if not said and not needed:
+    reachable = (contact or "").strip()
+    if not reachable and not needed:
         return f"swaymeter/{version('swaymeter')} python-requests/{requests.__version__}"
-    if not said:
+    if not reachable:
         raise ServiceError(
-            f"{named} is asked only by somebody it can reach: give an e-mail address or a URL "
+            f"{named} requires a contact: give an e-mail address or a URL "
             "as `services.contact` in the study file, or in SWAYMETER_CONTACT"
         )
-    fits = said.isascii() and said.isprintable() and len(said) <= 200 and not set(said) & set("()\\")
-    if not fits or not _CONTACT.search(said):
+    fits = (
+        reachable.isascii() and reachable.isprintable() and len(reachable) <= 200 and not set(reachable) & set("()\\")
+    )
+    if not fits or not _CONTACT.search(reachable):
         raise ServiceError(
-            f"{named} cannot be told who asks: the contact {printable(said, 60)!r} is neither an e-mail address nor a "
-            "URL in one plain line of at most 200 characters, without brackets; mend `services.contact` in the study "
-            "file, or SWAYMETER_CONTACT"
+            f"{named} requires a valid contact: {printable(reachable, 60)!r} is not an e-mail address or a URL in one "
+            "plain line of at most 200 characters, without brackets; correct `services.contact` in the study file, or "
+            "SWAYMETER_CONTACT"
         )
-    return f"swaymeter/{version('swaymeter')} ({said}) python-requests/{requests.__version__}"
+    return f"swaymeter/{version('swaymeter')} ({reachable}) python-requests/{requests.__version__}"
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """The seconds of Retry-After, given as seconds or as a date; None without one that can be read."""
-    said = headers.get("Retry-After")
-    if said is None:
+    """The seconds of Retry-After, a number or a date in the header; None where it is missing or invalid."""
+    value = headers.get("Retry-After")
+    if value is None:
         return None
     try:
-        return float(_RETRY.parse_retry_after(said))
+        return float(_RETRY.parse_retry_after(value))
     except (InvalidHeader, ValueError, OverflowError):
         return None

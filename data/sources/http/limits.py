@@ -1,6 +1,6 @@
-"""What one run may ask of one service: how much, how much at once, and when it has been asked to wait.
+"""The limits of one run for one service: its budget, its concurrency, and the pauses that the service requires.
 
-Every try of every thread passes here, retries included, so that a service is never asked more than its settings say.
+Every try of every thread passes here, retries included, so that the service's settings hold over all of them.
 """
 
 import threading
@@ -21,16 +21,16 @@ class Service:
     """A public service and its limits.
 
     Attributes:
-        name: What users know it as.
+        name: Its name in messages.
         address: Its http or https address.
         max_concurrency: Requests in flight.
-        requests_per_minute: Its rate, at even distances.
+        requests_per_minute: Its rate, at even intervals.
         cache_ttl_days: How old a cached response may be.
-        timeout_s: Seconds that it may be silent.
+        timeout_s: Most seconds without data.
         max_requests: Requests that one run may send, every try counted.
-        max_minutes: Minutes that one run may ask it, from the first request on.
+        max_minutes: Minutes in which one run may send requests, from the first request on.
         tries: How often one request is sent while its error is transient.
-        contact_needed: Whether it wants to know whom it can reach.
+        contact_needed: Whether it requires a contact.
     """
 
     name: str
@@ -46,9 +46,9 @@ class Service:
 
 
 class Limits:
-    """Places in flight, the budget of requests and minutes, and the pause that a service asks of everybody.
+    """Requests in flight, the budget of requests and minutes, and the pause that a service requires of all threads.
 
-    The minutes run from the first request on. now and sleep: the clock, in seconds; by default sleep ends with `end`.
+    The minutes run from the first request on. now and sleep: the clock, in seconds; `end` ends the default sleep.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Limits:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """A place in flight for one request, which counts as sent; ServiceBudget or ServiceError where none is left."""
+        """Holds a place in flight for a request, which counts as sent; ServiceBudget when the budget is spent."""
         self._enter()
         try:
             yield
@@ -74,7 +74,7 @@ class Limits:
             self._places.release()
 
     def tries(self) -> Retrying:
-        """Calls what it is given again while that raises TransientError: as often as the service's settings say."""
+        """Retries a call while it raises TransientError: as often as the service's settings allow."""
         return Retrying(
             retry=retry_if_exception_type(TransientError),
             stop=self._tried_enough,
@@ -84,17 +84,17 @@ class Limits:
         )
 
     def pause(self, seconds: float) -> None:
-        """Nobody sends anything for so long."""
+        """No thread sends a request for so long."""
         with self._lock:
             self._pause_until = max(self._pause_until or 0.0, self._now() + seconds)
 
     def sleep(self, seconds: float) -> None:
-        """Waits; ServiceBudget at once where the run has not that long, ServiceError where it is ended meanwhile."""
+        """Waits; ServiceBudget at once if the run has less time left, ServiceError if it is ended meanwhile."""
         with self._lock:
             left = None if self._until is None else max(0.0, self._until - self._now())
             if left is not None and seconds > left:
                 raise ServiceBudget(
-                    f"{self._named} is to be asked again in {seconds:.0f} s, and this run has {left:.0f} s left of its "
+                    f"{self._named} requires a pause of {seconds:.0f} s, and this run has {left:.0f} s left of its "
                     f"{self._service.max_minutes:g} minutes; run again later: responses are cached"
                 )
             self.waited_s += seconds
@@ -102,14 +102,14 @@ class Limits:
         self._refuse_if_ended()
 
     def end(self, why: ServiceError) -> None:
-        """From now on nothing is sent, for this reason; who waits is woken and told so."""
+        """From now on no request is sent; threads that wait are woken and raise this error."""
         with self._lock:
             self._ended = self._ended or why
         self._woken.set()
 
     def _refuse_if_ended(self) -> None:
         if self._ended is not None:
-            raise type(self._ended)(str(self._ended))  # each thread raises its own, for an error holds where it was
+            raise type(self._ended)(str(self._ended))  # each thread raises its own: an error holds its traceback
 
     def _tried_enough(self, state: RetryCallState) -> bool:
         failed = state.outcome.exception() if state.outcome else None
@@ -147,12 +147,12 @@ class Limits:
 
     def _spent(self, what: str, setting: str) -> ServiceBudget:
         return ServiceBudget(
-            f"{self._named}: this run has used its {what}; responses are cached, so run again to go on, or raise "
+            f"{self._named}: this run has spent its {what}; responses are cached, so run again to continue, or raise "
             f"`{setting}` of the service in the study file"
         )
 
 
 def _seconds_to_try_again(state: RetryCallState) -> float:
     failed = state.outcome.exception() if state.outcome else None
-    asked = failed.wait_s if isinstance(failed, TransientError) else None
-    return max(_BACKOFF(state), asked or 0.0)
+    requested = failed.wait_s if isinstance(failed, TransientError) else None
+    return max(_BACKOFF(state), requested or 0.0)

@@ -1,16 +1,16 @@
-"""Text from the web, such as a reason or an address, made fit to be shown."""
+"""Text from the web, such as a reason or an address, in a form that can be displayed."""
 
 from typing import Any
 
 
-def printable(said: str | bytes, most: int = 80) -> str:
-    """The first characters of what somebody said, on one line and printable."""
-    text = said[: 8 * most].decode("utf-8", "replace") if isinstance(said, bytes) else said[: 8 * most]
+def printable(content: str | bytes, most: int = 80) -> str:
+    """The first characters of a text, on one line and printable."""
+    text = content[: 8 * most].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 8 * most]
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:most]
 
 
 def shown(content: Any) -> str:
-    """The first characters of parsed JSON, which may be too deep to be shown though it could just be read."""
+    """The first characters of parsed JSON, which may be nested too deeply for `str`."""
     try:
         return printable(str(content), 120)
     except RecursionError:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from data.sources.http.limits import Service
 
 _A_DAY = 24 * 60
-"""Minutes: a study's questions are made in hours, and what is asked first may be asked last."""
+"""Minutes: building a study's questions takes hours, and a service may be needed throughout."""
 
 
 def _wikimedia(name: str, address: str, *, cache_ttl_days: float) -> Service:
@@ -62,5 +62,5 @@ SERVICES: Mapping[str, Service] = MappingProxyType(
         ),
     }
 )
-"""What a study need not say: addresses, and limits that are polite where none are published. Wikimedia publishes its
-own: at most three requests at a time, about 200 a minute, from clients that say whom to reach."""
+"""The defaults of a study: addresses, and polite limits where the service publishes none. Wikimedia publishes its
+own: at most three requests at a time, about 200 a minute, from clients with a contact."""

@@ -1,12 +1,12 @@
-"""One polite session for every public service: who asks, how often, how long, and what is not asked again.
+"""One polite session for every public service: contact, rate, budget, retries and cached responses.
 
-    ask   cached and young enough? -> the cache
-          else tries (tenacity), every one of them through
-              the run's budget -> a pause the service asked for -> a place in flight -> the rate -> one exchange
-          a good answer is cached before it is returned; anything else never is
+    ask   a cached response within its TTL -> the cache
+          else tries (tenacity), each of them through
+              the run's budget -> a pause that the service requires -> a place in flight -> the rate -> one exchange
+          a valid response is cached before it is returned; any other is not cached
 
-"Good" is the right status, whole JSON or text, and no error inside. All limits hold over all threads that use the
-session.
+A valid response has an expected status, complete JSON or text, and no error inside. All limits hold over all threads
+that use the session.
 """
 
 import logging
@@ -24,7 +24,17 @@ from pyrate_limiter import Limiter, Rate
 
 from data.errors import ServiceBudget, ServiceError
 from data.sources.http.addresses import check_address, place_in, redirected
-from data.sources.http.answer import Answer, ErrorOf, Form, Lasting, Reply, ServiceProblem, Wanted, no_error, refusal
+from data.sources.http.answer import (
+    Answer,
+    ErrorOf,
+    Expected,
+    Form,
+    Immutable,
+    Reply,
+    ServiceProblem,
+    no_error,
+    refusal,
+)
 from data.sources.http.cache import CachedResponse, HttpCache, key_of
 from data.sources.http.exchange import CONNECT_S, OneExchange, TransientError, Unreachable, exchange, seconds_to_connect
 from data.sources.http.headers import user_agent
@@ -44,12 +54,12 @@ _ACCEPTED: Mapping[Form, str] = {"json": "application/json", "text": "text/plain
 
 
 def limiter_of(service: Service) -> Limiter:
-    """What keeps to the service's requests per minute, one after another at even distances."""
+    """The limiter that keeps to the service's requests per minute, at even intervals."""
     return Limiter(Rate(1, max(1, ceil(60_000 / service.requests_per_minute))), buffer_ms=1)
 
 
 class Session:
-    """Asks one service, for all threads of a run.
+    """Sends requests to one service, for all threads of a run.
 
     Args:
         service: The service and its limits.
@@ -62,7 +72,7 @@ class Session:
         sleep: Another way to wait, for tests.
 
     Raises:
-        ServiceError: There is no contact, though the service wants one, or the address is not valid.
+        ServiceError: The service requires a contact and has none, or the address is not valid.
         WorkspaceError: The cache cannot be used.
     """
 
@@ -102,7 +112,7 @@ class Session:
 
     @property
     def sent(self) -> int:
-        """Requests sent so far, every try counted; `from_cache` counts those that need not be sent."""
+        """Requests sent so far, every try counted; `from_cache` counts those that were answered from the cache."""
         return self._limits.sent
 
     @property
@@ -120,32 +130,32 @@ class Session:
         error_of: ErrorOf = no_error,
         allow: Collection[int] = (200,),
         content: Form = "json",
-        lasting: Lasting = False,
-        anew: bool = False,
+        immutable: Immutable = False,
+        bypass_cache: bool = False,
     ) -> Answer:
-        """The answer to a form, cached or requested: its fields go into the address (GET) or the body (POST).
+        """The answer to a form, from the cache or the service: its fields are in the address (GET) or the body (POST).
 
         Args:
             form: The fields of the request.
             method: The HTTP method.
             path: Added to the service's address, its parts quoted by the caller.
             accept: The accepted format; by default that of `content`.
-            error_of: Finds an error inside an answer.
-            allow: The statuses of good answers.
-            content: What a good answer is.
-            lasting: Whether what is asked for, or what was answered, never changes; a cached one is then never too old.
-            anew: Whether a cached response is not used, unless offline; a good answer takes its place.
+            error_of: Finds an error inside a response.
+            allow: The statuses of valid responses.
+            content: The form of a valid response.
+            immutable: Whether the response never changes, or a function that decides so; it then never expires.
+            bypass_cache: Whether a cached response is not used, unless offline; a valid response replaces it.
 
         Raises:
-            ServiceError: It cannot be asked, answered nonsense or an error, or this is offline and nothing is cached.
-            ServiceTimeout: It needs too long; ask for less.
-            ServiceBudget: This run has asked it enough.
+            ServiceError: The service failed or sent an invalid response, or, offline, no response is cached.
+            ServiceTimeout: The service takes too long; ask for less.
+            ServiceBudget: The run has spent its budget for the service.
         """
         request = self._request(form, method, path, accept or _ACCEPTED[content])
-        wanted = Wanted(content, error_of, allow, lasting)
+        expected = Expected(content, error_of, allow, immutable)
         key = key_of(request)
         with self._alone(key):
-            answer = None if anew and not self.offline else self._cached(key, wanted)
+            answer = None if bypass_cache and not self.offline else self._cached(key, expected)
             if answer is not None:
                 with self._lock:
                     self.from_cache += 1
@@ -153,16 +163,16 @@ class Session:
             if self.offline:
                 since = "" if self.not_before is None else f" and not older than {self.not_before:%Y-%m-%d %H:%M} UTC"
                 raise ServiceError(
-                    f"{self._named} is not asked, for this run is offline, and no cached response is younger than "
+                    f"{self._named} cannot be requested: this run is offline, and no cached response is younger than "
                     f"{self.service.cache_ttl_days:g} days{since}; run again with a network"
                 )
-            answer, body = self._asked(request, wanted)
+            answer, body = self._fetched(request, expected)
             self._cache.put(key, CachedResponse(answer.status, body, answer.retrieved_at), request.url or "")
             return answer
 
     def close(self) -> None:
-        """Wakes and ends whoever waits, and closes connections and cache."""
-        self._limits.end(ServiceError(f"{self._named} is not asked any more: the session is closed"))
+        """Ends the waiting of other threads, and closes connections and cache."""
+        self._limits.end(ServiceError(f"{self._named} cannot be requested any more: the session is closed"))
         self._http.close()
         if self._own_limiter is not None:
             self._own_limiter.close()
@@ -188,18 +198,18 @@ class Session:
         with lock:
             yield
 
-    def _cached(self, key: str, wanted: Wanted) -> Answer | None:
+    def _cached(self, key: str, expected: Expected) -> Answer | None:
         cached = self._cache.get(key)
-        if cached is None or cached.status not in wanted.allow:
+        if cached is None or cached.status not in expected.allow:
             return None
         young = self._is_young(cached.retrieved_at)
-        if not young and wanted.lasting is False:
+        if not young and expected.immutable is False:
             return None
         try:
-            content = wanted.content(Reply(cached.status, {}, cached.body), self._named)
+            content = expected.content(Reply(cached.status, {}, cached.body), self._named)
         except ServiceError:
             return None
-        if wanted.error_of(content) is not None or not (young or wanted.lasts(content)):
+        if expected.error_of(content) is not None or not (young or expected.is_immutable(content)):
             return None
         return Answer(content, self.service.address, cached.retrieved_at, True, cached.status)
 
@@ -207,26 +217,26 @@ class Session:
         oldest = datetime.now(UTC) - timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
         return retrieved_at >= max(oldest, self.not_before or oldest)
 
-    def _asked(self, request: requests.PreparedRequest, wanted: Wanted) -> tuple[Answer, bytes]:
+    def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, bytes]:
         failed: list[TransientError] = []
         try:
-            return self._limits.tries()(self._try, request, wanted, failed)
+            return self._limits.tries()(self._try, request, expected, failed)
         except TransientError as error:
-            said = f"{error}, after {len(failed)} tries; run again later: responses are cached"
+            message = f"{error}, after {len(failed)} tries; run again later: responses are cached"
             if error.ends is None or any(other.ends is not error.ends for other in failed):
-                raise error.kind(said) from None
-            self._limits.end(error.ends(said))
-            raise error.ends(said) from None
+                raise error.kind(message) from None
+            self._limits.end(error.ends(message))
+            raise error.ends(message) from None
 
     def _try(
-        self, request: requests.PreparedRequest, wanted: Wanted, failed: list[TransientError]
+        self, request: requests.PreparedRequest, expected: Expected, failed: list[TransientError]
     ) -> tuple[Answer, bytes]:
         try:
             reply = self._reply(request)
-            if reply.status not in wanted.allow:
+            if reply.status not in expected.allow:
                 raise refusal(reply, self._named)
-            content, retrieved_at = wanted.content(reply, self._named), datetime.now(UTC)
-            problem = wanted.error_of(content)
+            content, retrieved_at = expected.content(reply, self._named), datetime.now(UTC)
+            problem = expected.error_of(content)
             if problem is not None:
                 raise self._error_of(problem, reply)
         except TransientError as error:
@@ -234,17 +244,17 @@ class Session:
             if error.wait_s:
                 self._limits.pause(error.wait_s)
                 if error.wait_s >= _LONG_WAIT_S:
-                    log.warning("%s asks us to wait %.0f s", self.service.name, error.wait_s)
+                    log.warning("%s requires a pause of %.0f s", self.service.name, error.wait_s)
             raise
         return Answer(content, self.service.address, retrieved_at, False, reply.status), reply.body
 
     def _error_of(self, problem: ServiceProblem, reply: Reply) -> TransientError | ServiceError:
-        said = f"{self._named} answered with an error: {printable(problem.message, 300)}"
+        message = f"{self._named} answered with an error: {printable(problem.message, 300)}"
         if not problem.transient:
-            return problem.kind(said)
+            return problem.kind(message)
         wait_s = problem.wait_s if reply.wait_s is None else reply.wait_s
         ends = ServiceBudget if problem.kind is ServiceBudget else None
-        return TransientError(said, kind=problem.kind, wait_s=wait_s, patience=problem.tries or 0, ends=ends)
+        return TransientError(message, kind=problem.kind, wait_s=wait_s, patience=problem.tries or 0, ends=ends)
 
     def _reply(self, request: requests.PreparedRequest) -> Reply:
         for _ in range(1 + _REDIRECTS):
@@ -255,7 +265,7 @@ class Session:
                 return reply
             request = request.copy()
             request.url = elsewhere
-        raise ServiceError(f"{self._named} sends us from place to place; give its present address in the study file")
+        raise ServiceError(f"{self._named} redirects too often; give its present address in the study file")
 
     def _exchange(self, request: requests.PreparedRequest) -> Reply:
         began = self._now()
@@ -273,9 +283,9 @@ class Session:
         self._connect_s, self._reached = CONNECT_S, True
         return reply
 
-    def _unreached(self, said: str, seconds: float) -> TransientError | ServiceError:
+    def _unreached(self, message: str, seconds: float) -> TransientError | ServiceError:
         self._not_connected += 1
         if self._reached or (self._not_connected < _CONNECT_TRIES and seconds < _SLOW_TO_CONNECT_S):
-            return TransientError(said, ends=ServiceError)
-        self._limits.end(ServiceError(said))
-        return ServiceError(said)
+            return TransientError(message, ends=ServiceError)
+        self._limits.end(ServiceError(message))
+        return ServiceError(message)

@@ -22,10 +22,10 @@ _limiters: dict[_Rate, Limiter] = {}
 def shared_session(
     service: Service, *, contact: str | None, cache: Path, offline: bool = False, not_before: datetime | None = None
 ) -> Session:
-    """The process's one live session for these arguments, which all of its threads may use.
+    """The process's one open session for these arguments, which all of its threads may use.
 
-    Sessions with the same address share its requests per minute, whatever their other arguments. What one run may use
-    of a service (`max_requests`, `max_minutes`) counts until `close_sessions`.
+    Sessions with the same address share its requests per minute, whatever their other arguments. A run's budget
+    (`max_requests`, `max_minutes`) lasts until `close_sessions`.
 
     Args:
         service: The service and its limits.
@@ -35,7 +35,7 @@ def shared_session(
         not_before: Responses cached before this moment (UTC) are requested again.
 
     Raises:
-        ServiceError: There is no contact, or the address is not valid.
+        ServiceError: The contact is missing, or the address is not valid.
         WorkspaceError: The cache cannot be used.
     """
     arguments = (service, contact, cache.absolute(), offline, not_before)
@@ -52,7 +52,7 @@ def shared_session(
 
 
 def close_sessions() -> None:
-    """Closes all shared sessions of this process: who waits is woken, and the next run counts from 0."""
+    """Closes all shared sessions of this process: waiting threads are woken, and the next run counts from 0."""
     with _lock:
         _forget_those_of_the_parent()
         for session in _sessions.values():

@@ -1,4 +1,4 @@
-"""Lists of facts of Wikidata that questions are made of: PopQA's, anybody's own, or drawn from the Query Service."""
+"""Triples of Wikidata from which questions are built: PopQA's list, the user's own, or drawn from the Query Service."""
 
 from data.sources.triples.csv_file import from_csv
 from data.sources.triples.popqa_list import popqa

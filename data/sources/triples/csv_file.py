@@ -1,4 +1,4 @@
-"""Facts of Wikidata from a CSV file: three ids a row, and what else the list says of the fact."""
+"""Facts of Wikidata from a CSV file: three ids a row, and further columns of the list."""
 
 from pathlib import Path
 
@@ -19,28 +19,28 @@ COLUMNS = {
     "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
 }
-"""What a list says, and what its columns may be called; DynamicQA's names are the second ones."""
+"""The fields of a list, and the names of their columns; DynamicQA's names are the second ones."""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"
 
 
 def from_csv(path: Path) -> list[Triple]:
-    """The facts of a list, in its order. InputError, with file, line and column, where it cannot be read as one.
+    """The facts of a list, in its order. InputError, with file, line and column, where it is not a valid list.
 
-    Columns: subject_id, property_id, object_id (ids, or addresses that end with one); and, as far as known, subject,
-    property, object, question, answers (a JSON list, or parted by |), list_id. Commas, semicolons or tabs.
+    Columns: subject_id, property_id, object_id (ids, or addresses that end with an id); and, as far as known, subject,
+    property, object, question, answers (a JSON list, or separated by |), list_id. Commas, semicolons or tabs.
     """
     listed = list(rows(path, {**COLUMNS, _POPQA: (_POPQA,)}, REQUIRED))
     if _POPQA in listed[0].columns:
         raise InputError(
-            f"{path} is PopQA's list, in which the ids of Wikidata stand in other columns; name `source: popqa` with it"
+            f"{path} is PopQA's list, which has the ids of Wikidata in other columns; name `source: popqa` with it"
         )
     ids = [_ids(row) for row in listed]
     lines: dict[tuple[WikidataId, ...], int] = {}
     for row, triple in zip(listed, ids, strict=True):
         if triple in lines:
             raise InputError(
-                f"{row.where}: {', '.join(row.columns[field] for field in REQUIRED)} are those of line "
+                f"{row.where}: {', '.join(row.columns[field] for field in REQUIRED)} are the same as in line "
                 f"{lines[triple]}; leave one out"
             )
         lines[triple] = row.line

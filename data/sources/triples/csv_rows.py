@@ -1,6 +1,6 @@
-"""The rows of somebody's list: CSV with commas, semicolons or tabs, and a header that may call a column by other names.
+"""The rows of a user's list: CSV with commas, semicolons or tabs, and a header with alternative column names.
 
-Whatever cannot be read, or could be read in two ways, is refused with file, line and column.
+A list that cannot be read, or that is ambiguous, is refused with file, line and column.
 """
 
 import csv
@@ -28,7 +28,7 @@ _PROPERTY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ListedRow:
-    """A row: its cells by field, without space around them; what the columns are called there; where it stands."""
+    """A row: its stripped cells by field, the names of its columns in the file, and its line."""
 
     file: str
     line: int
@@ -41,62 +41,62 @@ class ListedRow:
         return f"{self.file}, line {self.line}"
 
     def text(self, field: str) -> str | None:
-        """The cell's text on one line; None where it is empty or there is no such column."""
+        """The cell's text on one line; None where it is empty or the column does not exist."""
         return one_line(self.cells.get(field, "")) or None
 
     def item(self, field: str) -> WikidataId:
-        """The cell's item: an id, or an address of Wikidata that ends with one; InputError where it is none."""
+        """The cell's item: an id, or an address of Wikidata that ends with an id; InputError where it is not valid."""
         return self._id(field, _ITEM, "item of Wikidata", "Q42")
 
     def property(self, field: str) -> WikidataId:
-        """The cell's property: an id, or an address of Wikidata that ends with one; InputError where it is none."""
+        """The cell's property: an id, or an address of Wikidata that ends with an id; InputError if it is not valid."""
         return self._id(field, _PROPERTY, "property of Wikidata", "P106")
 
     def answers(self, field: str) -> tuple[str, ...]:
-        """The cell's texts, each once: a JSON list, or parted by |; () where it is empty."""
-        said = self.cells.get(field, "")
+        """The cell's texts, each once: a JSON list, or separated by |; () where it is empty."""
+        cell = self.cells.get(field, "")
         try:
-            found = json.loads(said) if said.startswith("[") else said.split("|")
+            texts = json.loads(cell) if cell.startswith("[") else cell.split("|")
         except (ValueError, RecursionError):
-            found = [None]
-        if not all(isinstance(text, str) and _is_whole(text) for text in found):
+            texts = [None]
+        if not all(isinstance(text, str) and _is_whole(text) for text in texts):
             raise self.wrong(field, 'which is not a list of texts, such as ["actor", "actress"] or actor|actress')
-        return tuple(dict.fromkeys(text for text in map(one_line, found) if text))
+        return tuple(dict.fromkeys(text for text in map(one_line, texts) if text))
 
     def wrong(self, field: str, what: str) -> InputError:
-        """The error that says what a cell is not."""
-        said = printable(self.cells.get(field, ""), 60)
-        return InputError(f"{self.where}: {self.columns.get(field, field)} is {said!r}, {what}")
+        """The error of an invalid cell."""
+        cell = printable(self.cells.get(field, ""), 60)
+        return InputError(f"{self.where}: {self.columns.get(field, field)} is {cell!r}, {what}")
 
     def _id(self, field: str, form: re.Pattern[str], what: str, such_as: str) -> WikidataId:
-        found = form.fullmatch(self.cells[field])
-        if not found:
+        match = form.fullmatch(self.cells[field])
+        if not match:
             raise self.wrong(field, f"which is not a valid {what}: expected an id such as {such_as}")
-        return WikidataId(found[1])
+        return WikidataId(match[1])
 
 
 def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]) -> Iterator[ListedRow]:
-    """The rows of a list; InputError where it is none.
+    """The rows of a list; InputError where it is not a valid list.
 
-    names: field -> what its column may be called, of which the header has one; required: fields that every list has.
-    Other columns are passed over, and so are empty lines.
+    names: field -> possible names of its column, of which the header has one; required: fields that every list has.
+    Other columns and empty lines are ignored.
     """
     text = _text(file)
     delimiter, header = _header(file, text, names)
     columns = _columns(file, header, delimiter, names, required)
     places = {field: header.index(column) for field, column in columns.items()}
-    found = 0
+    count = 0
     for line, record in _records(file, text, delimiter):
         if line == 1 or not any(cell.strip() for cell in record):
             continue
         if len(record) != len(header):
             raise InputError(
-                f"{file}, line {line}: {len(record)} cells, and the header has {len(header)}, parted by "
-                f"{_DELIMITERS[delimiter]}; put cells with such a sign in them between quotes"
+                f"{file}, line {line}: {len(record)} cells, and the header has {len(header)}, separated by "
+                f"{_DELIMITERS[delimiter]}; quote cells that contain this character"
             )
-        found += 1
+        count += 1
         yield ListedRow(str(file), line, {field: record[place].strip() for field, place in places.items()}, columns)
-    if not found:
+    if not count:
         raise InputError(f"{file} has a header and no rows")
 
 
@@ -106,7 +106,7 @@ def one_line(text: str) -> str:
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """What somebody may have meant, or all that there is."""
+    """The closest known name as a question, or all known names."""
     near = get_close_matches(name, known, n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
 
@@ -129,7 +129,7 @@ def _records(file: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[
             yield line, record
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{file}, line {line}: no row of a CSV ({error})") from None
+        raise InputError(f"{file}, line {line}: is not a valid row of CSV ({error})") from None
 
 
 def _header(file: Path, text: str, names: Mapping[str, Sequence[str]]) -> tuple[str, list[str]]:
@@ -146,7 +146,7 @@ def _header(file: Path, text: str, names: Mapping[str, Sequence[str]]) -> tuple[
         read.append((len(known & set(header)), delimiter, header))
     if not read:
         raise wrong[0]
-    _, delimiter, header = max(read, key=lambda one: one[0])
+    _, delimiter, header = max(read, key=lambda candidate: candidate[0])
     if not any(header):
         raise InputError(f"{file} has no header: expected the columns' names in its first line")
     return delimiter, header
@@ -157,19 +157,19 @@ def _columns(
 ) -> dict[str, str]:
     twice = [name for name, count in Counter(header).items() if name and count > 1]
     if twice:
-        raise InputError(f"{file}, line 1: the column {printable(twice[0])!r} is there twice; rename one")
+        raise InputError(f"{file}, line 1: the column {printable(twice[0])!r} occurs twice; rename one")
     columns: dict[str, str] = {}
     for field, several in names.items():
         there = [name for name in several if name in header]
-        for one, other in pairwise(there):
-            raise InputError(f"{file}, line 1: the columns {one} and {other} both say the {several[0]}; rename one")
+        for first, second in pairwise(there):
+            raise InputError(f"{file}, line 1: the columns {first} and {second} both hold the {several[0]}; rename one")
         if there:
             columns[field] = there[0]
     for field in required:
         if field not in columns:
             raise InputError(
                 f"{file}, line 1: no column {' or '.join(names[field])}; it has "
-                f"{printable(', '.join(header), 200)}, parted by {_DELIMITERS[delimiter]}"
+                f"{printable(', '.join(header), 200)}, separated by {_DELIMITERS[delimiter]}"
             )
     return columns
 

@@ -1,7 +1,7 @@
 """PopQA's list of facts [Mallen et al. 2023], from a file or the hub.
 
-Its subj_id, prop_id and obj_id are numbers of its own, and no ids of Wikidata: those stand in s_uri and o_uri, and of
-its sixteen properties it gives the names alone.
+Its subj_id, prop_id and obj_id are numbers of its own and not ids of Wikidata: those are in s_uri and o_uri. Of its
+sixteen properties it has only the names.
 """
 
 import logging
@@ -62,13 +62,13 @@ def popqa(
 
     Args:
         path: Its file, test.tsv, with tabs or as CSV; None for that of the hub.
-        offline: Whether the hub is not asked: only what the hub's library has cached is read.
+        offline: Whether only what the hub's library has cached is read.
         endpoint: Another hub.
         cache: Another folder for the hub's library.
 
     Raises:
         InputError: The file is not PopQA's; the message has file, line and column.
-        ServiceError: There is no file to read.
+        ServiceError: The file is neither on this machine nor on the hub.
     """
     retrieved_at = None
     if path is None:
@@ -78,7 +78,7 @@ def popqa(
     for row in read:
         listed.setdefault((row.item("subject_id"), _property(row), row.item("object_id")), row)
     if len(listed) < len(read):
-        log.info("%s: %d of %d rows are there twice", path.name, len(read) - len(listed), len(read))
+        log.info("%s: %d of %d rows are duplicates", path.name, len(read) - len(listed), len(read))
     names = {property_id: name for name, property_id in PROPERTIES.items()}
     relations = relations_of(names.items())
     return [

@@ -1,8 +1,7 @@
-"""A sample of the facts of a property, from the Wikidata Query Service or any graph in its words.
+"""A sample of the facts of a property, from the Wikidata Query Service or any graph with its predicates.
 
-The graph is asked for pairs in the order of their sampling keys (`yago_pairs`), and which of the two items have an
-article in the English Wikipedia, until enough pairs have both. Who is asked about is asked about once: the first pair
-counts.
+The graph is queried for pairs in the order of their sampling keys (`graph.pairs`), and for which of the two items have
+an article in the English Wikipedia, until enough pairs have both. Each subject occurs once: its first pair counts.
 """
 
 import logging
@@ -33,7 +32,7 @@ WIKIPEDIA = "https://en.wikipedia.org/"
 BLOCK = 500
 """Pairs whose items are looked up at a time."""
 PAIRS_A_FACT = 10
-"""Pairs that are asked for at once, for each fact that is wanted: most items have no article."""
+"""Pairs of a query for each requested fact: most items have no article."""
 _ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
 
 
@@ -41,7 +40,7 @@ def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed
     """At most `count` facts of a property, the same for the same seed and graph, and a smaller sample begins a larger.
 
     Both items have an article in the English Wikipedia. InputError where the property has no such pair, ServiceTimeout
-    where even the smallest questions need too long, ServiceError for all else.
+    where even the smallest queries take too long, ServiceError for all else.
     """
     if not property_id.startswith("P") or count < 1:
         raise InputError(
@@ -63,21 +62,21 @@ def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed
     return [
         Triple(
             relation=relation_of(property_id),
-            subject_id=one.subject,
+            subject_id=pair.subject,
             property_id=property_id,
-            object_id=one.object,
+            object_id=pair.object,
             source=SOURCE,
             licence=LICENCE,
             property=name,
-            retrieved_at=one.retrieved_at,
+            retrieved_at=pair.retrieved_at,
         )
-        for one in chosen
+        for pair in chosen
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Predicate:
-    """A property as `sampled_pairs` asks for it; its values are items."""
+    """A property in the form that `sampled_pairs` takes; its values are items."""
 
     yago: tuple[str, ...]
     object_class: str = ""
@@ -91,7 +90,7 @@ class _Items:
 
 
 def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_Items], int]:
-    """The pairs in the order of their keys, and how many were looked at."""
+    """The pairs in the order of their keys, and the number of examined pairs."""
     page = min(max(BLOCK, PAIRS_A_FACT * count), MOST_ROWS // 2)
     pairs = sampled_pairs(store, _Predicate((DIRECT + property_id,)), seed=seed, page=page)
     written = _Articles(store)
@@ -105,30 +104,30 @@ def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) 
         ]
         looked_at += len(block)
         if not joined and looked_at == len(block):
-            break  # values of a property are of one kind, and these are no items
-        written.learn(item for one in joined for item in (one.subject, one.object))
-        for one in joined:
-            if len(chosen) < count and written.about(one.subject) and written.about(one.object):
-                chosen.setdefault(one.subject, one)
+            break  # values of a property are of one kind, and these are not items
+        written.learn(item for items in joined for item in (items.subject, items.object))
+        for items in joined:
+            if len(chosen) < count and written.about(items.subject) and written.about(items.object):
+                chosen.setdefault(items.subject, items)
     return list(chosen.values()), looked_at
 
 
 class _Articles:
-    """Which items have an article in the English Wikipedia, each asked about once."""
+    """Which items have an article in the English Wikipedia, each queried once."""
 
     def __init__(self, store: SparqlStore) -> None:
         self._store = store
         self._known: dict[WikidataId, bool] = {}
 
     def learn(self, items: Iterable[WikidataId]) -> None:
-        """Asks about those that were not asked about."""
+        """Queries the items that were not queried before."""
         new = [item for item in dict.fromkeys(items) if item not in self._known]
-        asked = [ENTITY + item for item in new]
-        there = {bound(row, "e") for row in in_batches(self._store, asked, _with_article, size=BLOCK)}
+        uris = [ENTITY + item for item in new]
+        there = {bound(row, "e") for row in in_batches(self._store, uris, _with_article, size=BLOCK)}
         self._known |= {item: Uri(ENTITY + item) in there for item in new}
 
     def about(self, item: WikidataId) -> bool:
-        """Whether there is one about this item."""
+        """Whether the item has an article."""
         return self._known[item]
 
 
@@ -140,12 +139,12 @@ def _with_article(entities: Sequence[str]) -> str:
 
 
 def _item(term: Term) -> WikidataId | None:
-    found = _ITEM.fullmatch(term) if isinstance(term, Uri) else None
-    return WikidataId(found[1]) if found else None
+    match = _ITEM.fullmatch(term) if isinstance(term, Uri) else None
+    return WikidataId(match[1]) if match else None
 
 
 def _name(store: SparqlStore, property_id: WikidataId) -> str | None:
-    """What the property is called in English; of several labels the first in the order of code points."""
+    """The property's English label; of several labels the first in the order of code points."""
     answer = store.select(
         f"SELECT ?l WHERE {{ {iri(ENTITY + property_id)} {iri(LABEL)} ?l FILTER(LANG(?l) = {string('en')}) }}"
     )

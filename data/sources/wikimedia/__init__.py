@@ -1,1 +1,1 @@
-"""Wikipedia, Wikidata, their histories and page views, and Wembedder, which was made of Wikidata."""
+"""Wikipedia, Wikidata, their histories and page views, and Wembedder, which was trained on Wikidata."""

@@ -1,12 +1,12 @@
 """Which revisions of an item changed a value of a property.
 
-A revision counts where a statement of the property was made or removed, or what it states was changed. References,
-qualifiers, ranks, labels and links are no values. What a summary says for certain is believed (`edit_summaries`); else
-the statements before and after are compared by their ids, and only the contents that this needs are asked for.
+A revision counts where a statement of the property was added or removed, or its value was changed. References,
+qualifiers, ranks, labels and links are not values. Where the summary decides, it is used (`edit_summaries`); else the
+statements before and after are compared by their ids, and only the contents that this needs are requested.
 
-Some revisions nobody may read: their content is hidden, or they were deleted. Where the summary does not tell either,
-the last content before is compared with the first one after, at which one change is counted where the two differ. So
-no more changes are counted than there must have been.
+Some revisions cannot be read: their content is hidden, or they were deleted. Where the summary does not decide either,
+the last content before is compared with the first one after, and one change is counted where the two differ. So the
+number of changes is a lower bound.
 """
 
 import json
@@ -23,18 +23,18 @@ from data.sources.wikimedia.mediawiki_answers import MISREAD
 from data.sources.wikimedia.wikidata import Wikidata, statements_of
 
 FREE_SUMMARIES = ("mw-undo", "mw-rollback")
-"""Tags of edits whose summary is whatever the editor wrote, even what reads like a key."""
+"""Tags of edits whose summary is the editor's free text, even if it reads like a key."""
 
 State = Mapping[str, str]
-"""The statements of one property: what each states, by the statement's id."""
+"""The values of one property's statements, by the statements' ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditHistory:
     """The revisions of an item that changed a value of a property, oldest first.
 
-    hidden: those that nobody may read and whose summary does not tell, deleted ones included as far as the history
-    still names them; they are none of `edits`. latest: the newest revision that was looked at. retrieved_at: UTC.
+    hidden: those that cannot be read and whose summary does not decide, deleted ones included as far as the history
+    still names them; they are not among `edits`. latest: the newest revision of the history. retrieved_at: UTC.
     """
 
     edits: tuple[int, ...]
@@ -50,28 +50,34 @@ class EditHistory:
 
 
 def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHistory | None:
-    """The edit history of a property of an item; None where there is no such item.
+    """The edit history of a property of an item; None where the item does not exist.
 
-    item_id: of an item that was merged, ask for the one it was merged into: the history of the page itself is told.
-    Raises InputError for what is no id, ServiceError where the wiki cannot be asked or answers nonsense.
+    Args:
+        wikidata: The wiki.
+        item_id: The item. For a merged item, use the item that it was merged into: this is the page's own history.
+        property_id: The property.
+
+    Raises:
+        InputError: An id is not valid.
+        ServiceError: The wiki cannot be reached or its answer is invalid.
     """
     return edit_histories(wikidata, item_id, [property_id]).get(WikidataId(property_id))
 
 
 def edit_histories(wikidata: Wikidata, item_id: str, property_ids: Iterable[str]) -> dict[WikidataId, EditHistory]:
-    """The edit histories of several properties of an item, read from the same contents; none where there is no item."""
-    wanted = tuple(dict.fromkeys(map(WikidataId, property_ids)))
+    """The edit histories of several properties of an item, from the same contents; {} if the item does not exist."""
+    properties = tuple(dict.fromkeys(map(WikidataId, property_ids)))
     entity = WikidataId(item_id)
     history = wikidata.wiki.revisions(f"Property:{entity}" if entity.startswith("P") else entity)
     if history is None or not history.revisions:
         return {}
-    # By number: of two edits of a second, the clocks of a wiki's servers may tell the later one first.
+    # By number: of two edits of a second, the clocks of a wiki's servers may put the later one first.
     revisions = sorted(history.revisions, key=lambda revision: revision.revision_id)
-    contents = _Contents(wikidata.wiki, revisions, wanted)
-    told = {property_id: [_told(revision, property_id) for revision in revisions] for property_id in wanted}
+    contents = _Contents(wikidata.wiki, revisions, properties)
+    verdicts = {property_id: [_verdict(revision, property_id) for revision in revisions] for property_id in properties}
     while True:
         readable = [contents.key(revision) is not None for revision in revisions]
-        trails = {property_id: _trail(revisions, told[property_id], readable) for property_id in wanted}
+        trails = {property_id: _trail(revisions, verdicts[property_id], readable) for property_id in properties}
         if contents.learn([step for trail in trails.values() for step in trail.steps]):
             break
     return {
@@ -102,40 +108,40 @@ class _Trail:
     steps: list[_Step] = field(default_factory=list)
 
 
-def _told(revision: Revision, property_id: WikidataId) -> Verdict:
+def _verdict(revision: Revision, property_id: WikidataId) -> Verdict:
     if set(FREE_SUMMARIES) & set(revision.tags):
         return Verdict.UNKNOWN
     return verdict(revision.comment, property_id)
 
 
-def _trail(revisions: Sequence[Revision], told: Sequence[Verdict], readable: Sequence[bool]) -> _Trail:
-    """What is certain, what nobody can tell, and what is to be compared."""
+def _trail(revisions: Sequence[Revision], verdicts: Sequence[Verdict], readable: Sequence[bool]) -> _Trail:
+    """The certain changes, the undecidable revisions, and the contents to compare."""
     trail, known = _Trail(), {revision.revision_id for revision in revisions}
     before: Revision | None = None
     between, gap = 0, False
-    for revision, says, can_read in zip(revisions, told, readable, strict=True):
+    for revision, effect, can_read in zip(revisions, verdicts, readable, strict=True):
         if revision.parent_id and revision.parent_id not in known:
             trail.hidden.append(revision.parent_id)
             gap = True
-        if says is Verdict.CHANGED:
+        if effect is Verdict.CHANGED:
             trail.certain.append(revision.revision_id)
         if can_read:
-            if says is Verdict.UNKNOWN or (gap and says is Verdict.UNCHANGED):
+            if effect is Verdict.UNKNOWN or (gap and effect is Verdict.UNCHANGED):
                 trail.steps.append(_Step(before, revision, between))
             before, between, gap = revision, 0, False
-        elif says is Verdict.CHANGED:
+        elif effect is Verdict.CHANGED:
             between += 1
-        elif says is Verdict.UNKNOWN:
+        elif effect is Verdict.UNKNOWN:
             trail.hidden.append(revision.revision_id)
             gap = True
     return trail
 
 
 class _Contents:
-    """What the revisions of an item state, asked for once each, and once where several are the same to the byte."""
+    """The statements of an item's revisions; each content is requested once, also where several revisions share it."""
 
-    def __init__(self, wiki: Wiki, revisions: Iterable[Revision], wanted: Collection[WikidataId]) -> None:
-        self._wiki, self._wanted = wiki, wanted
+    def __init__(self, wiki: Wiki, revisions: Iterable[Revision], property_ids: Collection[WikidataId]) -> None:
+        self._wiki, self._property_ids = wiki, property_ids
         self._states: dict[int, Mapping[WikidataId, State]] = {}
         self._same: dict[str, list[int]] = {}
         self._missing: set[int] = set()
@@ -143,38 +149,38 @@ class _Contents:
             self._same.setdefault(_fingerprint(revision), []).append(revision.revision_id)
 
     def key(self, revision: Revision) -> int | None:
-        """The first revision of the same content that can be read; None where nobody may."""
+        """The first readable revision of the same content; None where the revision cannot be read."""
         if revision.content_hidden or revision.revision_id in self._missing:
             return None
-        return next(one for one in self._same[_fingerprint(revision)] if one not in self._missing)
+        return next(number for number in self._same[_fingerprint(revision)] if number not in self._missing)
 
     def learn(self, steps: Iterable[_Step]) -> bool:
-        """Asks for what the steps need; False where some of it cannot be read any more, so that the steps change."""
+        """Requests the contents that the steps need; False if some can no longer be read, so that the steps change."""
         needed: set[int] = set()
         for step in steps:
             before, after = self._keys(step)
             needed |= {key for key in (before, after) if key is not None and before != after}
-        asked = sorted(needed - self._states.keys())
+        missing = sorted(needed - self._states.keys())
         whole = True
-        for first in range(0, len(asked), CONTENTS_AT_ONCE):
-            batch = asked[first : first + CONTENTS_AT_ONCE]
-            found = self._wiki.contents(batch)
-            self._states |= {number: self._state(number, content) for number, content in found.items()}
-            gone = set(batch) - found.keys()
+        for first in range(0, len(missing), CONTENTS_AT_ONCE):
+            batch = missing[first : first + CONTENTS_AT_ONCE]
+            contents = self._wiki.contents(batch)
+            self._states |= {number: self._state(number, content) for number, content in contents.items()}
+            gone = set(batch) - contents.keys()
             self._missing |= gone
             whole = whole and not gone
         return whole
 
     def changed(self, steps: Iterable[_Step], property_id: WikidataId) -> list[int]:
         """The revisions at whose step a change has to be counted, besides those that are certain."""
-        found = []
+        changed = []
         for step in steps:
             before, after = self._keys(step)
             same = before == after or self._stated(before, property_id) == self._stated(after, property_id)
-            # One certain change in between explains a difference; that there is none, only a second one does.
+            # One certain change in between explains a difference; equal contents after one change need a second change.
             if (not same and step.between == 0) or (same and step.between == 1):
-                found.append(step.after.revision_id)
-        return found
+                changed.append(step.after.revision_id)
+        return changed
 
     def _keys(self, step: _Step) -> tuple[int | None, int | None]:
         return self.key(step.before) if step.before else None, self.key(step.after)
@@ -191,8 +197,8 @@ class _Contents:
                 f"{service.name} ({service.address}): revision {number} is not an item ({printable(repr(error), 160)})"
             ) from None
         return {
-            property_id: {one.statement_id: one.value for one in stated.get(property_id, ())}
-            for property_id in self._wanted
+            property_id: {statement.statement_id: statement.value for statement in stated.get(property_id, ())}
+            for property_id in self._property_ids
         }
 
 

@@ -1,8 +1,8 @@
-"""What the summary of an edit says for certain about the values of a property.
+"""What the summary of an edit proves about the values of a property.
 
 Wikibase begins a summary with a key, `/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]]`, then names what was
-edited, then puts what the editor has to say. Only a key at the very start counts, and only a property right behind it:
-the rest is anybody's text. Where that leaves a doubt, the summary says nothing, and contents are to be compared.
+edited, then adds the editor's comment. Only a key at the very start counts, and only a property right behind it: the
+rest is free text. In case of doubt the verdict is UNKNOWN, and contents must be compared.
 """
 
 import re
@@ -14,7 +14,7 @@ from data.records import WikidataId
 
 
 class Verdict(Enum):
-    """Whether an edit changed a value of a property: made or removed a statement, or changed what it states."""
+    """Whether an edit changed a value of a property: added or removed a statement, or changed its value."""
 
     CHANGED = auto()
     UNCHANGED = auto()
@@ -22,18 +22,18 @@ class Verdict(Enum):
 
 
 class Edit(Enum):
-    """What a key tells."""
+    """The meaning of a key."""
 
     CHANGES_NAMED = auto()
-    """Values of the one property that is named change, and of no other."""
+    """Only values of the named property change."""
     MAY_CHANGE_NAMED = auto()
-    """Statements of the one property that is named were edited, maybe in their references only; of no other."""
+    """Only statements of the named property were edited, maybe only their references."""
     REMOVES_NAMED = auto()
-    """Statements were removed, the first of which is named; where they were several, the others may be of any."""
+    """Statements were removed; the first one's property is named, further ones may be of any property."""
     CHANGES_NOTHING = auto()
-    """Something else than values: references, qualifiers, ranks, names, links."""
+    """No values: references, qualifiers, ranks, names, links."""
     CHANGES_ANYTHING = auto()
-    """Whatever the editor liked."""
+    """Anything may change."""
 
 
 _KEYS: Mapping[Edit, str] = {
@@ -66,14 +66,14 @@ _KEYS: Mapping[Edit, str] = {
 }
 
 EDITS: Mapping[str, Edit] = MappingProxyType({key: edit for edit, keys in _KEYS.items() for key in keys.split()})
-"""What each key of Wikibase tells; a key that is not here may be of an edit that changes anything."""
+"""The meaning of each key of Wikibase; an unknown key may belong to an edit that changes anything."""
 
 _KEY = re.compile(r"/\*\s*([a-z][a-z-]*)(?::(.*?))?\s*\*/\s*", re.DOTALL)
 _NAMED = re.compile(r"\[\[Property:(P[1-9][0-9]*)]](?::|,|$)")
 
 
 def verdict(summary: str | None, property_id: WikidataId) -> Verdict:
-    """What a summary says for certain about the values of a property; None: the summary is hidden."""
+    """What a summary proves about the values of a property; None: the summary is hidden."""
     begins = _KEY.match(summary or "")
     if summary is None or begins is None:
         return Verdict.UNKNOWN

@@ -1,6 +1,6 @@
-"""What a MediaWiki answers: errors in its own codes, parts, pages and their versions, and nothing else in their place.
+"""The answers of a MediaWiki: errors in its own codes, parts, pages and their versions.
 
-Where an answer is not what was asked for, reading it raises one of MISREAD.
+Where an answer is not valid, reading it raises one of MISREAD.
 """
 
 import re
@@ -14,7 +14,7 @@ from data.sources.http.answer import ErrorOf, ServiceProblem
 MISREAD = (LookupError, TypeError, ValueError, AttributeError)
 Reads = Callable[[Any], object]
 PATIENCE = 15
-"""How often a wiki is asked that lags or finds us too fast, over about eight minutes."""
+"""Tries while a wiki lags or limits the rate, over about eight minutes."""
 _WAIT_S = 5.0
 _ONLY_WAITING_HELPS = ("maxlag", "ratelimited", "actionthrottledtext")
 _NO_TITLE = re.compile(r"[\x00-\x1f\x7f#<>\[\]|{}\ud800-\udfff]")
@@ -24,11 +24,11 @@ _TEMPORARY = re.compile(r"~[0-9]{4}-[0-9]+(-[0-9]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A version of a page, without what it says; user, sha1 and comment are None where nobody may see them.
+    """A version of a page, without its content; user, sha1 and comment are None where they are hidden.
 
-    parent_id: 0 of a first version, and where the wiki does not know. timestamp: ISO 8601, UTC. registered: by an
-    account that stays; False for anonymous and temporary ones, and where the user is hidden. sha1: hexadecimal, of the
-    content in UTF-8. size: bytes. hidden: user, comment or content is; content_hidden: nobody may read what it says.
+    parent_id: 0 for a first version, and where the wiki does not know. timestamp: ISO 8601, UTC. registered: by a
+    permanent account; False for anonymous and temporary ones, and where the user is hidden. sha1: hexadecimal, of the
+    content in UTF-8. size: bytes. hidden: user, comment or content is; content_hidden: the content cannot be read.
     """
 
     revision_id: int
@@ -45,21 +45,21 @@ class Revision:
 
 
 def is_title(title: str) -> bool:
-    """Whether a page can have this title, as far as can be said without asking: "A|B" would be taken for two."""
+    """Whether a page can have this title, as far as is known without a request: "A|B" would be read as two."""
     return bool(title.strip(" _")) and not _NO_TITLE.search(title) and len(title.encode()) <= _LONGEST_TITLE
 
 
 def error_of(content: Any) -> ServiceProblem | None:
-    """The error inside an answer, in the wiki's code and words; it passes where the wiki lags, is busy or ill."""
+    """The error inside an answer, in the wiki's code and words; transient where the wiki lags, is busy or fails."""
     if not isinstance(content, dict):
         return ServiceProblem("JSON that is not a wiki's; is its address that of api.php?")
-    said = content.get("errors") or ([content["error"]] if "error" in content else [])
-    problems = [_problem(one) for one in (said if isinstance(said, list) else [said])]
+    errors = content.get("errors") or ([content["error"]] if "error" in content else [])
+    problems = [_problem(error) for error in (errors if isinstance(errors, list) else [errors])]
     return next((problem for problem in problems if not problem.transient), next(iter(problems), None))
 
 
 def pages_of(content: Any) -> list[Mapping[str, Any]]:
-    """The pages of an answer; TypeError where it has something else in their place."""
+    """The pages of an answer; TypeError where they are not a list of pages."""
     pages = content.get("query", {}).get("pages", [])
     if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
         raise TypeError("pages that are not a list of pages")
@@ -67,7 +67,7 @@ def pages_of(content: Any) -> list[Mapping[str, Any]]:
 
 
 def page_of(content: Any) -> Mapping[str, Any] | None:
-    """The one page that was asked for, with `pageid` and `title`; None where it is missing or its title is none."""
+    """The requested page, with `pageid` and `title`; None where it is missing or its title is not valid."""
     pages = pages_of(content)
     if len(pages) > 1:
         raise ValueError("more than one page")
@@ -79,24 +79,24 @@ def page_of(content: Any) -> Mapping[str, Any] | None:
 
 
 def text(value: Any) -> str:
-    """The value; TypeError where it is no text."""
+    """The value; TypeError where it is not text."""
     if not isinstance(value, str):
         raise TypeError(f"{str(value)[:60]!r} is not text")
     return value
 
 
 def whole(value: Any) -> int:
-    """The value; TypeError where it is no whole number."""
+    """The value; TypeError where it is not an integer."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{str(value)[:60]!r} is not a whole number")
     return value
 
 
-def _problem(said: Any) -> ServiceProblem:
-    if not isinstance(said, dict):
-        return ServiceProblem(str(said))
-    code = str(said.get("code"))
-    words = next((said[key] for key in ("info", "text", "html", "*") if said.get(key)), "")
+def _problem(error: Any) -> ServiceProblem:
+    if not isinstance(error, dict):
+        return ServiceProblem(str(error))
+    code = str(error.get("code"))
+    words = next((error[key] for key in ("info", "text", "html", "*") if error.get(key)), "")
     message = f"{code}: {words}"
     if code in _ONLY_WAITING_HELPS:
         kind = ServiceError if code == "maxlag" else ServiceBudget
@@ -107,7 +107,7 @@ def _problem(said: Any) -> ServiceProblem:
 
 
 def error_or_misread(reads: Reads | None) -> ErrorOf:
-    """Finds the error of an answer, and else whether it is not what was asked for, which `reads` finds by reading."""
+    """Finds the error of an answer, or, by reading it with `reads`, that it is not valid."""
 
     def either(content: Any) -> ServiceProblem | None:
         problem = error_of(content)
@@ -115,24 +115,26 @@ def error_or_misread(reads: Reads | None) -> ErrorOf:
             try:
                 reads(content)
             except MISREAD as error:
-                return ServiceProblem(f"JSON that is not what a wiki was asked for ({type(error).__name__}: {error})")
+                return ServiceProblem(
+                    f"JSON that is not the requested answer of a wiki ({type(error).__name__}: {error})"
+                )
         return problem
 
     return either
 
 
 def read_part(content: Mapping[str, Any], form: Mapping[str, str], reads: Reads | None) -> None:
-    """Reads a part of the answer to a query: `reads` the rest of it, here whether it is one and how it goes on."""
+    """Checks that a part of the answer to a query is one and how it continues; `reads` reads its content."""
     if not {"query", "batchcomplete", "continue"} & content.keys():
         raise LookupError("neither query nor batchcomplete")
     if continued(content).keys() & form.keys():
-        raise ValueError("it goes on with another question")
+        raise ValueError("its continuation changes the request")
     if reads is not None:
         reads(content)
 
 
 def continued(content: Mapping[str, Any]) -> dict[str, str]:
-    """The fields that bring the next part; none after the last."""
+    """The fields that request the next part; {} after the last."""
     more = content.get("continue", {})
     if not all(isinstance(value, str | int) for value in more.values()):
         raise TypeError("continue is not a list of fields")
@@ -140,7 +142,7 @@ def continued(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_revisions(content: Any) -> tuple[Revision, ...]:
-    """The versions that an answer lists of the one page that was asked for."""
+    """The versions of the requested page in an answer."""
     page = page_of(content)
     return () if page is None else tuple(_revision(entry) for entry in page.get("revisions", []))
 
@@ -166,19 +168,19 @@ def _revision(entry: Mapping[str, Any]) -> Revision:
 
 
 def read_contents(content: Any) -> dict[int, str]:
-    """What the versions of an answer say, by their ids, as far as it may be read."""
-    found = {}
+    """The contents of the versions in an answer, by their ids, as far as they can be read."""
+    contents = {}
     for entry in _entries(content):
         main = entry["slots"]["main"]
         if not isinstance(main, dict):
             raise TypeError("a version without a main slot")
         if "content" in main:
-            found[whole(entry["revid"])] = text(main["content"])
-    return found
+            contents[whole(entry["revid"])] = text(main["content"])
+    return contents
 
 
 def all_there(content: Any) -> bool:
-    """Whether every version that was asked for could be read: then the answer is the same for ever."""
+    """Whether every requested version could be read: then the answer never changes."""
     return len(read_contents(content)) == len(_entries(content)) and not content.get("query", {}).get("badrevids")
 
 

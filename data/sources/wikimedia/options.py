@@ -1,4 +1,4 @@
-"""What a study file says of questions that are made anew from Wikidata and Wikipedia."""
+"""The keys of a study file for questions that are built from today's Wikidata and Wikipedia."""
 
 from typing import Annotated, Literal
 
@@ -64,7 +64,7 @@ class DisputesOptions(Options):
 
 
 class WikidataQuestions(QuestionsOptions):
-    """Questions made anew: static and temporal ones from Wikidata, disputable ones from Wikipedia."""
+    """Questions built from today's wikis: static and temporal ones from Wikidata, disputable ones from Wikipedia."""
 
     source: Literal["wikidata"] = "wikidata"
     """Wikidata and Wikipedia as they are now."""

@@ -1,7 +1,7 @@
-"""How often pages of the English Wikipedia are read: views a month, by people, over all ways of access.
+"""How often pages of the English Wikipedia are read: views a month, by people, over all kinds of access.
 
 Robots are not counted, nor views through redirects. The service counts from July 2015 on; it adds a month to its counts
-some days after the month's end. A page without views in a month has no entry there, one without any gets a 404.
+some days after the month's end. A page without views in a month has no entry for it, one without any gets a 404.
 """
 
 import calendar
@@ -27,7 +27,7 @@ _MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """mean: views a month, over `months` months; where and when (UTC) that was asked."""
+    """mean: views a month, over `months` months; address and time (UTC) of the answer."""
 
     mean: float
     months: int
@@ -42,10 +42,10 @@ class PageViews:
         self.session = session
 
     def monthly_mean(self, title: str, *, first: str, last: str) -> Views:
-        """The views of a page in a month, on the mean of the months from first to last (YYYY-MM), both counted.
+        """The mean views of a page per month, over the months from first to last (YYYY-MM), both included.
 
         title: the page's own, as the wiki writes it, not that of a redirect. A month without an entry counts 0, and so
-        does a page that the service does not know. InputError for months that are none, ServiceError for all else.
+        does a page that the service does not know. InputError for invalid months, ServiceError for all else.
         """
         months = _months(first, last)
         _check_title(title)
@@ -53,8 +53,8 @@ class PageViews:
         path = f"per-article/{PROJECT}/all-access/user/{quote(title.replace(' ', '_'), safe='')}/monthly"
 
         def problem(content: Any) -> ServiceProblem | None:
-            said = _views(content, months)
-            return ServiceProblem(said) if isinstance(said, str) else None
+            views = _views(content, months)
+            return ServiceProblem(views) if isinstance(views, str) else None
 
         answer = self.session.ask({}, path=f"{path}/{begins}/{ends}", allow=(200, 404), error_of=problem)
         views = _views(answer.content, months)
@@ -68,7 +68,7 @@ def months(until: date | None = None, count: int = 12) -> tuple[str, str]:
     until: that day; None: today (UTC), less the days that the service may take to count a month.
     """
     if count < 1:
-        raise InputError(f"page views are asked for 1 month or more, not {count}")
+        raise InputError(f"page views need 1 month or more, not {count}")
     day = until or (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
     last = 12 * day.year + day.month - 2
     return _named(last - count + 1), _named(last)
@@ -80,11 +80,11 @@ def _named(month: int) -> str:
 
 def _months(first: str, last: str) -> list[str]:
     numbers = []
-    for said in (first, last):
-        found = _MONTH.fullmatch(said)
-        if not found:
-            raise InputError(f"{said[:20]!r} is not a month: expected a year and a month, such as 2025-01")
-        numbers.append(12 * int(found[1]) + int(found[2]) - 1)
+    for month in (first, last):
+        match = _MONTH.fullmatch(month)
+        if not match:
+            raise InputError(f"{month[:20]!r} is not a month: expected a year and a month, such as 2025-01")
+        numbers.append(12 * int(match[1]) + int(match[2]) - 1)
     if first < FIRST_MONTH:
         raise InputError(f"page views are counted from {FIRST_MONTH} on, not from {first}; name a later first month")
     if numbers[1] < numbers[0]:
@@ -101,13 +101,15 @@ def _check_title(title: str) -> None:
     try:
         title.encode()
     except UnicodeEncodeError:
-        raise InputError(f"no page is named {printable(ascii(title))}: it has half of a character") from None
+        raise InputError(
+            f"no page is named {printable(ascii(title))}: it has a lone surrogate, which is not text"
+        ) from None
     if title.strip(" _") in ("", ".", ".."):
         raise InputError(f"no page of Wikipedia can be named {title[:20]!r}")
 
 
 def _views(content: Any, months: list[str]) -> dict[str, int] | str:
-    """Views by month; or what is wrong with the answer."""
+    """Views by month; or a message where the answer is invalid."""
     items = content.get("items") if isinstance(content, dict) else None
     if items is None:
         return {} if _is_unknown_page(content) else f"no page views, {shown(content)}; is its address right?"
@@ -118,13 +120,13 @@ def _views(content: Any, months: list[str]) -> dict[str, int] | str:
         stamp, count = (item.get("timestamp"), item.get("views")) if isinstance(item, dict) else (None, None)
         month = f"{stamp[:4]}-{stamp[4:6]}" if isinstance(stamp, str) else ""
         if month not in months or month in views or type(count) is not int or not 0 <= count < _MOST:
-            return f"page views that are none of the months asked for, {shown(item)}"
+            return f"page views of other months than requested, {shown(item)}"
         views[month] = count
     return views
 
 
 def _is_unknown_page(content: Any) -> bool:
-    """Whether the service says that it has no views; where an address leads nowhere, it says so in other words."""
+    """Whether the service reports that it has no views; an invalid address is reported with another type."""
     if not isinstance(content, dict):
         return False
     title, kind = content.get("title"), content.get("type")

@@ -1,6 +1,6 @@
 """Which items of Wikidata are most like another: Wembedder's embeddings of the knowledge graph (Nielsen 2017).
 
-The service knows what Wikidata knew in June 2017, and of that what stood in twenty statements or more.
+The service has the items of Wikidata of June 2017 that occurred in twenty statements or more.
 """
 
 import re
@@ -17,7 +17,7 @@ _MOST = 1.001  # the largest cosine, as rounded numbers give it
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """An item, and the cosine of its embedding with that of the item asked about."""
+    """An item, and the cosine of its embedding with that of the requested item."""
 
     item_id: WikidataId
     similarity: float
@@ -32,38 +32,38 @@ class Wembedder:
     def most_similar(self, item_id: WikidataId) -> tuple[Similar, ...] | None:
         """The items that are most like an item, the most similar first, without itself and without properties.
 
-        None where the service does not know the item. ServiceError where it cannot be asked or answers nonsense.
+        None where the service does not know the item. ServiceError where it fails or its answer is invalid.
         """
         answer = self.session.ask({}, path=f"most-similar/{item_id}", allow=(200, 404), error_of=_problem)
-        found = _similar(answer.content)
-        assert not isinstance(found, str), found
-        if found is None:
+        similar = _similar(answer.content)
+        assert not isinstance(similar, str), similar
+        if similar is None:
             return None
-        return tuple(sorted((one for one in found if one.item_id != item_id), key=lambda one: -one.similarity))
+        return tuple(sorted((item for item in similar if item.item_id != item_id), key=lambda item: -item.similarity))
 
 
 def _problem(content: Any) -> ServiceProblem | None:
-    said = _similar(content)
-    return ServiceProblem(said) if isinstance(said, str) else None
+    similar = _similar(content)
+    return ServiceProblem(similar) if isinstance(similar, str) else None
 
 
 def _similar(content: Any) -> list[Similar] | str | None:
-    """The items in the order of the answer; None for an unknown item; or what is wrong with the answer."""
+    """The items in the order of the answer; None for an unknown item; or a message where the answer is invalid."""
     listed = content.get("most_similar") if isinstance(content, dict) else None
     if listed is None:
         unknown = isinstance(content, dict) and str(content.get("message")).startswith("Not found")
         return None if unknown else f"no list of similar items, {shown(content)}; is its address right?"
     if not isinstance(listed, list):
         return f"similar items that are not a list, {shown(listed)}"
-    found: list[Similar] = []
-    for one in listed:
-        name, similarity = (one.get("item"), one.get("similarity", "")) if isinstance(one, dict) else (None, "")
+    items: list[Similar] = []
+    for entry in listed:
+        name, similarity = (entry.get("item"), entry.get("similarity", "")) if isinstance(entry, dict) else (None, "")
         if not isinstance(name, str) or not _is_cosine(similarity):
-            return f"an invalid similar item, {shown(one)}"
+            return f"an invalid similar item, {shown(entry)}"
         if _ITEM.fullmatch(name):
-            found.append(Similar(WikidataId(name), float(similarity)))
-    return found
+            items.append(Similar(WikidataId(name), float(similarity)))
+    return items
 
 
-def _is_cosine(said: Any) -> bool:
-    return isinstance(said, int | float) and not isinstance(said, bool) and abs(said) <= _MOST
+def _is_cosine(number: Any) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= _MOST

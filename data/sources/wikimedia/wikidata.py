@@ -1,7 +1,7 @@
-"""Items of Wikidata, or of another wiki with Wikibase: what they are called, what they state, who they are elsewhere.
+"""Items of Wikidata, or of another wiki with Wikibase: their names, statements and page of Wikipedia.
 
-Labels and descriptions are hostile text. A statement's value is compared, never shown: its main snak in one way of
-writing, whatever keys and numbers the wiki wrote it with.
+Labels and descriptions are untrusted text. A statement's value is compared, never shown: its main snak as canonical
+JSON, whatever keys and numbers the wiki wrote it with.
 """
 
 import json
@@ -19,11 +19,11 @@ from data.sources.wikimedia.mediawiki_answers import text, whole
 SOURCE = "Wikidata"
 LICENCE = "CC0 1.0"
 BATCH = 50
-"""How many items one request may ask for."""
+"""Most items of a request."""
 LARGEST_NUMBER = 2**31 - 1
-"""No id has a larger number; a request that names one is refused as a whole."""
+"""The largest number of an id; a request with a larger one is refused as a whole."""
 LANGUAGES = ("en", "mul")
-"""English, and what is the same in all languages."""
+"""English, and `mul` for names that are the same in all languages."""
 WIKIPEDIA = "enwiki"
 DEPRECATED = "deprecated"
 _LETTERS = {"item": "Q", "property": "P"}
@@ -33,9 +33,9 @@ _LETTERS = {"item": "Q", "property": "P"}
 class Statement:
     """What an item states under a property.
 
-    value: the main snak (that a value is there, unknown or none, and the value) as canonical JSON: two statements say
-    the same when their values are equal. item_id: the item that is the value; None where it is none. rank: preferred,
-    normal or deprecated.
+    value: the main snak (whether the value is known, unknown or none, and the value) as canonical JSON: two statements
+    are the same when their values are equal. item_id: the item that is the value; None for other values. rank:
+    preferred, normal or deprecated.
     """
 
     statement_id: str
@@ -49,8 +49,8 @@ class Statement:
 class Item:
     """An item or property as it was at `revision`: its English names, its statements, its page of English Wikipedia.
 
-    item_id: of an item that was merged, the one that it was merged into. label: in English, else the one for all
-    languages. statements: property -> statements, in the item's order. wikipedia: the page's title.
+    item_id: of a merged item, the item that it was merged into. label: in English, else the one for all languages.
+    statements: property -> statements, in the item's order. wikipedia: the page's title.
     """
 
     item_id: WikidataId
@@ -63,32 +63,34 @@ class Item:
     retrieved_at: datetime
 
     def values(self, property_id: str, *, deprecated: bool = False) -> tuple[WikidataId, ...]:
-        """The items that it states under a property, each once; deprecated: those that are held wrong, too."""
+        """The items that it states under a property, each once; deprecated: whether deprecated statements count."""
         stated = self.statements.get(WikidataId(property_id), ())
         return tuple(
             dict.fromkeys(
-                one.item_id for one in stated if one.item_id is not None and (deprecated or one.rank != DEPRECATED)
+                statement.item_id
+                for statement in stated
+                if statement.item_id is not None and (deprecated or statement.rank != DEPRECATED)
             )
         )
 
 
 class Wikidata:
-    """Asks a wiki with Wikibase for its items."""
+    """A wiki with Wikibase and its items."""
 
     def __init__(self, wiki: Wiki) -> None:
         self.wiki = wiki
 
     def items(self, ids: Iterable[str]) -> dict[WikidataId, Item]:
-        """The items and properties by the id that was asked for; those that do not exist, or no longer, are absent.
+        """The items and properties by the requested id; those that do not exist, or no longer, are absent.
 
-        InputError for what is no id; ServiceError where the wiki cannot be asked or answers nonsense.
+        InputError for an invalid id; ServiceError where the wiki fails or its answer is invalid.
         """
-        asked = dict.fromkeys(map(WikidataId, ids))
-        possible = (one for one in asked if int(one[1:]) <= LARGEST_NUMBER)
-        found: dict[WikidataId, Item] = {}
+        requested = dict.fromkeys(map(WikidataId, ids))
+        possible = (item_id for item_id in requested if int(item_id[1:]) <= LARGEST_NUMBER)
+        items: dict[WikidataId, Item] = {}
         while batch := list(islice(possible, BATCH)):
-            found.update(self._batch(batch))
-        return found
+            items.update(self._batch(batch))
+        return items
 
     def _batch(self, ids: Sequence[WikidataId]) -> dict[WikidataId, Item]:
         form = {
@@ -103,71 +105,76 @@ class Wikidata:
 
 
 def statements_of(entity: Mapping[str, Any]) -> dict[WikidataId, tuple[Statement, ...]]:
-    """The statements of an item's JSON, as a wiki answers or stores it, by property; none where the item was merged.
+    """The statements of an item's JSON, as a wiki answers or stores it, by property; {} where the item was merged.
 
-    Raises one of MISREAD where it is no such JSON.
+    Raises one of MISREAD where the JSON is not that of an item.
     """
     if "redirect" in entity:
         return {}
-    # Where there is none, a stored item says [], which is how PHP writes an empty map.
+    # An item without statements is stored with [], which is how PHP writes an empty map.
     stated = entity["claims"] or {}
-    return {_id(one): tuple(_statement(_id(one), said) for said in statements) for one, statements in stated.items()}
+    return {
+        _id(property_id): tuple(_statement(_id(property_id), statement) for statement in statements)
+        for property_id, statements in stated.items()
+    }
 
 
-def _statement(property_id: WikidataId, said: Mapping[str, Any]) -> Statement:
-    snak = said["mainsnak"]
+def _statement(property_id: WikidataId, statement: Mapping[str, Any]) -> Statement:
+    snak = statement["mainsnak"]
     kind, value, item_id = text(snak["snaktype"]), snak.get("datavalue"), None
     if value is not None and value["type"] == "wikibase-entityid":
         named = _entity_id(value["value"])
         item_id = _id(named) if named.startswith("Q") else None
         value = {"type": value["type"], "value": named}
     canonical = json.dumps([kind, _plain(value)], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return Statement(text(said["id"]), property_id, canonical, item_id, text(said["rank"]))
+    return Statement(text(statement["id"]), property_id, canonical, item_id, text(statement["rank"]))
 
 
-def _id(said: Any) -> WikidataId:
+def _id(value: Any) -> WikidataId:
     try:
-        return WikidataId(text(said))
+        return WikidataId(text(value))
     except InputError as error:
         raise ValueError(str(error)) from None
 
 
-def _entity_id(said: Mapping[str, Any]) -> str:
-    """The id of an entity that is a value; older wikis say only its kind and number."""
-    return text(said["id"]) if "id" in said else f"{_LETTERS[said['entity-type']]}{whole(said['numeric-id'])}"
+def _entity_id(value: Mapping[str, Any]) -> str:
+    """The id of an entity that is a value; older wikis have only its kind and number."""
+    return text(value["id"]) if "id" in value else f"{_LETTERS[value['entity-type']]}{whole(value['numeric-id'])}"
 
 
 def _plain(value: Any) -> Any:
-    """The value without what says nothing, and whole numbers in one way of writing."""
+    """The value without nulls, and whole numbers as integers."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items() if part is not None}
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _read(content: Any, asked: Sequence[WikidataId], retrieved_at: datetime) -> dict[WikidataId, Item]:
-    entities = {one: content["entities"][one] for one in asked}
-    return {one: _item(said, retrieved_at) for one, said in entities.items() if said.get("missing") is None}
+def _read(content: Any, ids: Sequence[WikidataId], retrieved_at: datetime) -> dict[WikidataId, Item]:
+    entities = {item_id: content["entities"][item_id] for item_id in ids}
+    return {
+        item_id: _item(entity, retrieved_at) for item_id, entity in entities.items() if entity.get("missing") is None
+    }
 
 
-def _item(said: Mapping[str, Any], retrieved_at: datetime) -> Item:
-    link = (said.get("sitelinks") or {}).get(WIKIPEDIA)
+def _item(entity: Mapping[str, Any], retrieved_at: datetime) -> Item:
+    link = (entity.get("sitelinks") or {}).get(WIKIPEDIA)
     return Item(
-        item_id=_id(said["id"]),
-        revision=whole(said["lastrevid"]),
-        label=_term(said["labels"]),
-        aliases=_aliases(said["aliases"]),
-        description=_term(said["descriptions"]),
-        statements=statements_of(said),
+        item_id=_id(entity["id"]),
+        revision=whole(entity["lastrevid"]),
+        label=_term(entity["labels"]),
+        aliases=_aliases(entity["aliases"]),
+        description=_term(entity["descriptions"]),
+        statements=statements_of(entity),
         wikipedia=None if link is None else text(link["title"]),
         retrieved_at=retrieved_at,
     )
 
 
-def _term(said: Any) -> str | None:
-    terms = said or {}
+def _term(values: Any) -> str | None:
+    terms = values or {}
     return next((text(terms[language]["value"]) for language in LANGUAGES if language in terms), None)
 
 
-def _aliases(said: Any) -> tuple[str, ...]:
-    terms = said or {}
-    return tuple(dict.fromkeys(text(one["value"]) for language in LANGUAGES for one in terms.get(language, ())))
+def _aliases(values: Any) -> tuple[str, ...]:
+    terms = values or {}
+    return tuple(dict.fromkeys(text(alias["value"]) for language in LANGUAGES for alias in terms.get(language, ())))

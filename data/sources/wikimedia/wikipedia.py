@@ -1,6 +1,6 @@
-"""Pages of Wikipedia: what they say in plain words, and what they link to.
+"""Pages of Wikipedia: their plain text, and their links.
 
-The text of a page is under CC BY-SA 4.0, and so is every context that is made of it.
+The text of a page is under CC BY-SA 4.0, and so is every context that is built from it.
 """
 
 import re
@@ -41,36 +41,36 @@ class Page:
 class Wikipedia:
     """A Wikipedia, for all threads of a run; every method raises ServiceError where it fails.
 
-    kept_pages: a page with a text that was read once is not asked for again, however long ago that was; one that had
-    none or was not there is, and histories are.
+    reuse_pages: a cached page with a text never expires; a page without a text or a missing page does, and histories
+    do.
     """
 
-    def __init__(self, wiki: Wiki, *, kept_pages: bool = False) -> None:
-        self.wiki, self._kept_pages = wiki, kept_pages
+    def __init__(self, wiki: Wiki, *, reuse_pages: bool = False) -> None:
+        self.wiki, self._reuse_pages = wiki, reuse_pages
 
     def page(self, title: str) -> Page | None:
-        """The page of this name, or the one that it redirects to; None where there is none, or the title is none."""
+        """The page of this name, or that it redirects to; None where it does not exist or the title is not valid."""
         if not is_title(title):
             return None
         form = {
             "prop": "extracts|info|pageprops|revisions", "titles": title, "redirects": "1", "explaintext": "1",
             "inprop": "url", "ppprop": "wikibase_item", "rvprop": "ids",
         }  # fmt: skip
-        said: dict[str, Any] = {}
-        lasting = self._kept_pages and partial(_is_whole, before=said)
-        for answer in self.wiki.query(form, lasting=lasting, reads=partial(_read_page, before=said)):
-            said.update(page_of(answer.content) or {})
+        fields: dict[str, Any] = {}
+        immutable = self._reuse_pages and partial(_is_whole, before=fields)
+        for answer in self.wiki.query(form, immutable=immutable, reads=partial(_read_page, before=fields)):
+            fields.update(page_of(answer.content) or {})
             retrieved_at = answer.retrieved_at
-        return _page(said, self.wiki.session.service.address, retrieved_at) if said else None
+        return _page(fields, self.wiki.session.service.address, retrieved_at) if fields else None
 
     def history(self, title: str) -> History | None:
-        """All versions of the page of this name, or of the one that it redirects to; None where there is none."""
+        """All versions of the page of this name, or of the page that it redirects to; None where it does not exist."""
         return self.wiki.revisions(title, redirects=True)
 
     def linked(self, title: str) -> tuple[str, ...]:
-        """The articles that a page links to, as the wiki lists them; InputError where there is no such page.
+        """The articles that a page links to, as the wiki lists them; InputError where the page does not exist.
 
-        Some may be redirects, or not be written yet.
+        Some may be redirects, or pages that do not exist yet.
         """
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
         parts = [page_of(part.content) for part in self.wiki.query(form, reads=_read_links)] if is_title(title) else []
@@ -81,15 +81,15 @@ class Wikipedia:
         return tuple(dict.fromkeys(link for part in parts for link in _links(part or {})))
 
 
-def _page(said: Mapping[str, Any], address: str, retrieved_at: datetime) -> Page:
-    item = said.get("pageprops", {}).get("wikibase_item", "")
-    told = (text(said.get(name, "")) for name in ("canonicalurl", "fullurl"))
+def _page(fields: Mapping[str, Any], address: str, retrieved_at: datetime) -> Page:
+    item = fields.get("pageprops", {}).get("wikibase_item", "")
+    addresses = (text(fields.get(name, "")) for name in ("canonicalurl", "fullurl"))
     return Page(
-        title=text(said["title"]),
-        page_id=whole(said["pageid"]),
-        revision=whole(said["revisions"][0]["revid"]),
-        text=text(said.get("extract", "")),
-        address=next((one for one in told if _WEB.fullmatch(one)), address),
+        title=text(fields["title"]),
+        page_id=whole(fields["pageid"]),
+        revision=whole(fields["revisions"][0]["revid"]),
+        text=text(fields.get("extract", "")),
+        address=next((candidate for candidate in addresses if _WEB.fullmatch(candidate)), address),
         item_id=WikidataId(item) if _ITEM.fullmatch(text(item)) else None,
         retrieved_at=retrieved_at,
     )
@@ -103,7 +103,7 @@ def _read_page(content: Any, before: Mapping[str, Any]) -> None:
 
 
 def _is_whole(content: Any, before: Mapping[str, Any]) -> bool:
-    """Whether the answer has all of a page, and its text: parts of one would be of different days."""
+    """Whether the answer has all of a page, and its text: parts of a page would be of different days."""
     return not before and "continue" not in content and bool((page_of(content) or {}).get("extract"))
 
 

@@ -1,1 +1,1 @@
-"""People judge questions: sheets for them, what they say brought back, and what follows from it."""
+"""Annotators judge questions: their sheets, the import of their judgements, and the questions that result."""

@@ -1,16 +1,16 @@
 """Text in the cells of a spreadsheet: harmless there, and the same when it is read back.
 
-Texts come from the web, and a program that opens a sheet runs what begins like a formula. In .xlsx a cell says of
-itself that it is text. In .csv nothing does: a text that a program takes for a formula, a number or a date gets an
-apostrophe before it, the sign that programs themselves use; where a program in another language divides lines by
-semicolons, what then begins like a formula is written as its code. What no cell can hold, control characters, is
-written as its code, too: _x0007_, as Office Open XML has it (ECMA-376, part 1, ST_Xstring).
+Texts come from the web, and a program that opens a sheet runs what begins like a formula. In .xlsx a cell has the type
+text. In .csv cells have no type: a text that a program reads as a formula, a number or a date gets an apostrophe before
+it, the sign that programs themselves use; where a program in another language splits lines at semicolons, a part that
+begins like a formula is written as its code. Control characters, which no cell can hold, are written as codes, too:
+_x0007_, as in Office Open XML (ECMA-376, part 1, ST_Xstring).
 """
 
 import re
 
 LARGEST_CELL = 32_767
-"""The signs that a cell of Excel holds, in UTF-16; what is longer is cut without a word."""
+"""The characters that a cell of Excel holds, in UTF-16; longer texts are cut without a warning."""
 
 _FORMULA_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 _NO_CELL_HOLDS = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff\ud800-\udfff]|_(?=x[0-9A-Fa-f]{4}_)")
@@ -28,17 +28,17 @@ _WORDS_OF_NUMBERS = re.compile(
 
 
 def coded(text: str) -> str:
-    """The text with what no cell can hold written as codes."""
-    return _NO_CELL_HOLDS.sub(lambda found: _code_of(found[0]), text)
+    """The text with the characters that no cell can hold written as codes."""
+    return _NO_CELL_HOLDS.sub(lambda match: _code_of(match[0]), text)
 
 
 def decoded(cell: str) -> str:
     """The text of a cell with codes in it."""
-    return _CODE.sub(lambda found: chr(int(found[1], 16)), cell)
+    return _CODE.sub(lambda match: chr(int(match[1], 16)), cell)
 
 
 def looks_like_formula(text: str) -> bool:
-    """Whether a program might run the text: it begins with a sign of formulas, but for quotes and invisible signs."""
+    """Whether a program might run the text: after quotes and invisible characters it begins with a formula's sign."""
     return _FORMULA.match(text) is not None
 
 
@@ -54,19 +54,19 @@ def unguarded(cell: str) -> str:
 
 
 def plain(text: str) -> str:
-    """What programs leave of a text: they add and take away spaces, an apostrophe before it, and codes."""
+    """The text without what programs add or remove: spaces, an apostrophe before it, and codes."""
     while (shorter := decoded(text)) != text:
         text = shorter
     return " ".join(text.split()).lstrip("' ")
 
 
 def size(cell: str) -> int:
-    """How much of a cell's room a text takes."""
+    """The length of a cell's text in UTF-16 code units."""
     return len(cell.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _harmless_in_another_cell(found: re.Match[str]) -> str:
-    blanks, sign = found.groups()
+def _harmless_in_another_cell(match: re.Match[str]) -> str:
+    blanks, sign = match.groups()
     return blanks + (sign if _ENDS_A_CELL.isdisjoint(blanks) else _code_of(sign))
 
 

@@ -32,11 +32,11 @@ _Place = tuple[int, int]
 def change(
     question: Question, text: str | None, answer: str | None, other_answer: str | None, context: str | None
 ) -> Question:
-    """The question with its new texts; None: that one stays. It keeps its id, its counts and where it comes from.
+    """The question with its new texts; None: no change. It keeps its id, its counts and its sources.
 
-    A new answer that the context does not state yet, or states within the old one alone, is put where the old one
-    stands. Slots in a new context are filled.
-    A new answer that was not one of the old one's forms is no item of Wikidata that we know, and has no other forms.
+    A new answer that the context does not state yet, or states only within the old answer, replaces the old answer
+    there. Slots in a new context are filled.
+    A new answer that is not a form of the old one has no known item of Wikidata and no other forms.
     """
     changed = question if text is None else replace(question, question=text)
     if answer is not None:
@@ -51,9 +51,9 @@ def change(
         )
     if (answer, other_answer, context) != (None, None, None):
         changed = _with_contexts(changed, question, context)
-    kept = tuple(flag for flag in changed.flags if flag not in _OF_TEXTS)
+    other_flags = tuple(flag for flag in changed.flags if flag not in _OF_TEXTS)
     broken = flags_of(changed.question, changed.answers, changed.object, changed.replacement)
-    return replace(changed, flags=tuple(dict.fromkeys((*broken, *kept))))
+    return replace(changed, flags=tuple(dict.fromkeys((*broken, *other_flags))))
 
 
 def _with_answer(question: Question, answer: str) -> Question:
@@ -87,14 +87,14 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
 
 
 def _of_disputed(flags: tuple[str, ...], context: str, snippet: str, old: str | None) -> tuple[str, ...]:
-    """Editors dispute one place of a sentence: of several mentions in a new one, its slot has to say which is meant."""
+    """Editors dispute one place of a sentence: with several mentions in a new one, a slot must mark the place."""
     others = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
     unclear = SLOT not in context and snippet.count(SLOT) > max(1, (old or "").count(SLOT))
     return (*others, ANSWER_LEFT_IN_CONTEXT) if unclear else others
 
 
 def _texts(answer: str, before: Question, old: str | None) -> tuple[str, str | None]:
-    """The context of a question with that answer, as it is where it states it, and its snippet."""
+    """The context of a question with that answer, unchanged where it states the answer, and its snippet."""
     original = before.original_context
     if answer == before.object:
         return original, old
@@ -105,14 +105,14 @@ def _texts(answer: str, before: Question, old: str | None) -> tuple[str, str | N
 
 
 def _snippet(question: Question) -> str | None:
-    """The context with its slots; where its two fillings come from no such text, the answer's mentions are slots."""
+    """The context with its slots; where no snippet gives both contexts, the answer's mentions are slots."""
     original, answer = question.original_context, question.object
     snippet = snippet_of(original, question.counter_memory_context, answer, question.replacement)
     return snippet if snippet and SLOT in snippet else _with_slots(original, answer, [])
 
 
 def _with_slots(context: str, answer: str, others: Iterable[_Place]) -> str | None:
-    """The context with a slot for every mention of the answer that lies in none of the other places; None without."""
+    """The context with a slot for every mention of the answer outside of the other places; None without a mention."""
     others = list(others)
     pieces, end = [], 0
     for first, last in places_of(context, answer):
@@ -123,7 +123,7 @@ def _with_slots(context: str, answer: str, others: Iterable[_Place]) -> str | No
 
 
 def _slots(snippet: str | None, answer: str) -> list[_Place]:
-    """Where the answer stands in the slots of a filled snippet."""
+    """The places of the answer in a filled snippet."""
     places, end = [], 0
     for piece in snippet.split(SLOT)[:-1] if snippet else ():
         start = end + len(piece)
@@ -133,7 +133,7 @@ def _slots(snippet: str | None, answer: str) -> list[_Place]:
 
 
 def _meant(question: Question, snippet: str) -> list[str]:
-    """The forms of the answer that the text may mean: not "in", which stands for India, too, nor "reading" the town."""
+    """The forms of the answer that the text may mean: not "in" for India, nor "reading" for the town."""
     text = snippet.replace(SLOT, " ")
     forms = (question.object, *(form for form in question.answers if len(form) > SHORT))
     return [form for form in forms if is_written(text, form)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """A column: its name, its width in signs, whether people write in it, whether it is hidden, what may be chosen."""
+    """A column: its name, its width in characters, whether people write in it, whether it is hidden, its choices."""
 
     name: str
     width: int = 0

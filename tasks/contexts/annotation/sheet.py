@@ -1,8 +1,8 @@
-"""The sheet of an annotator: what stands in it, and what is read from it.
+"""The sheet of an annotator: its columns and rows, and how it is read.
 
-Every row carries the question's id and the digest of its texts, in a hidden column, so that a sheet keeps its meaning
-when rows are sorted or left out, when the questions are built anew meanwhile, and so that a text which was written over
-is noticed. What is wrong in a sheet is said all at once, by row and column; then nothing of it is taken.
+Every row has the question's id and the digest of its texts, in a hidden column, so that a sheet keeps its meaning when
+rows are sorted or removed or the questions are rebuilt meanwhile, and so that an overwritten text is noticed. All
+errors of a sheet are reported at once, by row and column; then nothing is imported.
 """
 
 import re
@@ -24,16 +24,16 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         "accept": "The question is clear, the context states the answer, and the other answer could stand in its place "
         "and would say something else.",
-        "change": "As accept, but for words that you can mend: write the whole new text into its new column, and leave "
+        "change": "As accept, but for words to correct: write the whole new text into its new column, and leave "
         "the new columns of what stays as it is empty.",
-        "discard": "Not to be mended: both answers mean the same, neither is what the question asks for, the text is "
+        "discard": "Not correctable: both answers mean the same, neither is what the question asks for, the text is "
         "broken, or nobody would ask this.",
         "misinformation": "The context or an answer is plainly made up or meant to harm: vandalism, a hoax, an insult.",
         "incomplete": "Nobody can tell what is asked, or what the context says, without something that is not there: "
         "who, when, or which one.",
     }
 )
-"""The five choices and what each means, as the sheet and the guide say it."""
+"""The five choices and the meaning of each, as in the sheet and the guide."""
 
 GUIDE: Mapping[str, str] = MappingProxyType(
     {
@@ -46,7 +46,7 @@ GUIDE: Mapping[str, str] = MappingProxyType(
     }
 )
 
-KEY, ANNOTATOR, SAID = "key", "annotator", "two others said"
+KEY, ANNOTATOR, OPINIONS = "key", "annotator", "two others said"
 _SHOWN = ("context", "question", "answer", "other answer")
 _NEW = ("new question", "new answer", "new other answer", "new context")
 COLUMNS = (
@@ -64,19 +64,19 @@ COLUMNS = (
     SheetColumn(KEY, hidden=True),
     SheetColumn(ANNOTATOR, hidden=True),
 )
-COLUMNS_OF_CONFLICTS = (*COLUMNS[:5], SheetColumn(SAID, 40), *COLUMNS[5:])
+COLUMNS_OF_CONFLICTS = (*COLUMNS[:5], SheetColumn(OPINIONS, 40), *COLUMNS[5:])
 
 _KEY = re.compile(r"q-(.+)-([0-9a-f]{16})", re.DOTALL)
-_TOLD = 20
+_MOST_REPORTED = 20
 
 
 @dataclass(frozen=True)
 class ReadBack:
-    """What a sheet says: annotations, and the numbers of rows that nothing was taken from or that nothing comes of yet.
+    """The annotations of a sheet, and the numbers of rows that were not imported or do not count yet.
 
-    unfinished: rows with a note and no choice. outdated: rows whose question was built anew with other texts since, or
-    is not there any more; what they say is kept and counts where such a question is there. others: columns that no
-    sheet has, in which something is written.
+    unfinished: rows with a note and no choice. outdated: rows whose question was rebuilt with other texts since, or no
+    longer exists; their annotations are imported and count when such a question exists. others: unknown columns with
+    content.
     """
 
     annotations: tuple[Annotation, ...]
@@ -86,28 +86,28 @@ class ReadBack:
 
 
 def rows_for(
-    questions: Iterable[Question], annotator: str, found: Mapping[Shown, Judgement] | None = None
+    questions: Iterable[Question], annotator: str, others: Mapping[Shown, Judgement] | None = None
 ) -> list[dict[str, str]]:
-    """The rows of an annotator's sheet; found: what others said, shown without names to who decides a conflict."""
+    """The rows of an annotator's sheet; others: their judgements, shown without names to who decides a conflict."""
     rows = []
     for question in questions:
         question_id, digest = shown(question)
         texts = (question.original_context, question.question, question.object, question.replacement)
-        said = found[question_id, digest].independent if found is not None else ()
+        opinions = others[question_id, digest].independent if others is not None else ()
         rows.append(
             dict.fromkeys((column.name for column in COLUMNS_OF_CONFLICTS), "")
             | dict(zip(_SHOWN, texts, strict=True))
             | {"subject": question.subject, KEY: f"q-{question_id}-{digest}", ANNOTATOR: annotator}
-            | {SAID: "\n".join(map(_opinion, said))}
+            | {OPINIONS: "\n".join(map(_opinion, opinions))}
         )
     return rows
 
 
 def read_back(sheet: Sheet, questions: Iterable[Question], annotator: str, *, imported_at: str) -> ReadBack:
-    """What the annotator's sheet says, of rows with a choice.
+    """The annotations of the annotator's sheet, of rows with a choice.
 
-    UsageError where the sheet was written for somebody else, or for another study; InputError where something in it is
-    wrong, with everything that is, by row and column.
+    UsageError where the sheet was written for another annotator or another study; InputError where it has errors, with
+    all of them by row and column.
     """
     current = {question.question_id: question for question in questions}
     reader = _Reader(current, annotator, sheet.path.name, imported_at)
@@ -120,15 +120,15 @@ def read_back(sheet: Sheet, questions: Iterable[Question], annotator: str, *, im
             f"sheet for {annotator}"
         )
     if reader.problems:
-        more = f"; and {len(reader.problems) - _TOLD} more" if len(reader.problems) > _TOLD else ""
-        raise InputError(f"{sheet.path}: {'; '.join(reader.problems[:_TOLD])}{more}; nothing of it was taken")
+        more = f"; and {len(reader.problems) - _MOST_REPORTED} more" if len(reader.problems) > _MOST_REPORTED else ""
+        raise InputError(f"{sheet.path}: {'; '.join(reader.problems[:_MOST_REPORTED])}{more}; nothing was imported")
     if reader.rows_of and not current.keys() & reader.rows_of.keys():
         raise UsageError(f"{sheet.path} has no question of this study; name the study that it was exported from")
     return ReadBack(tuple(reader.annotations), tuple(reader.unfinished), tuple(reader.outdated), sheet.others)
 
 
 class _Reader:
-    """What was read of a sheet so far."""
+    """The rows of a sheet that were read so far."""
 
     def __init__(self, questions: Mapping[str, Question], annotator: str, file: str, imported_at: str) -> None:
         self.questions, self.annotator, self.file, self.imported_at = questions, annotator, file, imported_at
@@ -140,19 +140,19 @@ class _Reader:
         self.rows_of: dict[str, int] = {}
 
     def read(self, row: SheetRow) -> None:
-        """Takes what a row says, or notes what is wrong in it."""
+        """Reads a row, or reports its errors."""
         key = _KEY.fullmatch(row.cells[KEY].strip())
         if key is None:
-            self._wrong(row, KEY, "is unknown; rows of one's own cannot be added, and the hidden columns must stay")
+            self._report(row, KEY, "is unknown; rows cannot be added, and the hidden columns must stay")
             return
         question_id, digest = key[1], key[2]
         owner = " ".join(row.cells[ANNOTATOR].split())
         if plain(owner) != plain(self.annotator):
             self.owners.add(owner or "nobody")
         elif question_id in self.rows_of:
-            self._wrong(row, KEY, f"is that of row {self.rows_of[question_id]}, too; remove one of them")
+            self._report(row, KEY, f"is also that of row {self.rows_of[question_id]}; remove one of them")
         elif texts_digest(*(row.cells[name] for name in _SHOWN)) != digest:
-            self._written_over(row, question_id, digest)
+            self._report_overwritten(row, question_id, digest)
         else:
             self._judge(row, question_id, digest)
         self.rows_of.setdefault(question_id, row.number)
@@ -164,20 +164,22 @@ class _Reader:
         note = row.cells["note"].strip() or None
         if not choice:
             for name in (name for name, text in new.items() if text):
-                self._wrong(row, "choice", f"is empty, and there is a {name}; choose change, or empty that cell")
+                self._report(row, "choice", f"is empty, and {name} is filled in; choose change, or empty that cell")
             if note:
                 self.unfinished.append(row.number)
             return
         if choice not in ANNOTATION_CHOICES:
-            self._wrong(row, "choice", _no_choice(row.cells["choice"]))
+            self._report(row, "choice", _no_choice(row.cells["choice"]))
             return
         question, answer, other_answer, context = (_or_none(new[name], row.cells[name[4:]]) for name in _NEW)
         changed = [name for name in _NEW if new[name]]
         if choice != "change" and changed:
-            self._wrong(row, changed[0], f"is filled in, and the choice is {choice}; choose change, or empty that cell")
+            self._report(
+                row, changed[0], f"is filled in, and the choice is {choice}; choose change, or empty that cell"
+            )
             return
         if choice == "change" and (question, answer, other_answer, context) == (None, None, None, None):
-            self._wrong(row, "choice", "is change, and no new text differs from the old one; fill one in")
+            self._report(row, "choice", "is change, and no new text differs from the old one; fill one in")
             return
         annotation = Annotation(
             question_id=question_id,
@@ -202,21 +204,21 @@ class _Reader:
             return
         broken = change(now, *changed_texts(annotation)).flags if annotation.choice == "change" else ()
         for flag in (flag for flag in broken if flag not in now.flags):
-            self._wrong(row, "choice", f"is change, and then: {REASONS.get(flag, flag)}")
+            self._report(row, "choice", f"is change, and then: {REASONS.get(flag, flag)}")
 
-    def _written_over(self, row: SheetRow, question_id: str, digest: str) -> None:
+    def _report_overwritten(self, row: SheetRow, question_id: str, digest: str) -> None:
         now = self.questions.get(question_id)
         if now is None or shown(now)[1] != digest:
-            self._wrong(row, " or ".join(_SHOWN), "was written over; bring the old text back")
+            self._report(row, " or ".join(_SHOWN), "was overwritten; restore the old text")
             return
         texts = (now.original_context, now.question, now.object, now.replacement)
         for name, text in zip(_SHOWN, texts, strict=True):
             if plain(row.cells[name]) != plain(text):
-                said = f"was written over; bring {_short(text)} back, and write what is to be changed into new {name}"
-                self._wrong(row, name, said)
+                problem = f"was overwritten; restore {_short(text)}, and write the change into new {name}"
+                self._report(row, name, problem)
 
-    def _wrong(self, row: SheetRow, column: str, said: str) -> None:
-        self.problems.append(f"row {row.number}, column {column}: {said}")
+    def _report(self, row: SheetRow, column: str, problem: str) -> None:
+        self.problems.append(f"row {row.number}, column {column}: {problem}")
 
 
 def _or_none(new: str, old: str) -> str | None:
@@ -236,6 +238,6 @@ def _short(text: str) -> str:
 
 
 def _opinion(annotation: Annotation) -> str:
-    said: Sequence[tuple[str, str | None]] = list(zip(_NEW, changed_texts(annotation), strict=True))
-    changes = "".join(f"; {name}: {text}" for name, text in said if text is not None)
+    texts: Sequence[tuple[str, str | None]] = list(zip(_NEW, changed_texts(annotation), strict=True))
+    changes = "".join(f"; {name}: {text}" for name, text in texts if text is not None)
     return f"{annotation.choice}{changes}{f' ({annotation.note})' if annotation.note else ''}"

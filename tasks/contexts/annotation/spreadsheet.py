@@ -1,8 +1,8 @@
 """Sheets that people fill in with a spreadsheet program: .xlsx, or .csv for any other.
 
-A sheet has a row of names and rows of texts, never a formula, a number or a date: what is written is what is read, and
-what people type comes back as text. In .xlsx only the columns that are to be filled in can be written in, the choices
-are offered, keys are hidden, and a second sheet tells what is to be done. `write_sheet` writes over no file.
+A sheet has a row of names and rows of texts, never a formula, a number or a date: texts are read as they were written,
+and what people type is read as text. In .xlsx only the columns to fill in are unlocked, the choices are listed, keys
+are hidden, and a second sheet has the instructions. `write_sheet` never overwrites a file.
 """
 
 import csv
@@ -25,12 +25,12 @@ from tasks.contexts.annotation.columns import SheetColumn
 TITLE = "questions"
 FORMATS = (".xlsx", ".csv")
 LARGEST_FILE = 512 * 2**20
-"""Bytes that a workbook may have unpacked; a zip file of a few kilobytes can hold many gigabytes."""
+"""Most bytes of an unpacked workbook; a zip file of a few kilobytes can hold many gigabytes."""
 
 
 @dataclass(frozen=True)
 class SheetRow:
-    """The texts of a row by the names of the columns; number: as the program shows it, the row of names being 1."""
+    """The texts of a row by the names of the columns; number: as programs show it, the row of names is 1."""
 
     number: int
     cells: Mapping[str, str]
@@ -38,7 +38,7 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a sheet holds; others: columns that nobody asked for and in which something is written."""
+    """The content of a sheet; others: unknown columns with content."""
 
     path: Path
     rows: tuple[SheetRow, ...]
@@ -48,10 +48,10 @@ class Sheet:
 def write_sheet(
     path: Path, columns: Sequence[SheetColumn], rows: Sequence[Mapping[str, str]], guide: Mapping[str, str]
 ) -> None:
-    """Writes the rows, each with a text or "" for every column, whole or not at all; guide: headings and what they say.
+    """Writes the rows, each with a text or "" for every column, whole or not at all; guide: headings and their texts.
 
-    UsageError where the file is there already, or is neither .xlsx nor .csv; InputError where a text does not fit into
-    a cell; WorkspaceError where the file cannot be written.
+    UsageError where the file exists already, or is neither .xlsx nor .csv; InputError where a text does not fit into a
+    cell; WorkspaceError where the file cannot be written.
     """
     suffix = _format(path)
     if os.path.lexists(path):
@@ -59,35 +59,37 @@ def write_sheet(
     for row in rows:
         for name in too_long(row, columns):
             text = row[name]
-            raise InputError(f"{path}: a text of {len(text)} signs fits into no cell, in column {name}: {text[:60]!r}")
+            raise InputError(
+                f"{path}, column {name}: a text of {len(text)} characters does not fit into a cell: {text[:60]!r}"
+            )
     listed = [[row[column.name] for column in columns] for row in rows]
     if suffix == ".csv":
         content = _csv(columns, listed)
     else:
-        from tasks.contexts.annotation.workbook import workbook  # openpyxl takes its time, and few need it
+        from tasks.contexts.annotation.workbook import workbook  # openpyxl is slow to import, and few need it
 
         content = workbook(TITLE, columns, listed, guide)
     _write_new(path, content)
 
 
 def too_long(row: Mapping[str, str], columns: Sequence[SheetColumn]) -> list[str]:
-    """The columns whose text fits into no cell, be it of .xlsx or .csv."""
+    """The columns whose text does not fit into a cell of .xlsx or .csv."""
     return [column.name for column in columns if not _fits(row[column.name])]
 
 
 def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
-    """The rows that have something in them; columns may have been moved, and cells that are not there are "".
+    """The rows with content; columns may have been moved, and missing cells are "".
 
-    InputError names the file, and the row and column, of what is no such sheet: another format or encoding, a column
-    that is missing or there twice, a formula, a date.
+    InputError names the file, row and column of what is not valid: another format or encoding, a column that is missing
+    or occurs twice, a formula, a date.
     """
-    wanted = {column.name for column in columns}
-    read = iter(_rows_of_csv(path, wanted) if _format(path) == ".csv" else _rows_of_xlsx(path, wanted))
+    names = {column.name for column in columns}
+    read = iter(_rows_of_csv(path, names) if _format(path) == ".csv" else _rows_of_xlsx(path, names))
     header = [str(name).strip().casefold() if name is not None else "" for name in next(read, [])]
     places: dict[str, int] = {}
     for column in columns:
         if header.count(column.name) > 1:
-            raise InputError(f"{path}: the column {column.name!r} is there twice")
+            raise InputError(f"{path}: the column {column.name!r} occurs twice")
         if column.name in header:
             places[column.name] = header.index(column.name)
     missing = [column.name for column in columns if column.name not in places]
@@ -125,7 +127,7 @@ def _csv(columns: Sequence[SheetColumn], rows: Sequence[Sequence[str]]) -> bytes
     return written.getvalue().encode("utf-8-sig")  # without the sign of UTF-8, Excel reads another encoding
 
 
-def _rows_of_csv(path: Path, wanted: set[str]) -> list[list[str]]:
+def _rows_of_csv(path: Path, names: set[str]) -> list[list[str]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -134,14 +136,14 @@ def _rows_of_csv(path: Path, wanted: set[str]) -> list[list[str]]:
         raise InputError(f"{path} is not in UTF-8; save it as `CSV UTF-8`, or as .xlsx") from None
     try:
         by_separator = {sign: next(csv.reader([text.partition("\n")[0]], delimiter=sign), []) for sign in ",;\t"}
-        separator = max(by_separator, key=lambda sign: len(wanted.intersection(by_separator[sign])))
+        separator = max(by_separator, key=lambda sign: len(names.intersection(by_separator[sign])))
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         return [[unguarded(cell) for cell in row] for row in rows]
     except csv.Error as error:
-        raise InputError(f"{path} is not CSV: {error}; save it anew as `CSV UTF-8`, or as .xlsx") from None
+        raise InputError(f"{path} is not CSV: {error}; save it again as `CSV UTF-8`, or as .xlsx") from None
 
 
-def _rows_of_xlsx(path: Path, wanted: set[str]) -> list[list[Any]]:
+def _rows_of_xlsx(path: Path, names: set[str]) -> list[list[Any]]:
     from tasks.contexts.annotation.workbook import rows_of
 
     try:
@@ -150,18 +152,18 @@ def _rows_of_xlsx(path: Path, wanted: set[str]) -> list[list[Any]]:
             with zipfile.ZipFile(file) as packed:
                 if sum(part.file_size for part in packed.infolist()) > LARGEST_FILE:
                     raise InputError(f"{path} is too large to be a sheet of questions")
-            return rows_of(file, TITLE, wanted)
+            return rows_of(file, TITLE, names)
     except InputError:
         raise
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except Exception as error:  # a damaged workbook makes openpyxl raise nearly anything
-        said = f"{type(error).__name__}: {error}"
-        raise InputError(f"{path} is not a workbook that can be read ({said}); save it anew as .xlsx") from None
+        problem = f"{type(error).__name__}: {error}"
+        raise InputError(f"{path} is not a workbook that can be read ({problem}); save it again as .xlsx") from None
 
 
 def _text(value: Any, where: str) -> str:
-    """What people typed, where a program took it for a number, as well; what has lost its words is refused."""
+    """The text that people typed, also where a program read it as a number; a date or a formula is refused."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -175,7 +177,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _write_new(path: Path, content: bytes) -> None:
-    """Writes a file that is not there yet, whole or not at all; one that appears meanwhile stays."""
+    """Writes a new file, whole or not at all; a file that appears meanwhile stays."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -197,7 +199,7 @@ def _name_new(temporary: Path, path: Path, content: bytes) -> None:
             os.link(temporary, path)
         except FileExistsError:
             raise
-        except OSError:  # some disks know no second name of a file
+        except OSError:  # some file systems have no hard links
             with path.open("xb") as file:
                 file.write(content)
     except FileExistsError:
@@ -205,4 +207,4 @@ def _name_new(temporary: Path, path: Path, content: bytes) -> None:
 
 
 def _there_already(path: Path) -> UsageError:
-    return UsageError(f"{path} is there already and may hold somebody's work; name another file, or move it away")
+    return UsageError(f"{path} exists already and may hold somebody's work; name another file, or move it away")

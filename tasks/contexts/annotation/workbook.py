@@ -21,13 +21,13 @@ _READ, _WRITTEN = PatternFill("solid", fgColor="DDDDDD"), PatternFill("solid", f
 
 
 class NoText:
-    """What stands in a cell in place of a text: a formula, or the error that one ended in."""
+    """A cell's value that is not a text: a formula, or a formula's error."""
 
 
 def workbook(
     title: str, columns: Sequence[SheetColumn], rows: Sequence[Sequence[str]], guide: Mapping[str, str]
 ) -> bytes:
-    """The file's content: a sheet of the rows, and one of the guide's headings with what they say."""
+    """The file's content: a sheet of the rows, and a sheet of the guide's headings and texts."""
     book = Workbook()
     sheet = book.active
     sheet.title = title
@@ -52,12 +52,12 @@ def workbook(
     return written.getvalue()
 
 
-def rows_of(file: IO[bytes], title: str, wanted: set[str]) -> list[list[Any]]:
-    """The values of the sheet of that title, else of the one with most of the wanted names; NoText for a formula."""
+def rows_of(file: IO[bytes], title: str, names: set[str]) -> list[list[Any]]:
+    """The values of the sheet of that title, else of the sheet with most of the names; NoText for a formula."""
     book = load_workbook(file, read_only=True, keep_links=False)
     try:
         by_title = {sheet.title: sheet for sheet in book.worksheets}
-        sheet = by_title.get(title) or max(book.worksheets, key=lambda one: len(wanted & _names(one)))
+        sheet = by_title.get(title) or max(book.worksheets, key=lambda candidate: len(names & _names(candidate)))
         sheet.reset_dimensions()
         return [[_value(cell) for cell in row] for row in sheet.iter_rows()]
     finally:
@@ -68,7 +68,7 @@ def _write(cell: Any, text: str, protection: Protection) -> None:
     if text:
         cell.value = coded(text)
         cell.data_type = "s"  # openpyxl takes what begins with = for a formula, and #N/A for an error
-        cell.quotePrefix = looks_like_formula(text)  # what keeps it a text where somebody types it anew
+        cell.quotePrefix = looks_like_formula(text)  # keeps it a text where somebody edits it
     cell.number_format = _TEXT
     cell.alignment = _TOP
     cell.protection = protection
@@ -88,7 +88,7 @@ def _protect(sheet: Any) -> None:
     """No password: it keeps hands from slipping, and the rows from being sorted apart from their keys."""
     sheet.protection.sheet = True
     for allowed in ("formatColumns", "formatRows", "formatCells", "autoFilter"):
-        setattr(sheet.protection, allowed, False)  # the attribute says what is protected
+        setattr(sheet.protection, allowed, False)  # the attribute names what is protected
 
 
 def _print_across(sheet: Any) -> None:
@@ -100,9 +100,9 @@ def _print_across(sheet: Any) -> None:
 
 def _add_guide(sheet: Any, guide: Mapping[str, str]) -> None:
     sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 20, 100
-    for number, (heading, said) in enumerate(guide.items(), start=1):
+    for number, (heading, text) in enumerate(guide.items(), start=1):
         _write(sheet.cell(number, 1), heading, _LOCKED)
-        _write(sheet.cell(number, 2), said, _LOCKED)
+        _write(sheet.cell(number, 2), text, _LOCKED)
         sheet.cell(number, 1).font = _BOLD
 
 

@@ -1,10 +1,10 @@
 """Disputed facts of a page: spans of text that editors put back and forth [Marjanovic et al. 2024].
 
     revisions -> reverted pairs of registered editors -> the one span that both edits replace, in running text
-    -> one dispute for each two spans and place -> not those that say nearly the same, nor those without a sentence
+    -> one dispute for each two spans and place -> without those of nearly the same meaning or without a sentence
 
-Of two spans, the object is the one that was put back last; the context is its sentence in the text that was put back.
-What it is not: the truth. Which of the two is right, nobody looks up; people who revert are not always right either.
+Of two spans, the object is the one that was restored last; the context is its sentence in the restored text.
+What it is not: the truth. Which of the two is right is not checked; editors who revert are not always right either.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,11 +32,11 @@ Texts = frozenset[str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The disputes of a page, by the first edit of each, and what became none.
+class PageDisputes:
+    """The disputes of a page, by the first edit of each, and the rejected candidates.
 
-    rejected: one for each reason, and for each two spans where they are known; `revisions` has the two edits of every
-    reverted pair, so half its length is their number.
+    rejected: a row for each reason, and for each two spans where they are known; `revisions` has the two edits of every
+    reverted pair, so half its length is the number of pairs.
     """
 
     disputes: list[Dispute]
@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Reversion:
-    """A reverted pair, and the spans that it put back and undid."""
+    """A reverted pair, and the spans that it restored and removed."""
 
     pair: RevertedPair
     restored: Span
@@ -55,7 +55,7 @@ class _Reversion:
 
 @dataclass(frozen=True, slots=True)
 class _Rejected:
-    """Why reverted pairs are no dispute; spans: what was put back and what was undone, where that is known."""
+    """Why reverted pairs are not a dispute; spans: the restored and the removed one, where they are known."""
 
     reason: str
     pairs: Sequence[RevertedPair]
@@ -65,7 +65,7 @@ class _Rejected:
 
 @dataclass(slots=True)
 class _Page:
-    """What is found of a page while it is read."""
+    """A page's history and the pairs that were rejected so far."""
 
     history: History
     rejected: dict[str, list[RevertedPair]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ def disputes_of_page(
     months: tuple[str, str] | None = None,
     similarity: float = SIMILARITY,
     span_words: int = SPAN_WORDS,
-) -> Found:
+) -> PageDisputes:
     """The disputes of a page, or of the page that it redirects to.
 
     Args:
@@ -96,22 +96,22 @@ def disputes_of_page(
         span_words: The most words of a span.
 
     Raises:
-        ServiceError: A service fails.
+        ServiceError: A service failed.
     """
     history = wikipedia.history(title)
     if history is None:
-        return Found([], [_no_page(title)])
+        return PageDisputes([], [_no_page(title)])
     page = _Page(history)
     pairs = _counted(page, span_words)
     reversions = _reversions(page, pairs, _replacements(wikipedia.wiki, pairs, span_words))
-    kept, rejected = _judged(_by_dispute(reversions), embed, similarity)
+    accepted, rejected = _judged(_by_dispute(reversions), embed, similarity)
     rejected = [*(_Rejected(reason, pairs) for reason, pairs in page.rejected.items()), *rejected]
     popularity = None
-    if kept and pageviews and months:
+    if accepted and pageviews and months:
         popularity = pageviews.monthly_mean(history.title, first=months[0], last=months[1]).mean
-    return Found(
-        [_dispute(history, dispute, sentence, alike, popularity) for dispute, sentence, alike in kept],
-        [_row_of(history, one) for one in rejected],
+    return PageDisputes(
+        [_dispute(history, dispute, sentence, alike, popularity) for dispute, sentence, alike in accepted],
+        [_row_of(history, rejection) for rejection in rejected],
     )
 
 
@@ -132,22 +132,24 @@ def _counted(page: _Page, span_words: int) -> list[RevertedPair]:
 def _replacements(
     wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int
 ) -> dict[Texts, Replacement | NoReplacement]:
-    """What two texts differ in, for every two that were put in each other's place; `first` is that of the lower SHA-1.
+    """The difference of the two texts of every pair; `first` is in the text of the lower SHA-1.
 
-    Texts are asked for a few at a time, in the order of the pairs, and kept no longer than they are needed.
+    Texts are requested a few at a time, in the order of the pairs, and not stored.
     """
-    found: dict[Texts, Replacement | NoReplacement] = {}
+    replacements: dict[Texts, Replacement | NoReplacement] = {}
     for some in _a_few(list({pair.texts: pair for pair in reversed(pairs)}.values())[::-1]):
-        said = wiki.contents([number for pair in some for number in (pair.before.revision_id, pair.edited.revision_id)])
+        contents = wiki.contents(
+            [number for pair in some for number in (pair.before.revision_id, pair.edited.revision_id)]
+        )
         for pair in some:
-            by_digest = sorted((pair.before, pair.edited), key=lambda one: one.sha1 or "")
-            texts = [said.get(one.revision_id) for one in by_digest]
+            by_digest = sorted((pair.before, pair.edited), key=lambda revision: revision.sha1 or "")
+            texts = [contents.get(revision.revision_id) for revision in by_digest]
             first, second = texts
             if first is None or second is None:
-                found[pair.texts] = NoReplacement(reasons.HIDDEN_CONTENT)
+                replacements[pair.texts] = NoReplacement(reasons.HIDDEN_CONTENT)
             else:
-                found[pair.texts] = replacement(first, second, most_words=span_words)
-    return found
+                replacements[pair.texts] = replacement(first, second, most_words=span_words)
+    return replacements
 
 
 def _a_few(pairs: Sequence[RevertedPair]) -> Iterator[Sequence[RevertedPair]]:
@@ -156,10 +158,10 @@ def _a_few(pairs: Sequence[RevertedPair]) -> Iterator[Sequence[RevertedPair]]:
 
 
 def _reversions(
-    page: _Page, pairs: Sequence[RevertedPair], found: Mapping[Texts, Replacement | NoReplacement]
+    page: _Page, pairs: Sequence[RevertedPair], replacements: Mapping[Texts, Replacement | NoReplacement]
 ) -> Iterator[_Reversion]:
     for pair in pairs:
-        differ = found[pair.texts]
+        differ = replacements[pair.texts]
         if isinstance(differ, NoReplacement):
             page.reject(differ.reason, pair)
         elif (pair.restored.sha1 or "") < (pair.edited.sha1 or ""):
@@ -169,7 +171,7 @@ def _reversions(
 
 
 def _by_dispute(reversions: Iterator[_Reversion]) -> list[list[_Reversion]]:
-    """The reversions of each two spans in one place, oldest first; a place is followed as its words change."""
+    """The reversions of each two spans in one place, oldest first; a place is tracked while its words change."""
     disputes: dict[frozenset[str], list[list[_Reversion]]] = {}
     for reversion in reversions:
         spans = frozenset({folded(reversion.restored.text), folded(reversion.undone.text)})
@@ -186,9 +188,9 @@ def _by_dispute(reversions: Iterator[_Reversion]) -> list[list[_Reversion]]:
 def _judged(
     disputes: Sequence[list[_Reversion]], embed: Embed, similarity: float
 ) -> tuple[list[tuple[list[_Reversion], Sentence, float]], list[_Rejected]]:
-    """The disputes that are kept, with their sentence and the similarity of their spans; and the others."""
-    kept, rejected = [], []
-    spans = [(one[-1].restored.text, one[-1].undone.text) for one in disputes]
+    """The accepted disputes, with their sentence and the similarity of their spans; and the rejected ones."""
+    accepted, rejected = [], []
+    spans = [(dispute[-1].restored.text, dispute[-1].undone.text) for dispute in disputes]
     vectors = embed([text for both in spans for text in both]) if spans else np.zeros((0, 1))
     for number, (dispute, both) in enumerate(zip(disputes, spans, strict=True)):
         same = folded(both[0]) == folded(both[1])
@@ -200,8 +202,8 @@ def _judged(
         elif sentence is None:
             rejected.append(_Rejected(reasons.NO_SENTENCE, pairs, dispute[-1].restored.paragraph[:300], both))
         else:
-            kept.append((dispute, sentence, alike))
-    return kept, rejected
+            accepted.append((dispute, sentence, alike))
+    return accepted, rejected
 
 
 def _dispute(
@@ -227,19 +229,19 @@ def _dispute(
     )
 
 
-def _row_of(history: History, one: _Rejected) -> Rejected:
+def _row_of(history: History, rejection: _Rejected) -> Rejected:
     return Rejected(
         partition="disputable",
         relation=RELATION,
         part=history.title,
         subject=history.title,
-        reason=one.reason,
+        reason=rejection.reason,
         source=SOURCE,
         licence=LICENCE,
-        detail=one.detail,
-        object=one.spans[0] if one.spans else None,
-        replacement=one.spans[1] if one.spans else None,
-        revisions=tuple(edit for pair in one.pairs for edit in pair.edits),
+        detail=rejection.detail,
+        object=rejection.spans[0] if rejection.spans else None,
+        replacement=rejection.spans[1] if rejection.spans else None,
+        revisions=tuple(edit for pair in rejection.pairs for edit in pair.edits),
         retrieved_at=history.retrieved_at.isoformat(timespec="seconds"),
     )
 

@@ -1,7 +1,7 @@
-"""What a wikitext opens and does not close: the parser goes back there and reads the rest of the text once more.
+"""Markup that a wikitext opens and does not close: the parser backtracks there and reads the rest of the text again.
 
-Counted are comments, tags, templates, tables, headings, links, and bold or slanted letters. What the end of another
-kind cuts off counts as not closed, as does a tag that is not finished in a plain way: rather too much than too little.
+Counted are comments, tags, templates, tables, headings, links, and bold or italic text. Markup that is cut off by the
+end of another kind counts as not closed, as does an unfinished tag: the count is an upper bound.
 """
 
 import re
@@ -31,7 +31,7 @@ class OpenMarkup:
 
     Attributes:
         places: Where it begins, in no order.
-        depth: The most that is open at once, of what must be closed.
+        depth: Most markup that is open at once, of the kinds that must be closed.
     """
 
     places: tuple[int, ...]
@@ -39,17 +39,17 @@ class OpenMarkup:
 
 
 def open_markup(wikitext: str) -> OpenMarkup:
-    """What is left open in a text, in a time that grows with its length alone."""
+    """The unclosed markup of a text, in time linear in its length."""
     reading = _Reading()
     for mark in _MARK.finditer(wikitext):
         reading.meet(mark)
-    left = (one.place for one in reading.open if one.levels)
-    return OpenMarkup((*reading.given_up, *left), reading.depth)
+    left = (opened.place for opened in reading.open if opened.levels)
+    return OpenMarkup((*reading.unclosed, *left), reading.depth)
 
 
 @dataclass(slots=True)
 class _Open:
-    """levels: how deep it nests, 0 for a tag that need not be closed; braces: those that are not closed yet."""
+    """levels: its nesting depth, 0 for a tag that need not be closed; braces: those that are not closed yet."""
 
     kind: str
     place: int
@@ -59,16 +59,16 @@ class _Open:
 
 @dataclass(slots=True)
 class _Reading:
-    """What is open, the innermost last, and where that began which can no longer be closed."""
+    """The open markup, the innermost last, and the places of markup that can no longer be closed."""
 
     open: list[_Open] = field(default_factory=list)
-    given_up: list[int] = field(default_factory=list)
+    unclosed: list[int] = field(default_factory=list)
     nested: int = 0
     depth: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
     def meet(self, mark: re.Match[str]) -> None:
-        place, said = mark.start(), mark[0]
+        place, mark_text = mark.start(), mark[0]
         match mark.lastgroup if mark["tag"] is None else "tag":
             case "tag":
                 self._tag(mark)
@@ -83,26 +83,26 @@ class _Reading:
             case "tabled":
                 self._close(_TABLE)
             case "braces":
-                self._begin(_BRACES, place, levels=len(said) // 2, braces=len(said))
+                self._begin(_BRACES, place, levels=len(mark_text) // 2, braces=len(mark_text))
             case "unbraced":
-                self._close_braces(len(said))
+                self._close_braces(len(mark_text))
             case "link":
-                self._begin(said, place)
+                self._begin(mark_text, place)
             case "linked":
-                self._close_links(len(said))
+                self._close_links(len(mark_text))
             case "heading":
                 self._begin(_HEADING, place)
             case "headed":
                 self._close(_HEADING)
             case "quotes":
-                self._quotes(place, len(said))
+                self._quotes(place, len(mark_text))
             case _:
                 self._end_line()
 
     def _tag(self, mark: re.Match[str]) -> None:
         name = mark["tag"].casefold()
         if mark["rest"] is None:
-            self.given_up.append(mark.start())
+            self.unclosed.append(mark.start())
         elif not mark["alone"] and not is_single_only(name):
             self._begin("<" + name, mark.start(), levels=0 if is_single(name) else 1)
 
@@ -117,7 +117,7 @@ class _Reading:
 
     def _quotes(self, place: int, count: int) -> None:
         kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])
-        for kind in sorted(kinds, key=lambda one: not self.open or self.open[-1].kind != one):
+        for kind in sorted(kinds, key=lambda kind_of_quotes: not self.open or self.open[-1].kind != kind_of_quotes):
             if self.counts[kind]:
                 self._close(kind)
             else:
@@ -136,14 +136,14 @@ class _Reading:
         return ended
 
     def _give_up(self) -> None:
-        self.given_up.append(self._end().place)
+        self.unclosed.append(self._end().place)
 
     def _close(self, kind: str) -> None:
         if self._reach(kind):
             self._end()
 
     def _reach(self, *kinds: str) -> bool:
-        """Whether one of these is open; what was opened within the innermost of them is given up."""
+        """Whether one of these is open; markup that was opened within the innermost of them counts as unclosed."""
         if not any(self.counts[kind] for kind in kinds):
             return False
         while self.open[-1].kind not in kinds:

@@ -1,9 +1,9 @@
 """Questions about disputes, written by a language model from the sentence and the answer [Marjanovic et al. 2024].
 
-Several tries are drawn for each dispute, temperature 0.6 and top-p 0.9; the first that is a question about the page or
-its sentence, and names neither of the two answers, is kept. A question depends on seed, model and dispute alone,
-whatever is asked beside it.
-What it is not: a check of what the question asks. Small models ask for something else often; annotators see to that.
+Several answers are sampled for each dispute, with temperature 0.6 and top-p 0.9; the first that is a question about the
+page or its sentence, and names neither of the two answers, is used. A question depends only on seed, model and dispute,
+whatever else is in the batch.
+What it is not: a check of the question's meaning. Small models often ask for something else; annotators judge that.
 """
 
 import re
@@ -23,7 +23,7 @@ TEMPERATURE = 0.6
 TOP_P = 0.9
 TRIES = 5
 MOST_TOKENS = 64
-AT_ONCE = 32  # every answer comes with a distribution over the vocabulary, which would fill memory for a whole dataset
+AT_ONCE = 32  # every answer has a distribution over the vocabulary, which would fill memory for a whole dataset
 FEWEST_WORDS, MOST_WORDS = 4, 40
 LETTERS_OF_A_TELLING_WORD = 4
 LITTLE_WORDS = frozenset({"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"})
@@ -37,32 +37,43 @@ _MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The questions of disputes, in their order, and the disputes without one."""
+    """The questions of disputes, in their order, and the rejected disputes."""
 
     questions: list[Question]
     rejected: list[Rejected]
 
 
 def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> Written:
-    """A question for each dispute that the model can write one for; of equal disputes, for the first.
+    """The questions that the model writes about disputes; of equal disputes, about the first.
 
-    A dispute whose prompt and answer do not fit the model's window is rejected. Raises ModelError for a chat template
-    that fails, ScoreError where the model gives a NaN or memory runs out.
+    A dispute whose prompt and answer do not fit the model's context window is rejected.
+
+    Args:
+        model: The writer.
+        disputes: The disputes.
+        seed: Draws the answers.
+
+    Returns:
+        The questions in the order of the disputes, and the rejected disputes.
+
+    Raises:
+        ModelError: The chat template fails.
+        ScoreError: The model gives a NaN, or memory runs out.
     """
     different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     written = Written([], [])
-    asked = []
+    prompts = []
     for dispute in different:
         prompt = _prompt(model, dispute)
         if model.context_window is not None and len(prompt) + MOST_TOKENS > model.context_window:
-            why = f"{len(prompt)} tokens, and {MOST_TOKENS} to come; {model.name} reads {model.context_window}"
+            why = f"{len(prompt)} tokens and {MOST_TOKENS} of the answer; {model.name} reads {model.context_window}"
             written.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, why))
         else:
-            asked.append((dispute, prompt))
-    for start in range(0, len(asked), AT_ONCE):
-        some = asked[start : start + AT_ONCE]
-        for (dispute, _), said in zip(some, _answered(model, some, seed), strict=True):
-            tries = [text for text in _questions(said) if _is_about(text, dispute)]
+            prompts.append((dispute, prompt))
+    for start in range(0, len(prompts), AT_ONCE):
+        some = prompts[start : start + AT_ONCE]
+        for (dispute, _), answers in zip(some, _answered(model, some, seed), strict=True):
+            tries = [text for text in _questions(answers) if _is_about(text, dispute)]
             text = next((text for text in tries if not _names_an_answer(text, dispute)), None)
             if text is not None:
                 written.questions.append(_question(dispute, text))
@@ -74,9 +85,9 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
 
 
 def dispute_id(dispute: Dispute) -> str:
-    """The id of the question about a dispute, the same whoever writes it."""
-    said = (dispute.object, dispute.replacement, dispute.context, str(dispute.place))
-    return identity("disputable", dispute.page, *said)
+    """The id of the question about a dispute, whichever model writes it."""
+    texts = (dispute.object, dispute.replacement, dispute.context, str(dispute.place))
+    return identity("disputable", dispute.page, *texts)
 
 
 def question_in(answer: str) -> str | None:
@@ -89,37 +100,39 @@ def question_in(answer: str) -> str | None:
     return None
 
 
-def _answered(model: LanguageModel, asked: Sequence[tuple[Dispute, Sequence[int]]], seed: int) -> list[SampledAnswers]:
+def _answered(
+    model: LanguageModel, prompts: Sequence[tuple[Dispute, Sequence[int]]], seed: int
+) -> list[SampledAnswers]:
     return sample_answers(
         model,
-        [prompt for _, prompt in asked],
-        [("question of a dispute", dispute_id(dispute)) for dispute, _ in asked],
+        [prompt for _, prompt in prompts],
+        [("question of a dispute", dispute_id(dispute)) for dispute, _ in prompts],
         samples=TRIES, max_new_tokens=MOST_TOKENS, temperature=TEMPERATURE, top_p=TOP_P, seed=seed,
     )  # fmt: skip
 
 
 def _prompt(model: LanguageModel, dispute: Dispute) -> Sequence[int]:
-    """The prompt's tokens; a chat model's answer has begun, so that small models do not talk about the task."""
+    """The prompt's tokens; they begin a chat model's answer, so that small models do not talk about the task."""
     texts = {"page": dispute.page, "sentence": dispute.context, "answer": dispute.object}
     is_chat, forms = prompt_form(model) == "chat", dispute_prompt()
-    said = turn_prompt(model, _SLOT.sub(lambda slot: texts[slot[1]], forms.chat if is_chat else forms.plain))
-    return [*said, *model.tokenizer(BEGUN, add_special_tokens=False)["input_ids"]] if is_chat else said
+    tokens = turn_prompt(model, _SLOT.sub(lambda slot: texts[slot[1]], forms.chat if is_chat else forms.plain))
+    return [*tokens, *model.tokenizer(BEGUN, add_special_tokens=False)["input_ids"]] if is_chat else tokens
 
 
-def _questions(said: SampledAnswers) -> Iterator[str]:
-    for answer in said.samples:
+def _questions(answers: SampledAnswers) -> Iterator[str]:
+    for answer in answers.samples:
         text = question_in(answer.text)
         if text is not None:
             yield text
 
 
 def _is_about(question: str, dispute: Dispute) -> bool:
-    """Whether it has a word of the page's title or of the sentence; small models ask about the task itself."""
-    asked, title, sentence = (
+    """Whether it has a word of the page's title or of the sentence: small models ask about the task itself."""
+    question_words, title, sentence = (
         set(re.findall(r"\w+", text.casefold())) for text in (question, dispute.page, dispute.context)
     )
     telling = {word for word in sentence if len(word) >= LETTERS_OF_A_TELLING_WORD} | (title - LITTLE_WORDS)
-    return bool(asked & telling)
+    return bool(question_words & telling)
 
 
 def _names_an_answer(question: str, dispute: Dispute) -> bool:

@@ -1,8 +1,8 @@
-"""Edits that the next edit undid: revisions T0, T1, … of a page, told apart by the SHA-1 of what they say.
+"""Edits that the next edit reverted: revisions T0, T1, … of a page, compared by the SHA-1 of their content.
 
 An edit and the edit after it are a reverted pair when the text before the first equals the text after the second, and
-not the text between them. A war of edits A B A B A is three pairs: each edit but the first undoes the one before it.
-A revision that says what the one before it says (the page was moved or protected) is no edit and parts no pair.
+not the text between them. An edit war A B A B A is three pairs: each edit but the first reverts the one before it.
+A revision with the content of the one before it (the page was moved or protected) is not an edit and splits no pair.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from data.sources.wikimedia.mediawiki import Revision
 
 @dataclass(frozen=True, slots=True)
 class RevertedPair:
-    """The revisions before an edit, after it, and after the edit that undid it."""
+    """The revisions before an edit, after it, and after the edit that reverted it."""
 
     before: Revision
     edited: Revision
@@ -28,14 +28,14 @@ class RevertedPair:
 
     @property
     def texts(self) -> frozenset[str | None]:
-        """What tells its two texts apart from others: their SHA-1."""
+        """The SHA-1 of its two texts."""
         return frozenset({self.edited.sha1, self.restored.sha1})
 
 
 def reverted_pairs(revisions: Sequence[Revision]) -> list[RevertedPair]:
     """The reverted pairs of a page, oldest first, from its revisions, oldest first.
 
-    A pair whose edit nobody may read is among them; where the text before or after is hidden, no pair can be seen.
+    A pair whose edited text is hidden is among them; where the text before or after is hidden, no pair is detected.
     """
     edits = [*revisions[:1]]
     edits += [later for earlier, later in pairwise(revisions) if later.sha1 is None or later.sha1 != earlier.sha1]
@@ -47,8 +47,10 @@ def reverted_pairs(revisions: Sequence[Revision]) -> list[RevertedPair]:
 
 
 def why_not_counted(pair: RevertedPair) -> str | None:
-    """Why a pair is no sign of a dispute between editors who sign with their accounts; None where it is one."""
-    if pair.edited.sha1 is None or any(one.content_hidden for one in (pair.before, pair.edited, pair.restored)):
+    """The reason why a pair is not evidence of a dispute between registered editors; None where it is."""
+    if pair.edited.sha1 is None or any(
+        revision.content_hidden for revision in (pair.before, pair.edited, pair.restored)
+    ):
         return reasons.HIDDEN_CONTENT
     for edit in (pair.edited, pair.restored):
         if edit.user is None:

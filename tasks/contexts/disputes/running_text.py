@@ -1,9 +1,9 @@
 """The running text of a wiki's page: its paragraphs and lists as a reader sees them, and their sentences.
 
 Left out: templates, references, comments, tables, headings, galleries, formulas, pictures with their captions, links to
-categories and to other wikis, whatever a tag holds that is not known to hold text. Of a link, what it shows.
-What it is not: the page as the wiki renders it. No template is expanded: where one would have shown something, or a
-formula stood, there is a gap, and what has one is no sentence.
+categories and to other wikis, the content of tags that are not known to hold text. A link is the text that it shows.
+What it is not: the page as the wiki renders it. No template is expanded: a template or a formula leaves a gap, and
+text with a gap is not a sentence.
 """
 
 import re
@@ -18,7 +18,7 @@ from mwparserfromhell.wikicode import Wikicode
 from tasks.contexts.disputes.open_markup import open_markup
 from tasks.contexts.sentence_ends import sentences_of
 
-GAP = "\ufffc"  # Unicode's own sign for what is not there as text
+GAP = "\ufffc"  # Unicode's object replacement character
 
 _READ = frozenset(
     {"b", "i", "u", "em", "strong", "small", "big", "sub", "sup", "span", "div", "p", "q", "cite", "abbr", "bdi", "bdo"}
@@ -33,7 +33,7 @@ _FOOTNOTES = frozenset(
     | {"unreliable source?", "verify source", "primary source inline", "clarify", "dubious", "disputed inline", "vague"}
     | {"who", "when", "where", "which", "why", "by whom", "according to whom", "pov statement", "anchor", "nbsp"}
 )
-"""Templates that leave no words in their sentence: notes at the foot of the page, and remarks of editors."""
+"""Templates without words in their sentence: footnotes, and remarks of editors."""
 _OF_A_TABLE = re.compile(r"\s*(?:[|!]|\{\|)")
 _MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|</?[a-z]|<!--|-->", re.IGNORECASE)
 _MAGIC = re.compile(r"__[A-Z]+__")
@@ -50,8 +50,8 @@ _WORD = re.compile(
     r"(?:['’.\-‐‑]\w+|(?<=\d),(?=\d)\w+)*"
 )
 
-# What an entity stands for is text, whatever it looks like: until the markup that is left has been looked for, it is
-# written in letters of the private use area.
+# The character of an entity is text, whatever it looks like: until the remaining markup has been searched, it is
+# written in characters of the private use area.
 _HIDDEN = {ord(sign): chr(0xE000 + ord(sign)) for sign in "<>[]{}|!"}
 _SHOWN = {ord(hidden): chr(sign) for sign, hidden in _HIDDEN.items()}
 
@@ -59,15 +59,14 @@ FEWEST_WORDS = 5
 MOST_WORDS = 100
 MOST_LETTERS = 2_000
 DEEPEST = 100
-MOST_COMMENTS = 20  # in a heading, where each is looked at as often as there are signs of one
+MOST_COMMENTS = 20  # in a heading, where the parser's time grows with the square of their number
 MOST_READ_AGAIN = 5_000_000  # letters; some seconds' work
 
 
 def running_text(wikitext: str) -> list[str]:
     """The lines of the running text, with single spaces and `GAP` for what is not text.
 
-    Lines in which broken markup is left are left out. There are none of a text so broken that the parser fails,
-    or would read it again and again for what is open.
+    Lines with broken markup are left out. [] for a text on which the parser fails or would take too long.
     """
     if _REDIRECT.match(wikitext) or not _is_readable(wikitext):
         return []
@@ -81,13 +80,13 @@ def running_text(wikitext: str) -> list[str]:
 
 
 def words_of(text: str) -> list[re.Match[str]]:
-    """The words with their places; a hyphen, an apostrophe or a point between letters does not part a word."""
+    """The words with their places; a hyphen, an apostrophe or a point between letters does not split a word."""
     return list(_WORD.finditer(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, and where in it the span begins that it was looked up for."""
+    """A sentence, and the place of the requested span in it."""
 
     text: str
     place: int
@@ -96,15 +95,15 @@ class Sentence:
 def sentence_at(paragraph: str, start: int, end: int) -> Sentence | None:
     """The sentence that holds a span of a paragraph; None where the span is not within one.
 
-    A sentence has 5 to 100 words, no gap, and its mark at the end: entries of lists, captions and fragments are none.
+    A sentence has 5 to 100 words, no gap, and a mark at its end: entries of lists, captions and fragments do not count.
     """
     begin = 0
     for sentence in sentences_of(paragraph):
         if begin <= start and end <= begin + len(sentence):
             text = sentence.lstrip()
             place = start - begin - (len(sentence) - len(text))
-            found = Sentence(text.rstrip(f"{GAP} "), place)
-            return found if _is_whole(found.text) else None
+            result = Sentence(text.rstrip(f"{GAP} "), place)
+            return result if _is_whole(result.text) else None
         begin += len(sentence)
     return None
 
@@ -116,12 +115,12 @@ def _is_whole(sentence: str) -> bool:
 
 
 def _is_readable(wikitext: str) -> bool:
-    """Whether a parser's time does not grow with the square of what is opened here and not closed."""
+    """Whether the parser's time stays small: it grows with the square of the unclosed markup."""
     headings = (line for line in wikitext.split("\n") if line.startswith("="))
     if any(heading.count("<!--") > MOST_COMMENTS for heading in headings):
         return False
-    found = open_markup(wikitext)
-    return found.depth <= DEEPEST and sum(len(wikitext) - place for place in found.places) <= MOST_READ_AGAIN
+    markup = open_markup(wikitext)
+    return markup.depth <= DEEPEST and sum(len(wikitext) - place for place in markup.places) <= MOST_READ_AGAIN
 
 
 def _shown(nodes: Iterable[Node]) -> Iterator[str]:
@@ -169,11 +168,11 @@ def _within(code: Wikicode | None) -> Iterator[str]:
 
 def _character(entity: HTMLEntity) -> str:
     try:
-        said = str(entity.normalize())
+        character = str(entity.normalize())
     except (ValueError, OverflowError):
         return " "
-    seen = all(letter.isprintable() and letter != "\ufffd" for letter in said)
-    return said.translate(_HIDDEN) if seen else " "
+    seen = all(letter.isprintable() and letter != "\ufffd" for letter in character)
+    return character.translate(_HIDDEN) if seen else " "
 
 
 def _tidied(line: str) -> str:

@@ -1,4 +1,4 @@
-"""The span of words that one text of a page has in place of another's, where nothing else differs.
+"""The span of words in which two texts of a page differ, where nothing else differs.
 
 The span reaches from the first word that differs to the last one. The texts differ in one line of wikitext and, as a
 reader sees them, in that span alone: `[[Derry]]` and `[[Derry|Londonderry]]` differ in a word, `[[Derry]]` and
@@ -18,7 +18,7 @@ from tasks.contexts.listed_names import folded
 MOST_BYTES_A_WORD = 200
 _NEIGHBOURS = 5
 _ALIKE = 0.5
-_WORDS_OF_MARKUP = 2  # a link has a word of its target for one that it shows
+_WORDS_OF_MARKUP = 2  # a link has a word of its target for each word that it shows
 _PIECE = re.compile(r"\w+|\s+|.", re.DOTALL)
 _FOREIGN = re.compile(r"\{\{|\}\}|[<>]")
 _LINK = re.compile(r"[\[\]|]")
@@ -34,17 +34,17 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The span's words, and what stands between them."""
+        """The span's words, and the characters between them."""
         return self.paragraph[self.start : self.end]
 
     def sentence(self) -> Sentence | None:
-        """The sentence that holds the span; None where there is none."""
+        """The sentence that holds the span; None where the span is not within one."""
         return sentence_at(self.paragraph, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What the first of two texts says where the second says something else.
+    """The spans of two texts that differ.
 
     before, behind: the five words on either side, folded; those of other lines where the line has fewer.
     """
@@ -57,7 +57,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class NoReplacement:
-    """Why two texts are no replacement of a span by another."""
+    """Why the difference of two texts is not the replacement of a span."""
 
     reason: str
 
@@ -79,13 +79,13 @@ def replacement(first: str, second: str, *, most_words: int) -> Replacement | No
     return _of_lines(shown[0], shown[1], before, most_words)
 
 
-def likeness(one: Replacement, other: Replacement) -> float:
+def likeness(first: Replacement, second: Replacement) -> float:
     """How much of the words beside two replacements is the same, from 0 to 1; 0 for those in different places.
 
-    In the same place, half of the words on either side are the same, in the same order; where one of the two stands at
-    the text's edge, the other side alone tells.
+    In the same place, half of the words on either side are the same, in the same order; where one of the two is at the
+    text's edge, only the other side counts.
     """
-    sides = [(mine, theirs) for mine, theirs in ((one.before, other.before), (one.behind, other.behind))]
+    sides = [(mine, theirs) for mine, theirs in ((first.before, second.before), (first.behind, second.behind))]
     shares = [_share(mine, theirs) for mine, theirs in sides if mine and theirs]
     if not shares:
         return float(sides[0][0] == sides[0][1] and sides[1][0] == sides[1][1])
@@ -109,7 +109,7 @@ class _Changed:
         return self.first[self.number], self.second[self.number]
 
     def sections(self) -> tuple[str, str]:
-        """Both texts, or what their headings set apart around the line where nothing reaches over a heading."""
+        """Both texts, or only their sections around the line where no markup reaches over a heading."""
         headings = [number for number, line in enumerate(self.first) if _is_heading(line)]
         start = max((number for number in headings if number < self.number), default=0)
         end = min((number for number in headings if number > self.number), default=len(self.first))
@@ -135,11 +135,11 @@ def _is_heading(line: str) -> bool:
 
 
 def _why_not_worth_reading(changed: _Changed, most_words: int) -> str | None:
-    """What the changed line alone tells, so that most texts need not be parsed."""
+    """The reason for a rejection that the changed line alone gives, so that most texts need not be parsed."""
     middles = _middles(*changed.lines())
-    said = [[word[0] for word in words_of(middle)] for middle in middles]
-    counts = [len(words) for words in said]
-    if said[0] == said[1]:
+    words_of_middles = [[word[0] for word in words_of(middle)] for middle in middles]
+    counts = [len(words) for words in words_of_middles]
+    if words_of_middles[0] == words_of_middles[1]:
         return reasons.ONLY_MARKUP
     link = any(_LINK.search(middle) for middle in middles)
     if not all(counts) and not link:
@@ -151,47 +151,51 @@ def _why_not_worth_reading(changed: _Changed, most_words: int) -> str | None:
     return None
 
 
-def _of_lines(one: Sequence[str], other: Sequence[str], number: int, most_words: int) -> Replacement | NoReplacement:
-    """Of two texts' lines, the span that differs in the line of that number, the only one that does."""
-    first, second = one[number], other[number]
+def _of_lines(
+    lines: Sequence[str], other_lines: Sequence[str], number: int, most_words: int
+) -> Replacement | NoReplacement:
+    """The span that differs in the line of that number, the only line in which two texts differ."""
+    first, second = lines[number], other_lines[number]
     words = words_of(first), words_of(second)
-    said = [[word[0] for word in row] for row in words]
-    before, behind = _alike(*said)
-    counts = [len(row) - before - behind for row in said]
+    texts = [[word[0] for word in row] for row in words]
+    before, behind = _alike(*texts)
+    counts = [len(row) - before - behind for row in texts]
     if not any(counts):
         return NoReplacement(reasons.ONLY_MARKUP)
     if not all(counts):
         return NoReplacement(reasons.NOT_ONE_SPAN)
     if max(counts) > most_words:
         return NoReplacement(reasons.SPAN_TOO_LONG)
-    said_first, said_second = (
+    first_span, second_span = (
         Span(line, row[before].start(), row[before + count - 1].end())
         for line, row, count in zip((first, second), words, counts, strict=True)
     )
-    if (first[: said_first.start], first[said_first.end :]) != (second[: said_second.start], second[said_second.end :]):
+    if (first[: first_span.start], first[first_span.end :]) != (second[: second_span.start], second[second_span.end :]):
         return NoReplacement(reasons.NOT_ONE_SPAN)
-    earlier = _words(said[0][:before], (_said(line) for line in reversed(one[:number])), nearest_last=True)
-    later = _words(said[0][before + counts[0] :], (_said(line) for line in one[number + 1 :]), nearest_last=False)
-    return Replacement(said_first, said_second, earlier, later)
+    earlier = _words(texts[0][:before], (_word_texts(line) for line in reversed(lines[:number])), nearest_last=True)
+    later = _words(
+        texts[0][before + counts[0] :], (_word_texts(line) for line in lines[number + 1 :]), nearest_last=False
+    )
+    return Replacement(first_span, second_span, earlier, later)
 
 
-def _said(line: str) -> list[str]:
+def _word_texts(line: str) -> list[str]:
     return [word[0] for word in words_of(line)]
 
 
 def _words(here: Sequence[str], lines: Iterator[list[str]], *, nearest_last: bool) -> tuple[str, ...]:
     """The words nearest to a span: those of its line, and of the lines beyond until there are enough."""
-    found = list(here)
-    while len(found) < _NEIGHBOURS and (line := next(lines, None)) is not None:
-        found = [*line, *found] if nearest_last else [*found, *line]
-    return tuple(folded(word) for word in (found[-_NEIGHBOURS:] if nearest_last else found[:_NEIGHBOURS]))
+    nearest = list(here)
+    while len(nearest) < _NEIGHBOURS and (line := next(lines, None)) is not None:
+        nearest = [*line, *nearest] if nearest_last else [*nearest, *line]
+    return tuple(folded(word) for word in (nearest[-_NEIGHBOURS:] if nearest_last else nearest[:_NEIGHBOURS]))
 
 
 def _middles(first: str, second: str) -> tuple[str, str]:
     pieces = _PIECE.findall(first), _PIECE.findall(second)
     before, behind = _alike(*pieces)
-    one, other = ("".join(row[before : len(row) - behind]) for row in pieces)
-    return one, other
+    first_middle, second_middle = ("".join(row[before : len(row) - behind]) for row in pieces)
+    return first_middle, second_middle
 
 
 def _alike(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:

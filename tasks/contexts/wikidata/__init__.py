@@ -1,1 +1,1 @@
-"""Facts of Wikidata made into questions: edits, a snippet that states the answer, and another answer."""
+"""From facts of Wikidata to questions: edits, a snippet that states the answer, and a counter-memory answer."""

@@ -1,7 +1,7 @@
-"""The counter-memory answer of a fact: the most similar entity of the answer's kind that is not itself a right one.
+"""The counter-memory answer of a fact: the most similar entity of the answer's kind that is not a right answer.
 
-Similar as Wembedder has it, else by the embeddings of labels and descriptions among the answers to the property's other
-questions [Marjanovic et al. 2024]. That it be of the same kind, and never a right answer, are rules of ours.
+Similarity is Wembedder's, else that of the embeddings of labels and descriptions among the answers to the property's
+other questions [Marjanovic et al. 2024]. The paper does not require the same kind, nor that the answer be wrong.
 """
 
 import unicodedata
@@ -26,7 +26,7 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """by: what chose it, WEMBEDDER or EMBEDDINGS; quality: the cosine of the two entities there."""
+    """by: what chose it, WEMBEDDER or EMBEDDINGS; quality: the cosine of the two entities' embeddings."""
 
     item_id: WikidataId
     name: str
@@ -36,11 +36,11 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A fact, and all that is right beside it.
+    """A fact, and all right answers.
 
-    ids: of every value of the subject, of any rank. called: the names of each, its label first; those of the object,
-    the first of them, with the further answers of a list. implied: what a right answer is a kind of, a part of, lies in
-    or may be the same as, and what is therefore right, too.
+    ids: of every value of the subject, of any rank. called: the names of each value, its label first; the object is the
+    first value, its names include the further answers of a list. implied: what a right answer is a kind of, a part of,
+    lies in or may be the same as: these are right, too.
     """
 
     subject: KnownItem
@@ -56,8 +56,8 @@ class Truth:
 
 
 def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> Truth:
-    """What is right of a subject, whose values `items` has learnt. answers: further right ones, of a list."""
-    stated = {value.item_id: value for one in subject.stated if (value := items.get(one))}
+    """The right answers about a subject whose values `items` has looked up. answers: further ones, of a list."""
+    stated = {value.item_id: value for item_id in subject.stated if (value := items.get(item_id))}
     right = [answer, *(value for value in stated.values() if value.item_id != answer.item_id)]
     return Truth(
         subject=subject,
@@ -69,7 +69,7 @@ def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable
 
 
 def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
-    """Whether it is of the object's kind, has a name, and is no right answer, by id or by name.
+    """Whether it is of the object's kind, has a name, and is not a right answer, by id or by name.
 
     Nor may it be the subject, be implied by a right answer ("artist" by "painter") or imply one, or have a name that
     contains that of a right answer or is contained by it ("film actor", "actor").
@@ -93,21 +93,23 @@ def _bare(name: str) -> str:
 
 
 def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> Replacement | None:
-    """The most similar one that fits, of those that Wembedder names and `items` has learnt; None where none does."""
-    for one in sorted(similar, key=lambda one: (-one.similarity, _number(one.item_id))):
-        candidate = items.get(one.item_id)
+    """The most similar item that fits, of those that Wembedder names and `items` has looked up; None if none fits."""
+    for similar_item in sorted(
+        similar, key=lambda similar_item: (-similar_item.similarity, _number(similar_item.item_id))
+    ):
+        candidate = items.get(similar_item.item_id)
         if candidate and is_wrong_but_alike(candidate, fact):
-            return Replacement(candidate.item_id, candidate.name, WEMBEDDER, one.similarity)
+            return Replacement(candidate.item_id, candidate.name, WEMBEDDER, similar_item.similarity)
     return None
 
 
 def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> Replacement | None:
     """The candidate that fits whose label and description are most like the object's; None where none fits."""
-    others = {one.item_id: one for one in candidates if one.label and one.item_id not in fact.ids}
+    others = {item.item_id: item for item in candidates if item.label and item.item_id not in fact.ids}
     listed = [others[item_id] for item_id in sorted(others, key=_number)]
     if not listed:
         return None
-    vectors = embed([_described(one) for one in (fact.object, *listed)])
+    vectors = embed([_described(item) for item in (fact.object, *listed)])
     likeness = vectors[1:] @ vectors[0]
     for place in np.argsort(-likeness, kind="stable"):
         candidate = listed[place]

@@ -1,4 +1,4 @@
-"""Listed facts of Wikidata, looked at one by one: what is known of each, or the reason why it becomes no question."""
+"""Listed facts of Wikidata, read one by one: what questions need of each, or the reason of its rejection."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURC
 
 @dataclass(frozen=True, slots=True)
 class StatedFact:
-    """A listed fact that Wikidata states; subject and object are those of today, and have names."""
+    """A listed fact that Wikidata states; subject and object are the present items, and have names."""
 
     triple: Triple
     subject: KnownItem
@@ -27,7 +27,7 @@ class StatedFact:
 
     @property
     def question_id(self) -> str:
-        """The identity of the triple, whatever list it comes from."""
+        """The identity of the triple, whichever list it comes from."""
         return identity(ID_SOURCE, self.subject.item_id, self.triple.property_id, self.object.item_id)
 
     @property
@@ -37,28 +37,28 @@ class StatedFact:
 
     @property
     def meant(self) -> tuple[str, ...]:
-        """The forms that a text is likely to mean: not "in", which stands for India, too."""
+        """The forms that a text is likely to mean: not "in" for India."""
         return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
 
     def property_name(self, items: Items) -> str:
-        """The list's name of the property, else its label, which `items` has learnt then, else its id."""
+        """The list's name of the property, else its label, which `items` has looked up then, else its id."""
         known = None if self.triple.property else items.get(self.triple.property_id)
         return self.triple.property or (known and known.label) or self.triple.property_id
 
     def question(self, items: Items) -> str:
-        """The list's question, else the catalog's for the property, else one that every property has."""
+        """The list's question, else the catalog's for the property, else a generic question."""
         if self.triple.question and self.triple.question.strip():
             return self.triple.question.strip()
         for known in catalog.relations().values():
             if known.wikidata == self.triple.property_id and not known.reverse:
-                asked = catalog.fill(known.open[0], entity=self.subject.name)
-                return asked.removeprefix("Q: ").removesuffix("\nA:")
+                query = catalog.fill(known.open[0], entity=self.subject.name)
+                return query.removeprefix("Q: ").removesuffix("\nA:")
         return f"What is the {self.property_name(items)} of {self.subject.name}?"
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
-    """A fact with the edits of its value and the snippet of its page, whose text is not kept."""
+    """A fact with the edits of its value and the snippet of its page; `page` has no text."""
 
     stated: StatedFact
     history: EditHistory
@@ -72,17 +72,17 @@ class ReadFact:
 
 
 def sources(triple: Triple) -> str:
-    """Where a question of this triple comes from: its list, then those who state and tell it."""
+    """The sources of a question of this triple: its list, Wikidata and Wikipedia."""
     return ", ".join(dict.fromkeys((triple.source, wikidata.SOURCE, wikipedia.SOURCE)))
 
 
 def licence(triple: Triple) -> str:
-    """The terms of each of the sources."""
+    """The licences of the sources."""
     return f"list: {triple.licence}; {LICENCE}"
 
 
 def stated_facts(triples: Sequence[Triple], items: Items) -> Iterator[StatedFact | Rejected]:
-    """The listed facts in their order, each once; `items` has learnt their subjects, objects and values."""
+    """The listed facts in their order, each once; `items` has looked up their subjects, objects and values."""
     seen: set[str] = set()
     for triple in triples:
         fact = _stated(triple, items)
@@ -107,9 +107,9 @@ def _stated(triple: Triple, items: Items) -> StatedFact | Rejected:
         return reject(fact, reasons.NOT_A_VALUE, detail=f"values: {now}"[:200])
     if folded(without_qualifier(subject.label)) == folded(without_qualifier(answer.label)):
         return reject(fact, reasons.OBJECT_IS_SUBJECT)
-    asked = fact.question(items)
-    if any(QUESTION_CONTAINS_ANSWER in flags_of(asked, (), form, "") for form in fact.meant):
-        return reject(fact, QUESTION_CONTAINS_ANSWER, detail=asked[:200])
+    question = fact.question(items)
+    if any(QUESTION_CONTAINS_ANSWER in flags_of(question, (), form, "") for form in fact.meant):
+        return reject(fact, QUESTION_CONTAINS_ANSWER, detail=question[:200])
     return fact
 
 
@@ -129,10 +129,10 @@ def read_fact(
         return reject(fact, reasons.PAGE_MISSING, history, fact.subject.wikipedia)
     if not _is_about(page, fact, items):
         return reject(fact, reasons.PAGE_OF_ANOTHER, history, f"{page.title} ({page.item_id})")
-    found = _snippet(page, fact, words)
-    if isinstance(found, str):
-        return reject(fact, found, history, f"{page.title}, revision {page.revision}")
-    return ReadFact(fact, history, replace(page, text=""), found)
+    snippet = _snippet(page, fact, words)
+    if isinstance(snippet, str):
+        return reject(fact, snippet, history, f"{page.title}, revision {page.revision}")
+    return ReadFact(fact, history, replace(page, text=""), snippet)
 
 
 def _is_about(page: wikipedia.Page, fact: StatedFact, items: Items) -> bool:
@@ -143,7 +143,7 @@ def _is_about(page: wikipedia.Page, fact: StatedFact, items: Items) -> bool:
 
 
 def _snippet(page: wikipedia.Page, fact: StatedFact, words: int) -> Snippet | str:
-    """The snippet, or why there is none."""
+    """The snippet, or the reason of its absence."""
     if not page.text.strip():
         return reasons.PAGE_WITHOUT_TEXT
     if SLOT in page.text:
@@ -153,7 +153,7 @@ def _snippet(page: wikipedia.Page, fact: StatedFact, words: int) -> Snippet | st
 
 
 def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, detail: str | None = None) -> Rejected:
-    """The row of a fact that becomes no question; its partition, where its history is known and tells one."""
+    """The row of a rejected fact; its partition, where its history is known and decides it."""
     row = _reject_triple(fact.triple, reason)
     return replace(
         row,

@@ -1,4 +1,4 @@
-"""What questions need to know of Wikidata's items, each asked for once in the making of a property's questions."""
+"""What questions need of Wikidata's items, each requested once for a property's questions."""
 
 import re
 import unicodedata
@@ -14,14 +14,14 @@ AT_ONCE = 50
 KIND = ("P31", "P279")
 """Instance of, subclass of."""
 WIDER = (*KIND, "P131", "P361", "P460")
-"""These, located in, part of, said to be the same as: who is one is the other, too, or may well be said to be."""
+"""These, located in, part of, said to be the same as: the value of such a property is implied by its item."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """An item as far as it matters here; its names are on one line each.
+    """The parts of an item that questions need; its names are on one line each.
 
     kinds: what it is an instance or a subclass of. wider: these, and what it is part of, lies in or may be the same as.
     values: the items that it states under the property at hand; stated: the deprecated ones, too. wikipedia: the title
@@ -41,35 +41,35 @@ class KnownItem:
 
     @property
     def name(self) -> str:
-        """The label; the id where there is none."""
+        """The label; the id if it has no label."""
         return self.label or self.item_id
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The label, where there is one, and the aliases."""
+        """The label, if it has one, and the aliases."""
         return tuple(dict.fromkeys(name for name in (self.label, *self.aliases) if name))
 
 
 class Items:
-    """Looks items up, and remembers them; property_id: the property whose values matter."""
+    """Looks items up and caches them; property_id: the property whose values matter."""
 
     def __init__(self, wikidata: Wikidata, property_id: WikidataId) -> None:
         self._wikidata, self._property_id = wikidata, property_id
         self._known: dict[WikidataId, KnownItem | None] = {}
 
     def learn(self, ids: Iterable[WikidataId]) -> None:
-        """Asks for those that nobody asked for before, as many at once as the service allows; raises ServiceError."""
-        new = (one for one in dict.fromkeys(ids) if one not in self._known)
+        """Requests the items that are not cached, as many at once as the service allows; raises ServiceError."""
+        new = (item_id for item_id in dict.fromkeys(ids) if item_id not in self._known)
         while batch := list(islice(new, AT_ONCE)):
-            found = self._wikidata.items(batch)
-            self._known |= {one: self._of(found[one]) if one in found else None for one in batch}
+            items = self._wikidata.items(batch)
+            self._known |= {item_id: self._of(items[item_id]) if item_id in items else None for item_id in batch}
 
     def get(self, item_id: WikidataId) -> KnownItem | None:
-        """What was learnt of an item; of a merged one, of what it was merged into; None where there is none."""
+        """A cached item; for a merged one, the item that it was merged into; None where it does not exist."""
         return self._known[item_id]
 
     def true_id(self, item_id: WikidataId) -> WikidataId:
-        """The id that the item goes by now."""
+        """The item's present id."""
         known = self._known[item_id]
         return known.item_id if known else item_id
 
@@ -93,12 +93,12 @@ def _stated(item: Item, properties: Iterable[str]) -> frozenset[WikidataId]:
 
 
 def without_qualifier(name: str) -> str:
-    """A name without what distinguishes it, in brackets at its end, from others of that name."""
+    """A name without the qualifier in brackets at its end."""
     before, opened, after = name.rpartition("(")
     return before.strip() if opened and after.endswith(")") and before.strip() else name
 
 
 def _one_line(name: str | None) -> str | None:
-    """None, too, for a name of which nothing can be seen."""
+    """The name on one line; None, too, for a name of invisible characters."""
     line = " ".join(_CONTROL.sub(" ", name or "").split())
     return line if any(unicodedata.category(character)[0] not in "CZ" for character in line) else None

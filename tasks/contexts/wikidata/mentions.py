@@ -1,13 +1,13 @@
 """Where a text mentions a thing by one of its names: as whole words, in the case of the name.
 
-A name without capitals is found in any case ("Journalist" may begin a sentence), one with capitals as it is written or
-in capitals altogether: Reading is a town and reading is not. A phrase with no capital but its first ("Film actor") is
-one without.
+A name without capitals matches in any case ("Journalist" may begin a sentence), a name with capitals only as it is
+written or in all capitals: Reading is a town and reading is not. A phrase whose only capital is its first ("Film
+actor") counts as a name without capitals.
 
-Names come from Wikidata's labels and aliases, and some of these are no names that a text is likely to mean: country
-codes ("in", "no", "can" of India, Norway, Canada), flags. So a form of up to three characters is looked for in its own
-case only, and only where it is the label, a word of a name ("pop" of "pop music") or its initials ("US", "R&B"); and
-one character is no name.
+Names come from Wikidata's labels and aliases, and a text is unlikely to mean some of these: country codes ("in", "no",
+"can" of India, Norway, Canada), flags. So a form of up to three characters is matched in its own case only, and only
+where it is the label, a word of a name ("pop" of "pop music") or its initials ("US", "R&B"); a single character never
+matches.
 """
 
 import re
@@ -16,13 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 SHORT = 3
-"""Characters of a form that is looked for with care."""
-# One character for one, so that places in the text stay what they are.
+"""Most characters of a form that is matched with restrictions."""
+# One character for one, so that places in the text stay the same.
 _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}
 )
 _JOINERS = frozenset("_\u200c\u200d")
-# What is in a name with or without its capital: "The Hague", "the Hague".
+# Words of a name with or without a capital: "The Hague", "the Hague".
 _PARTICLES = frozenset(
     {
         "a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with",
@@ -33,7 +33,7 @@ _PARTICLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place in a text, and the name's form that stands there."""
+    """A place in a text, and the name's form there."""
 
     start: int
     end: int
@@ -41,27 +41,32 @@ class Mention:
 
 
 def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[Mention]:
-    """Every mention in its order, none within another; of those that begin together the longest.
+    """Every mention in its order, none within another; of those that begin at the same place the longest.
 
-    text: in normal form C. names: the label first. inside: names of something else, in any case; what lies inside a
-    mention of that is none: "Oslo" is not mentioned by "Oslo Opera House" where that is one of them. any_case: whether
-    capitals of names do not count, but for those of short forms.
+    Args:
+        text: In normal form C.
+        names: The names, the label first.
+        inside: Names of something else, in any case; a name within such a mention is not mentioned: "Oslo" is not
+            mentioned by "Oslo Opera House" where that is one of them.
+        any_case: Whether the case of names does not count, except for short forms.
     """
     plain = text.translate(_PLAIN)
-    found = [(place, False) for place in _places(plain, names, any_case)]
-    found += [(place, True) for place in _places(plain, inside, any_case=True)]
-    kept: list[Mention] = []
+    candidates = [(place, False) for place in _places(plain, names, any_case)]
+    candidates += [(place, True) for place in _places(plain, inside, any_case=True)]
+    accepted: list[Mention] = []
     free_from = 0
-    for (start, end), other in sorted(found, key=lambda one: (one[0][0], -one[0][1], not one[1])):
+    for (start, end), other in sorted(
+        candidates, key=lambda candidate: (candidate[0][0], -candidate[0][1], not candidate[1])
+    ):
         if start >= free_from:
             free_from = end
             if not other:
-                kept.append(Mention(start, end, text[start:end]))
-    return kept
+                accepted.append(Mention(start, end, text[start:end]))
+    return accepted
 
 
 def is_written(text: str, name: str) -> bool:
-    """Whether a text has a name's letters, as they are looked for, be it within a word."""
+    """Whether a name's letters occur in a text, even within a word."""
     form = _plain(name)
     return bool(form and _pattern(form, any_case=False).search(text.translate(_PLAIN)))
 
@@ -69,9 +74,9 @@ def is_written(text: str, name: str) -> bool:
 def _places(plain: str, names: Sequence[str], any_case: bool) -> Iterator[tuple[int, int]]:
     for form in _forms(names):
         if len(form) <= len(plain):
-            for found in _pattern(form, any_case).finditer(plain):
-                if _stands_alone(plain, *found.span()):
-                    yield found.span()
+            for match in _pattern(form, any_case).finditer(plain):
+                if _stands_alone(plain, *match.span()):
+                    yield match.span()
 
 
 def _pattern(form: str, any_case: bool) -> re.Pattern[str]:
@@ -79,29 +84,29 @@ def _pattern(form: str, any_case: bool) -> re.Pattern[str]:
     if len(form) > SHORT and (any_case or not _has_capitals(form)):
         return re.compile(" +".join(map(re.escape, words)), re.IGNORECASE)
     begins = words[0][0].upper() + words[0][1:]  # as a sentence does
-    ways = [_either(words[0], begins), *map(re.escape, words[1:])]
+    patterns = [_either(words[0], begins), *map(re.escape, words[1:])]
     if len(form) > SHORT:
         proper = any(_has_capitals(word) for word in words if word.lower() not in _PARTICLES)
-        ways = [
-            _either(word.lower(), word.capitalize()) if proper and word.lower() in _PARTICLES else way
-            for word, way in zip(words, ways, strict=True)
+        patterns = [
+            _either(word.lower(), word.capitalize()) if proper and word.lower() in _PARTICLES else pattern
+            for word, pattern in zip(words, patterns, strict=True)
         ]
-        ways = [f"(?:{' +'.join(ways)}|{' +'.join(re.escape(word.upper()) for word in words)})"]
-    return re.compile(" +".join(ways))
+        patterns = [f"(?:{' +'.join(patterns)}|{' +'.join(re.escape(word.upper()) for word in words)})"]
+    return re.compile(" +".join(patterns))
 
 
-def _either(one: str, other: str) -> str:
-    return f"(?:{re.escape(one)}|{re.escape(other)})"
+def _either(first: str, second: str) -> str:
+    return f"(?:{re.escape(first)}|{re.escape(second)})"
 
 
 def _has_capitals(form: str) -> bool:
-    """Whether it has any that the beginning of a phrase does not explain."""
+    """Whether it has capitals besides that of a phrase's beginning."""
     is_phrase = len(re.findall(r"[^\W\d_]{2,}", form)) > 1 and form.split()[0].lower() not in _PARTICLES
     return form[is_phrase:] != form[is_phrase:].lower()
 
 
 def _forms(names: Sequence[str]) -> list[str]:
-    """The different names as they are looked for, without those that are none."""
+    """The different forms of the names that are matched."""
     plain = [_plain(name) for name in names]
     long = [form for form in plain if len(form) > SHORT or form == plain[0]]
     short = [form for form in plain if len(form) <= SHORT and any(_is_short_for(form, other) for other in long)]
@@ -126,7 +131,7 @@ def _is_short_for(form: str, name: str) -> bool:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether no letter, digit or mark touches it, nor a hyphen before it, as that of "non-fiction"."""
+    """Whether no letter, digit or mark touches it, nor a hyphen before it, as in "non-fiction"."""
     hyphenated = text[start - 1 : start] == "-" and start > 1 and _joins(text[start - 2])
     return not (hyphenated or (start and _joins(text[start - 1])) or (end < len(text) and _joins(text[end])))
 

@@ -1,8 +1,8 @@
-"""From listed facts of Wikidata to static and temporal questions, or to the reason why there is none.
+"""From listed facts of Wikidata to static and temporal questions, or to the reasons of rejection.
 
-A property's facts are read in stages: all items, then the edits and the page of each fact, then what may stand in the
-answer's place. A fact that falls short of a rule is rejected, and the others go on; a service that fails fails the
-whole, which begins again from the answers that are kept.
+A property's facts are read in stages: all items, then the edits and the page of each fact, then candidates for the
+counter-memory answer. A fact that breaks a rule is rejected, and the others continue; a service that fails fails the
+whole step, which a retry continues from cached responses.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ from tasks.contexts.wikidata.snippets import WORDS
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """The services that are asked; without Wembedder, embeddings alone choose the counter-memory answers."""
+    """The services that are requested; without Wembedder, only embeddings choose the counter-memory answers."""
 
     wikidata: Wikidata
     wikipedia: Wikipedia
@@ -45,7 +45,7 @@ class Clients:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The questions, and what became none."""
+    """The questions, and the rejected facts."""
 
     questions: list[Question]
     rejected: list[Rejected]
@@ -59,65 +59,67 @@ def questions_of_property(
     months: tuple[str, str],
     embed: Embed,
 ) -> Built:
-    """The questions of one property's listed facts, with all that says where they come from.
+    """The questions of one property's listed facts, with their sources.
 
     Args:
         triples: The listed facts, of one property.
-        clients: The services that are asked.
+        clients: The services that are requested.
         words: The most words of a snippet (`find_snippet`).
         months: The first and the last month whose page views count (YYYY-MM).
-        embed: Asked where Wembedder names nothing that fits.
+        embed: Texts to unit vectors (n, d); used where Wembedder names nothing that fits.
 
     Raises:
         InputError: The list mixes properties.
-        ServiceError: A service fails; ServiceTimeout and ServiceBudget as the clients raise them.
+        ServiceError: A service failed; ServiceTimeout and ServiceBudget as the clients raise them.
     """
     if not triples:
         return Built([], [])
-    items = Items(clients.wikidata, _one_property(triples))
+    items = Items(clients.wikidata, _single_property(triples))
     items.learn(triple.property_id for triple in triples if not triple.property)
     items.learn(item_id for triple in triples for item_id in (triple.subject_id, triple.object_id))
     items.learn(value for triple in triples if (subject := items.get(triple.subject_id)) for value in subject.stated)
 
     rejected: list[Rejected] = []
-    facts = _without(rejected, stated_facts(triples, items))
-    read = _without(
+    facts = _accepted(rejected, stated_facts(triples, items))
+    read = _accepted(
         rejected, (read_fact(fact, clients.wikidata, clients.wikipedia, items, words=words) for fact in facts)
     )
-    similar = [_similar(one.stated, clients.wembedder) for one in read]
+    similar = [_similar(fact.stated, clients.wembedder) for fact in read]
     items.learn(alike.item_id for listed in similar for alike in listed)
 
     questions, objects, embed = [], [fact.object for fact in facts], remembering(embed)
-    for one, listed in zip(read, similar, strict=True):
-        replacement = _replacement(one.stated, listed, objects, items, embed)
+    for fact, listed in zip(read, similar, strict=True):
+        replacement = _replacement(fact.stated, listed, objects, items, embed)
         if replacement is None:
             by_service = f"{len(listed)} by Wembedder, " if clients.wembedder else ""
             among = f"{by_service}{len({known.item_id for known in objects})} answers of the property"
-            rejected.append(reject(one.stated, reasons.NO_REPLACEMENT, one.history, f"none fits of {among}"))
+            rejected.append(reject(fact.stated, reasons.NO_REPLACEMENT, fact.history, f"none fits of {among}"))
         else:
-            questions.append(_question(one, replacement, clients.pageviews, items, months))
+            questions.append(_question(fact, replacement, clients.pageviews, items, months))
     return Built(questions, rejected)
 
 
-Held = TypeVar("Held", StatedFact, ReadFact)
+Candidate = TypeVar("Candidate", StatedFact, ReadFact)
 
 
-def _one_property(triples: Sequence[Triple]) -> WikidataId:
+def _single_property(triples: Sequence[Triple]) -> WikidataId:
     different = sorted({triple.property_id for triple in triples})
     if len(different) > 1:
-        raise InputError(f"facts of {len(different)} properties are listed as one's: {', '.join(different)[:80]}")
+        raise InputError(
+            f"facts of {len(different)} properties are listed as one property's: {', '.join(different)[:80]}"
+        )
     return different[0]
 
 
-def _without(rejected: list[Rejected], found: Iterable[Held | Rejected]) -> list[Held]:
-    """What is kept; what is not joins `rejected`."""
-    kept: list[Held] = []
-    for one in found:
-        if isinstance(one, Rejected):
-            rejected.append(one)
+def _accepted(rejected: list[Rejected], candidates: Iterable[Candidate | Rejected]) -> list[Candidate]:
+    """The accepted candidates; the others are added to `rejected`."""
+    accepted: list[Candidate] = []
+    for candidate in candidates:
+        if isinstance(candidate, Rejected):
+            rejected.append(candidate)
         else:
-            kept.append(one)
-    return kept
+            accepted.append(candidate)
+    return accepted
 
 
 def _similar(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ...]:
@@ -138,7 +140,7 @@ def _question(
     fact: ReadFact, replacement: Replacement, pageviews: PageViews, items: Items, months: tuple[str, str]
 ) -> Question:
     triple, subject, answer = fact.stated.triple, fact.stated.subject, fact.stated.object
-    asked, answers = fact.stated.question(items), fact.stated.answers
+    question, answers = fact.stated.question(items), fact.stated.answers
     first, last = months
     of_object = pageviews.monthly_mean(answer.wikipedia, first=first, last=last).mean if answer.wikipedia else None
     return Question(
@@ -152,7 +154,7 @@ def _question(
         object_id=answer.item_id,
         answers=answers,
         replacement=replacement.name,
-        question=asked,
+        question=question,
         original_context=fill_slot(fact.snippet.text, answer.name),
         counter_memory_context=fill_slot(fact.snippet.text, replacement.name),
         edits=fact.history.count,
@@ -161,7 +163,7 @@ def _question(
         id_source=ID_SOURCE,
         source=sources(triple),
         licence=licence(triple),
-        flags=(*flags_of(asked, answers, answer.name, replacement.name), *_flags_of_snippet(fact)),
+        flags=(*flags_of(question, answers, answer.name, replacement.name), *_flags_of_snippet(fact)),
         property=fact.stated.property_name(items),
         replacement_id=replacement.item_id,
         replacement_by=replacement.by,
@@ -178,6 +180,6 @@ def _question(
 
 
 def _flags_of_snippet(fact: ReadFact) -> tuple[str, ...]:
-    """Of the forms that the text has as they are written: "reading" leaves no town in it."""
+    """The flags by the forms that the text has in their case: "reading" does not mention the town."""
     text = fact.snippet.text
     return flags_of_snippet(text, [form for form in fact.stated.meant if is_written(text.replace(SLOT, " "), form)])

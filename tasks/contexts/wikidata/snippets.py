@@ -1,7 +1,7 @@
-"""The snippet of a page that mentions an answer, with a slot wherever it does.
+"""The snippet of a page that mentions an answer, with a slot for each mention.
 
-A page's text is plain: a paragraph a line, headings between signs of equality. The snippet is whole sentences of the
-first paragraph of running text that mentions the answer: no list, and no section that says where the text comes from.
+A page's text is plain: a paragraph a line, headings between equals signs. The snippet is whole sentences of the first
+paragraph of running text that mentions the answer: not of a list, and not of a section about the text's sources.
 """
 
 import re
@@ -29,7 +29,7 @@ _ABOUT_THE_TEXT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """text: with the slot in every mention's place; mentioned: the first mention, as the page has it."""
+    """text: with the slot in place of every mention; mentioned: the first mention, as the page has it."""
 
     text: str
     mentioned: str
@@ -53,7 +53,7 @@ class _Sentence:
         return _END.search(self.text) is not None
 
     @property
-    def says_something(self) -> bool:
+    def is_informative(self) -> bool:
         return self.is_whole and len(self.with_slots().replace(SLOT, " ").split()) >= _FEWEST_WORDS
 
     def with_slots(self) -> str:
@@ -68,21 +68,25 @@ class _Sentence:
 
 
 def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = (), words: int = WORDS) -> Snippet | None:
-    """The first snippet of a page's plain text that mentions something by a name; None where there is none.
+    """The first snippet of a page's plain text that mentions something by a name; None without a mention.
 
-    names: of the answer, its label first; see `mentions`. subject: names of the page's subject; what lies inside these
-    is no mention. words: the most of a snippet, unless the sentence of the mention alone has more. It begins with its
-    paragraph, or later where the mention would be beyond that, and goes on after the mention as far as that allows.
-    None, too, for a text that has the sign of the slot itself.
+    It begins with its paragraph, or later where the mention would be beyond `words`, and continues after the mention up
+    to `words`. None, too, for a text that contains the slot itself.
+
+    Args:
+        text: The page's plain text.
+        names: Names of the answer, its label first; see `mentions`.
+        subject: Names of the page's subject; a name inside these is not a mention.
+        words: Most words of a snippet, unless the sentence of the mention alone has more.
     """
     text = unicodedata.normalize("NFC", text)
     if SLOT in text:
         return None
     for paragraph in _paragraphs(text):
-        found = mentions(paragraph, names, inside=subject)
-        sentences = _sentences(paragraph, found) if found else []
+        mentioned = mentions(paragraph, names, inside=subject)
+        sentences = _sentences(paragraph, mentioned) if mentioned else []
         for place, sentence in enumerate(sentences):
-            if sentence.mentions and sentence.says_something:
+            if sentence.mentions and sentence.is_informative:
                 return _snippet(sentences, place, words)
     return None
 
@@ -101,18 +105,18 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _level_of_heading(line: str) -> int:
-    """How many signs of equality are on both sides of a heading; 0 for other lines."""
+    """The number of equals signs on both sides of a heading; 0 for other lines."""
     before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))
     return min(before, after, len(line) // 2, _DEEPEST_HEADING)
 
 
-def _sentences(paragraph: str, found: Sequence[Mention]) -> list[_Sentence]:
-    """The paragraph's sentences; one that would end within a mention goes on."""
+def _sentences(paragraph: str, mentioned: Sequence[Mention]) -> list[_Sentence]:
+    """The paragraph's sentences; none ends within a mention."""
     sentences, start, end = [], 0, 0
     for piece in sentences_of(paragraph):
         end += len(piece)
-        if not any(mention.start < end < mention.end for mention in found):
-            inside = tuple(mention for mention in found if start <= mention.start < end)
+        if not any(mention.start < end < mention.end for mention in mentioned):
+            inside = tuple(mention for mention in mentioned if start <= mention.start < end)
             sentences.append(_Sentence(paragraph[start:end], start, inside))
             start = end
     return sentences

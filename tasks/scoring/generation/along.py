@@ -1,4 +1,4 @@
-"""The distributions along an answer whose tokens are known: the prompt and the answer are read as one text."""
+"""The distributions at the steps of a known answer: the prompt and the answer are read as one text."""
 
 import inspect
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from tasks.models.language_model import LanguageModel
 
 @torch.inference_mode()
 def mean_distribution(model: LanguageModel, prompt: Sequence[int], answer: Sequence[int]) -> NDArray[np.float32]:
-    """The mean over an answer's steps of the softmax of the unscaled logits: (V,) float32, as sampling it gives.
+    """The mean over an answer's steps of the softmax of the unscaled logits: (V,) float32, as in sampling.
 
     Args:
         model: the language model.

@@ -1,4 +1,4 @@
-"""An answer, the answers to one prompt, and what ends an answer."""
+"""An answer, the answers to one prompt, and the tokens that end an answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,12 @@ from tasks.scoring.answer_prompts import end_tokens, prompt_form
 class Answer:
     """One answer.
 
-    text: without special tokens, stripped, so it may be empty; token_ids: as generated, end step included;
-    token_log_probs: one per token, nats; mean_distribution: (V,) float32, sums to 1; finished: whether it ended by
-    itself.
+    Attributes:
+        text: Without special tokens, stripped, so it may be empty.
+        token_ids: As generated, end step included.
+        token_log_probs: One per token, nats.
+        mean_distribution: (V,) float32, sums to 1.
+        finished: Whether it ended before the limit of tokens.
     """
 
     text: str
@@ -28,9 +31,9 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class SampledAnswers:
-    """The answers to one prompt: as many samples as were asked for, and the greedy one.
+    """The answers to one prompt: the requested samples, and the greedy one.
 
-    Where several of them have the same tokens they are one object, so that its distribution is in memory once.
+    Answers with the same tokens are one object, so that its distribution is in memory once.
     """
 
     identity: tuple[str, ...]
@@ -39,7 +42,7 @@ class SampledAnswers:
 
 
 class Ends:
-    """What ends an answer: an end token, and in the plain form also a line's end."""
+    """The end of an answer: an end token, and in the plain form also a line's end."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._tokens = end_tokens(model)
@@ -55,6 +58,6 @@ class Ends:
         return self._known[token]
 
     def text(self, tokens: Sequence[int]) -> str:
-        """What an answer's tokens say."""
+        """The text of an answer's tokens."""
         text = str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
         return (text.partition("\n")[0] if self._at_newline else text).strip()

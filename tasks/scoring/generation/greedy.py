@@ -1,7 +1,7 @@
-"""Greedy answers of one line: the likeliest token at every step, until an end-of-sequence token or the line's end.
+"""Greedy answers of one line: the most probable token at every step, until an end-of-sequence token or the line's end.
 
-Lines that are blank do not count: an answer is the first one that is not.
-What it is not: transformers' generate. Nothing of a model's generation settings is used but its end tokens.
+Blank lines do not count: an answer is the first line that is not blank.
+What it is not: transformers' generate. Of a model's generation settings only its end tokens are used.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,15 +14,15 @@ from tasks.scoring.next_token import Pass, check_scores, no_distribution, read_p
 from tasks.scoring.next_token.prompts import Tokens
 from tasks.scoring.vocabulary import vocabulary_texts
 
-# To ask whether all answers have ended makes a GPU wait.
+# Checking whether all answers have ended synchronises a GPU.
 _STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}
 _NOTHING = -1
 
 
 class GreedyLines:
-    """The greedy answers to queries after contexts, of at most so many tokens each.
+    """The greedy answers to queries after contexts, of at most `most` tokens each.
 
-    They grow from passes of the engine that keep their keys, with `take`, or from whole prompts, with `take_plain`.
+    They are decoded from passes of the engine with their KV cache, by `take`, or from whole prompts, by `take_plain`.
     """
 
     def __init__(self, model: LanguageModel, queries: int, contexts: int, most: int) -> None:
@@ -31,18 +31,18 @@ class GreedyLines:
         self._broken = torch.zeros((queries, contexts), dtype=torch.bool, device=model.device)
 
     @torch.inference_mode()
-    def take(self, one: Pass) -> None:
-        """Goes on from the prompts of a pass."""
-        logits = one.reading.logits([paths[0][-1] for paths in one.paths])
-        tokens, broken = self._grown(logits, one.reading.following)
-        contexts = torch.tensor(one.contexts, device=tokens.device)
-        for row, query in enumerate(one.units):
+    def take(self, forward_pass: Pass) -> None:
+        """Decodes the answers to the prompts of a pass."""
+        logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
+        tokens, broken = self._decoded(logits, forward_pass.reading.following)
+        contexts = torch.tensor(forward_pass.contexts, device=tokens.device)
+        for row, query in enumerate(forward_pass.units):
             self._tokens[query, contexts, : tokens.shape[2]] = tokens[:, row]
             self._broken[query, contexts] = broken[:, row]
 
     def take_plain(self, query: int, prompts: Sequence[Tokens]) -> None:
-        """Goes on from a query's prompts, one for each context, which are read as wholes at every step."""
-        tokens, self._broken[query] = self._grown_plainly(prompts)
+        """Decodes the answers to a query's prompts, one for each context, which are read completely at every step."""
+        tokens, self._broken[query] = self._decoded_plainly(prompts)
         self._tokens[query, :, : tokens.shape[1]] = tokens
 
     def check(self, prompts: Sequence[Sequence[Tokens]], queries: Sequence[str], contexts: Sequence[str]) -> None:
@@ -63,10 +63,10 @@ class GreedyLines:
         return texts
 
     def _breaks_alone(self, prompt: Tokens) -> bool:
-        return bool(self._grown_plainly([prompt])[1].any())
+        return bool(self._decoded_plainly([prompt])[1].any())
 
     @torch.inference_mode()
-    def _grown_plainly(self, prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
+    def _decoded_plainly(self, prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
         whole = [[*prompt] for prompt in prompts]
 
         def following(tokens: torch.Tensor) -> torch.Tensor:
@@ -74,12 +74,12 @@ class GreedyLines:
                 prompt.append(token)
             return read_plain(self._model, whole)
 
-        return self._grown(read_plain(self._model, whole), following)
+        return self._decoded(read_plain(self._model, whole), following)
 
-    def _grown(
+    def _decoded(
         self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Greedy tokens from the first logits (..., V) on: (..., steps), and whether one of them is none: (...)."""
+        """Greedy tokens from the first logits (..., V) on: (..., steps), and whether logits were not finite: (...)."""
         chosen: list[torch.Tensor] = []
         ended, begun, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
         look = _STEPS_BETWEEN_LOOKS[logits.device.type]
@@ -95,10 +95,10 @@ class GreedyLines:
 
 
 class _Marks:
-    """What ends an answer, as far as its tokens tell one by one; what the text is, is told by all of them together.
+    """The ends of answers, decided token by token; the text of an answer is decoded from all its tokens.
 
-    A token with a part of a character is not taken for visible, since it may be part of a blank: an answer may be
-    thought to go on that has ended, never the other way round.
+    A token with a part of a character does not count as visible, since it may be part of a blank: an answer that has
+    ended may be continued, but an answer is never cut.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -113,11 +113,11 @@ class _Marks:
         )
 
     def end(self, tokens: torch.Tensor, begun: torch.Tensor) -> torch.Tensor:
-        """Whether tokens end their answers; begun: whether anything visible stands in these already."""
+        """Whether tokens end their answers; begun: whether these have a visible character already."""
         return self._ends_alone[tokens] | (begun & self._breaks[tokens])
 
     def text(self, answer: Sequence[int]) -> str:
-        """What the tokens of an answer say, up to its end."""
+        """The text of an answer's tokens, up to its end."""
         tokens: list[int] = []
         for token in answer:
             if token in self._ends or token == _NOTHING:

@@ -1,8 +1,8 @@
-"""How the tokens of trees are read: in slots, each key computed once, or plainly, every prompt as a whole.
+"""How the tokens of trees are read: in cache slots, each key computed once, or plainly, every prompt completely.
 
-The slots are held against the plain way on some of the very prompts that they are to read, once for each model. Where
-the two differ by more than rounding, or a model cannot be read in slots at all, it is read plainly, and a warning says
-why: it costs time, never a wrong number.
+The slots are compared with the plain reader on some of the prompts, once for each model. Where the two differ by more
+than rounding, or a model cannot be read in slots, it is read plainly, and a warning has the reason: this costs time,
+but never gives a wrong number.
 """
 
 import logging
@@ -30,47 +30,47 @@ _LIKELY = -10.0  # log-probabilities above this matter to draws
 
 
 class Reader(Protocol):
-    """Reads prompts, and the trees behind them as they grow."""
+    """Prefills prompts, and decodes the trees behind them."""
 
-    def enter(self, trees: Sequence[Tree]) -> torch.Tensor:
-        """The logits after the prompts of trees whose slots are free: (n, V)."""
+    def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
+        """The logits after the prompts of trees with new slots: (n, V)."""
 
-    def grow(self, nodes: Sequence[Node]) -> torch.Tensor:
-        """The logits after all live nodes of some trees that have entered: (n, V); a tree's stand together."""
+    def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
+        """The logits after all live nodes of some prefilled trees: (n, V); a tree's nodes are consecutive."""
 
 
 class PlainReader:
-    """Every prompt and what its answers have so far, read as a whole at every step."""
+    """Every prompt with the tokens of its answers so far, read completely at every step."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
 
-    def enter(self, trees: Sequence[Tree]) -> torch.Tensor:
+    def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
         """See Reader."""
         return read_plain(self._model, [tree.prompt for tree in trees])
 
-    def grow(self, nodes: Sequence[Node]) -> torch.Tensor:
+    def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
         """See Reader."""
         return read_plain(self._model, [node.prompt for node in nodes])
 
 
 class SlotReader:
-    """In slots; what many prompts begin with is read once for all of them."""
+    """In cache slots; prefixes that many prompts share are prefilled once."""
 
-    def __init__(self, model: LanguageModel, prompts: Sequence[Tokens], slots: int, room: int) -> None:
+    def __init__(self, model: LanguageModel, prompts: Sequence[Tokens], slots: int, slot_tokens: int) -> None:
         self._model = model
         self._prefixes = (
             shared_prefixes(prompts)[-(slots // 4) :] if slots >= 4 else []
         )  # the longest, if there are many
         self._first = slots  # the slots of the prefixes are behind those of the prompts
-        self._slots = Slots(model, slots + len(self._prefixes), room)
+        self._slots = Slots(model, slots + len(self._prefixes), slot_tokens)
         self._known = False
 
-    def enter(self, trees: Sequence[Tree]) -> torch.Tensor:
+    def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
         """See Reader."""
         if self._prefixes and not self._known:
             numbers = range(self._first, self._first + len(self._prefixes))
-            self._slots.enter(numbers, self._prefixes, [0] * len(self._prefixes))
+            self._slots.prefill(numbers, self._prefixes, [0] * len(self._prefixes))
             self._known = True
         starts = [0] * len(trees)
         for number, prefix in enumerate(self._prefixes):
@@ -79,27 +79,27 @@ class SlotReader:
                 self._slots.copy(self._first + number, [trees[place].slot for place in alike], len(prefix))
             for place in alike:
                 starts[place] = len(prefix)
-        return self._slots.enter([tree.slot for tree in trees], [tree.prompt for tree in trees], starts)
+        return self._slots.prefill([tree.slot for tree in trees], [tree.prompt for tree in trees], starts)
 
-    def grow(self, nodes: Sequence[Node]) -> torch.Tensor:
+    def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
         """See Reader."""
         for tree in dict.fromkeys(node.tree for node in nodes):
             tree.place()
-        return self._slots.grow(nodes)
+        return self._slots.decode(nodes)
 
 
 def engine(model: LanguageModel, prompts: Sequence[Tokens]) -> str:
-    """The engine that reads this model's answers, "slots" or "plain"; settled at its first prompts.
+    """The engine that reads this model's answers, "slots" or "plain"; decided at its first prompts.
 
     Raises ScoreError where memory runs out with a single prompt.
     """
     if model.engine.cache_slots is None:
         order = sorted(prompts, key=len)
-        # Two tokens are put behind each, for which there may be no room.
+        # Two tokens are added to each, which the context window may not have left.
         some = [tuple(prompt[:-2] if len(prompt) > 3 else prompt) for prompt in (*order[:2], *order[-2:])]
         verdict = _verdict(model, list(dict.fromkeys(some)))
         if verdict is None:
-            return PLAIN  # nothing to compare with; whoever asked finds the NaN and its prompt
+            return PLAIN  # nothing to compare with; the caller reports the NaN and its prompt
         if verdict.reason:
             log.warning("%s is read prompt by prompt, which is slower: %s", model.name, verdict.reason)
         model.engine.cache_slots = verdict
@@ -107,7 +107,7 @@ def engine(model: LanguageModel, prompts: Sequence[Tokens]) -> str:
 
 
 def rounding(model: LanguageModel) -> float:
-    """By how much a logit of this model may differ between batches; 0 where that is too much to be decided about."""
+    """The largest difference of this model's logits between batches; 0 where it is too large for repeatable draws."""
     if model.dtype != "float32":
         return 0.0
     seen = model.engine.cache_slots
@@ -115,7 +115,7 @@ def rounding(model: LanguageModel) -> float:
 
 
 def _verdict(model: LanguageModel, prompts: Sequence[Tokens]) -> Verdict | None:
-    """What comes of a rehearsal with some prompts, the shortest first; None where the model gives a NaN."""
+    """The verdict of a rehearsal with some prompts, the shortest first; None where the model gives a NaN."""
     halving = Halving(model, "a rehearsal is read", len(prompts))
     while True:
         some = prompts[: halving.amounts[0]]
@@ -128,7 +128,7 @@ def _verdict(model: LanguageModel, prompts: Sequence[Tokens]) -> Verdict | None:
 
 
 def _unreadable(model: LanguageModel) -> str | None:
-    """Why slots cannot serve this model, as far as its configuration and forward say."""
+    """The reason why slots do not support this model, as far as its configuration and forward show."""
     config = model.model.config.get_text_config()
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     if rope.get("rope_type") in ("dynamic", "longrope"):
@@ -137,29 +137,29 @@ def _unreadable(model: LanguageModel) -> str | None:
 
 
 def _rehearsed(model: LanguageModel, prompts: Sequence[Tokens]) -> tuple[list[Tree], Distributions]:
-    """Trees of two answers of two tokens that part at once, and what the plain way says behind them."""
+    """Trees of two answers of two tokens that differ at once, and their distributions by the plain reader."""
     trees = [Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(prompts)]
     for tree in trees:
         firsts = (min(tree.prompt), max(tree.prompt))
         tree.live = [Node(tree, [0], (first, tree.prompt[-1])) for first in firsts]
-    return trees, Distributions.of(PlainReader(model).grow(live(trees)))
+    return trees, Distributions.of(PlainReader(model).decode(live(trees)))
 
 
 def _compared(model: LanguageModel, trees: list[Tree], plain: Distributions) -> Verdict:
-    """Slots held against the plain way; plain: the distributions behind the trees."""
+    """The comparison of slots with the plain reader; plain: its distributions behind the trees."""
     try:
         reader = SlotReader(model, [tree.prompt for tree in trees], len(trees), max(len(t.prompt) for t in trees) + 8)
-        reader.enter(trees)
+        reader.prefill(trees)
         ends = live(trees)
         for tree in trees:
             tree.live = [Node(tree, [0], node.tokens[:1]) for node in tree.live]
         firsts = live(trees)
-        reader.grow(firsts)
+        reader.decode(firsts)
         for end, first in zip(ends, firsts, strict=True):
             end.places = first.places
         for tree in trees:
             tree.live = [end for end in ends if end.tree is tree]
-        fast, slow = Distributions.of(reader.grow(ends)).log_probs(), plain.log_probs()
+        fast, slow = Distributions.of(reader.decode(ends)).log_probs(), plain.log_probs()
         kl = divergence(slow.double(), fast.double())
         if not is_rounding(kl, model.dtype):
             return Verdict(f"slots change its answers by {kl:.2g} nats")

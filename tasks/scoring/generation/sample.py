@@ -1,4 +1,4 @@
-"""Answers to many prompts: the prompts enter, their answers grow together, and leave when they have ended."""
+"""Answers to many prompts: prompts are prefilled, their answers are decoded together and freed when they have ended."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,14 +47,27 @@ def sample_answers(
     batch_size: int | None = None,
     memory: int | None = None,
 ) -> list[SampledAnswers]:
-    """Draws answers to every prompt: `samples` of them and a greedy one, in the order of the prompts.
+    """Samples answers to every prompt: `samples` of them and a greedy one.
 
-    prompts: token ids, or texts to which no special token is added. identities: one tuple per prompt, what the draws
-    are for; with seed and model name it is all their randomness. max_new_tokens: most steps of an answer, its end
-    step included.
-    temperature > 0, top_p in (0, 1], top_k >= 0 (0: every token). batch_size: prompts that are answered at once, by
-    default as many as are worth it; memory: the budget in bytes, which may make them fewer.
-    Raises UsageError for parameters that cannot be, ScoreError for a prompt that does not fit or a NaN.
+    Args:
+        model: The language model.
+        prompts: Token ids, or texts to which no special token is added.
+        identities: A tuple per prompt; the draws depend only on it, the seed and the model's name.
+        samples: Sampled answers per prompt.
+        max_new_tokens: Most steps of an answer, its end step included.
+        temperature: > 0.
+        top_p: In (0, 1].
+        top_k: >= 0; 0 for every token.
+        seed: Seed of the draws.
+        batch_size: Prompts that are answered at once; None for the device's default.
+        memory: Bytes that may be used besides the model, which may reduce the batch; None for `memory_budget`.
+
+    Returns:
+        The answers in the order of the prompts.
+
+    Raises:
+        UsageError: A parameter is not valid.
+        ScoreError: A prompt does not fit the context window, or the model gives a NaN.
     """
     sampling = Sampling(temperature, top_p, top_k)
     at_once = batch_size if batch_size is not None else PROMPTS_AT_ONCE[torch.device(model.device).type]
@@ -62,54 +75,57 @@ def sample_answers(
         if value < 1:
             raise UsageError(f"{name} is {value}; it must be at least 1")
     if len(prompts) != len(identities):
-        raise UsageError(f"{len(prompts)} prompts, but {len(identities)} identities; each prompt needs one")
-    tokens = [tokenized(model, [one])[0] if isinstance(one, str) else list(one) for one in prompts]
-    for one, identity in zip(tokens, identities, strict=True):
-        check_length(model, f"{identity}", len(one), room=max_new_tokens)
+        raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
+    tokens = [
+        tokenized(model, [prompt_tokens])[0] if isinstance(prompt_tokens, str) else list(prompt_tokens)
+        for prompt_tokens in prompts
+    ]
+    for prompt_tokens, identity in zip(tokens, identities, strict=True):
+        check_length(model, f"{identity}", len(prompt_tokens), reserved_tokens=max_new_tokens)
     if not tokens:
         return []
     trees = [
         Tree(number, prompt, _points(samples, max_new_tokens, seed, model.name, identity))
         for number, (prompt, identity) in enumerate(zip(tokens, identities, strict=True))
     ]
-    room = max(map(len, tokens)) + max_new_tokens * (samples + 1)
+    slot_tokens = max(map(len, tokens)) + max_new_tokens * (samples + 1)
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
     if engine(model, tokens) != PLAIN:
-        at_once = min(at_once, _most_slots(model, room, samples + 1, memory))
-    growth = _Growth(model, identities, sampling, max_new_tokens)
+        at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1, memory))
+    growth = _Decoding(model, identities, sampling, max_new_tokens)
     by_length = sorted(trees, key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
-    found = {tree.number: tree for tree in growth.grown(by_length, at_once, room)}
-    return [_answers(found[number], identity, growth.ends) for number, identity in enumerate(identities)]
+    finished = {tree.number: tree for tree in growth.finished(by_length, at_once, slot_tokens)}
+    return [_answers(finished[number], identity, growth.ends) for number, identity in enumerate(identities)]
 
 
 def _points(samples: int, steps: int, seed: int, name: str, identity: tuple[str, ...]) -> NDArray[np.float64]:
     return np.array([uniforms(steps, seed, name, *identity, number) for number in range(samples)])
 
 
-def _most_slots(model: LanguageModel, room: int, answers: int, memory: int | None) -> int:
-    """How many prompts the budget allows: their keys, and sums and logits of their answers.
+def _most_slots(model: LanguageModel, slot_tokens: int, answers: int, memory: int | None) -> int:
+    """The number of prompts that the budget allows: their KV cache, and the sums and logits of their answers.
 
-    A fifth is left for what many prompts begin with.
+    A fifth is left for shared prefixes.
     """
     budget = memory if memory is not None else memory_budget(model.device)
     config = model.model.config.get_text_config()
     size = torch.finfo(model.model.dtype).bits // 8
     sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # sums are copied when there are more of them
-    return max(1, budget * 4 // 5 // (room * cache_per_token(config) * size + sums_and_logits))
+    return max(1, budget * 4 // 5 // (slot_tokens * cache_per_token(config) * size + sums_and_logits))
 
 
 def _answers(tree: Tree, identity: tuple[str, ...], ends: Ends) -> SampledAnswers:
-    made: dict[int, Answer] = {}
+    answers: dict[int, Answer] = {}
     for ended in tree.ended.values():
-        if id(ended) not in made:
+        if id(ended) not in answers:
             finished = ends.ends(ended.tokens[-1])
-            made[id(ended)] = Answer(ends.text(ended.tokens), ended.tokens, ended.log_probs, ended.mean, finished)
-    every = [made[id(tree.ended[member])] for member in range(tree.greedy + 1)]
+            answers[id(ended)] = Answer(ends.text(ended.tokens), ended.tokens, ended.log_probs, ended.mean, finished)
+    every = [answers[id(tree.ended[member])] for member in range(tree.greedy + 1)]
     return SampledAnswers(identity, tuple(every[:-1]), every[-1])
 
 
-class _Growth:
-    """The answers to prompts while they grow."""
+class _Decoding:
+    """The answers to prompts while they are decoded."""
 
     def __init__(
         self, model: LanguageModel, identities: Sequence[tuple[str, ...]], sampling: Sampling, most: int
@@ -120,15 +136,15 @@ class _Growth:
         self._sums = Sums()
         self.ends = Ends(model)
 
-    def grown(self, trees: Sequence[Tree], slots: int, room: int) -> Iterator[Tree]:
-        """The trees, each as soon as all its answers have ended. Where memory runs out, fewer are grown at once."""
+    def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int) -> Iterator[Tree]:
+        """The trees, each when all its answers have ended. Where memory runs out, fewer are decoded at once."""
         waiting, growing = deque(trees), list[Tree]()
         plain = engine(self._model, [tree.prompt for tree in trees]) == PLAIN
         halving = Halving(self._model, "prompts are answered", slots)
         while waiting:
             (slots,) = halving.amounts
             with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
-                yield from self._grown(self._reader(waiting, plain, slots, room), waiting, growing, slots)
+                yield from self._finished(self._reader(waiting, plain, slots, slot_tokens), waiting, growing, slots)
             if halving.ran_out:
                 (self._model.engine.prompts_at_once,) = halving.amounts
                 waiting.extendleft(tree.afresh() for tree in reversed(growing))
@@ -136,33 +152,33 @@ class _Growth:
             self._sums = Sums()
             release_memory(self._model.device)
 
-    def _reader(self, trees: Iterable[Tree], plain: bool, slots: int, room: int) -> Reader:
+    def _reader(self, trees: Iterable[Tree], plain: bool, slots: int, slot_tokens: int) -> Reader:
         if plain:
             return PlainReader(self._model)
-        return SlotReader(self._model, [tree.prompt for tree in trees], slots, room)
+        return SlotReader(self._model, [tree.prompt for tree in trees], slots, slot_tokens)
 
-    def _grown(self, reader: Reader, waiting: deque[Tree], growing: list[Tree], slots: int) -> Iterator[Tree]:
+    def _finished(self, reader: Reader, waiting: deque[Tree], growing: list[Tree], slots: int) -> Iterator[Tree]:
         free = list(range(slots))
         while waiting or growing:
-            # A few prompts enter at once, unless nothing else is to do: a pass for each would be slower.
+            # A few prompts are prefilled at once, unless nothing else is to do: a pass for each would be slower.
             if waiting and (len(free) >= max(1, slots // 8) or not growing):
                 entering = self._entering(waiting, free)
                 growing += entering
-                logits = reader.enter(entering)
+                logits = reader.prefill(entering)
                 for tree, row in zip(entering, self._sums.new(len(entering), logits), strict=True):
                     tree.live = [tree.root(row)]
                 self._step(logits, live(entering))
             else:
                 growing.sort(key=lambda tree: tree.slot)
                 nodes = live(growing)
-                self._step(reader.grow(nodes), nodes)
+                self._step(reader.decode(nodes), nodes)
             for tree in [tree for tree in growing if not tree.live]:
                 growing.remove(tree)
                 free.append(tree.slot)
                 yield tree
 
     def _entering(self, waiting: deque[Tree], free: list[int]) -> list[Tree]:
-        """The trees that enter now, each with the lowest slot that is free."""
+        """The trees that are prefilled next, each with the lowest free slot."""
         most = TOKENS_PER_PASS[self._kind]
         free.sort(reverse=True)
         entering: list[Tree] = []
@@ -175,7 +191,7 @@ class _Growth:
         return entering
 
     def _step(self, logits: torch.Tensor, nodes: list[Node]) -> None:
-        """All answers of these nodes get one token more: some end, and nodes part where answers differ."""
+        """All answers of these nodes get one more token: some end, and nodes split where answers differ."""
         parts: list[dict[int, _Part]] = [{} for _ in nodes]
         for number, member, token, log_prob in self._chosen(logits, nodes):
             parts[number].setdefault(token, _Part(log_prob, [])).members.append(member)
@@ -185,7 +201,7 @@ class _Growth:
             last = len(node.tokens) + 1 == self._most
             over = [(token, part) for token, part in of_node.items() if last or self.ends.ends(token)]
             on = [node.child(token, *part) for token, part in of_node.items() if not (last or self.ends.ends(token))]
-            node.tree.live = [one for one in node.tree.live if one is not node] + on
+            node.tree.live = [other for other in node.tree.live if other is not node] + on
             if over:
                 ended.append((node, over))
             if not on:
@@ -195,8 +211,8 @@ class _Growth:
         means = self._sums.means([node.row for node, _ in ended], [len(node.tokens) + 1 for node, _ in ended])
         for (node, over), mean in zip(ended, means, strict=True):
             for token, part in over:
-                one = Ended((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
-                node.tree.ended.update(dict.fromkeys(part.members, one))
+                ended_answers = Ended((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
+                node.tree.ended.update(dict.fromkeys(part.members, ended_answers))
         for node, row in zip(parted, self._sums.copies([node.row for node in parted]), strict=True):
             node.row = row
 
@@ -227,7 +243,7 @@ class _Growth:
         prompt = shortened(str(self._model.tokenizer.decode(list(tree.prompt))))
         raise ScoreError(
             f"{no_distribution(self._model)} while it answers {' / '.join(self._identities[tree.number])}, "
-            f"asked with {prompt}"
+            f"with the prompt {prompt}"
         )
 
 

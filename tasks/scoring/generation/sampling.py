@@ -1,9 +1,9 @@
-"""One token drawn from a distribution: tempered, cut to its top, and inverted at a given uniform number.
+"""One token drawn from a distribution: with a temperature, truncated, and inverted at a uniform number.
 
     p'(a) = softmax(logits / temperature), restricted to the top_k most probable tokens (0: all), then to the fewest
     most probable ones whose probabilities reach top_p (1: all); drawn: the first token with sum_{a' <= a} p'(a') > u.
-Logits carry rounding of their own, other in every batch; a draw tells whether that could have led to another token.
-What it is not: a model's generation settings have no part in it, and no random state is shared: u is the answer's own.
+Logits have rounding errors that differ in every batch; a draw reports whether they could have led to another token.
+What it is not: a model's generation settings are not used, and no random state is shared: u is the answer's own.
 Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nucleus: Holtzman et al. 2020.
 """
 
@@ -23,7 +23,7 @@ _BLOCK = 256  # tokens whose probabilities are summed first; a whole sum in floa
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """temperature > 0; top_k: 0 for all tokens; top_p in (0, 1], 1 for all. Raises UsageError for anything else."""
+    """temperature > 0; top_k: 0 for all tokens; top_p in (0, 1], 1 for all. Raises UsageError for other values."""
 
     temperature: float = 0.5
     top_p: float = 1.0
@@ -31,7 +31,9 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if not 0 < self.temperature < float("inf"):
-            raise UsageError(f"temperature is {self.temperature}; it must be positive (one greedy answer comes anyway)")
+            raise UsageError(
+                f"temperature is {self.temperature}; it must be positive (a greedy answer is always added)"
+            )
         if not 0 < self.top_p <= 1:
             raise UsageError(f"top_p is {self.top_p}; it must lie in (0, 1], 1 keeps every token")
         if self.top_k < 0:
@@ -39,14 +41,14 @@ class Sampling:
 
 
 class Drawn(NamedTuple):
-    """tokens: (k,) int64; sure: (k,) bool, whether logits that are off by their rounding would give the same."""
+    """tokens: (k,) int64; sure: (k,) bool, whether rounding of the logits cannot change the token."""
 
     tokens: torch.Tensor
     sure: torch.Tensor
 
 
 def uniforms(count: int, seed: int, *identity: str | int) -> NDArray[np.float64]:
-    """(count,) numbers in [0, 1) that depend on seed and identity alone; a smaller count is the start of a larger."""
+    """(count,) numbers in [0, 1) that depend only on seed and identity; the first n of more numbers are those of n."""
     digest = hashlib.sha256(json.dumps([seed, *identity]).encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big"))).random(count)
 
@@ -54,10 +56,17 @@ def uniforms(count: int, seed: int, *identity: str | int) -> NDArray[np.float64]
 def draw(
     logits: torch.Tensor, rows: torch.Tensor, points: torch.Tensor, sampling: Sampling, *, rounding: float = 0.0
 ) -> Drawn:
-    """The token that is drawn at each point from a row of logits.
+    """The token that is drawn at each point from a row of logits. Probabilities are float32, their sums float64.
 
-    logits: (n, V) float32; rows: (k,) which of them; points: (k,) float64 in [0, 1). rounding: by how much a logit may
-    be off. Probabilities are float32, their sums float64.
+    Args:
+        logits: (n, V) float32.
+        rows: (k,), the row of each point.
+        points: (k,) float64 in [0, 1).
+        sampling: The temperature and truncation.
+        rounding: The largest error of a logit.
+
+    Returns:
+        (k,) tokens, and whether rounding cannot change them.
     """
     weights, whole = _weights(logits, sampling, rounding)
     blocks = _in_blocks(weights)
@@ -79,21 +88,21 @@ def draw(
 
 
 def _weights(logits: torch.Tensor, sampling: Sampling, rounding: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """Tempered weights (n, V), 0 outside the top; and whether rounding leaves it open what the top is: (n,)."""
+    """Weights with the temperature (n, V), 0 outside the top; and whether rounding cannot change the top: (n,)."""
     whole = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
     weights = (logits - logits.amax(dim=1, keepdim=True)).div_(sampling.temperature).exp_()
     if 0 < sampling.top_k < logits.shape[1]:
         largest = logits.topk(sampling.top_k + 1, dim=1).values
-        least, next_one = largest[:, -2:].unbind(dim=1)
+        least, runner_up = largest[:, -2:].unbind(dim=1)
         weights.masked_fill_(logits < least.unsqueeze(1), 0.0)
-        whole &= least - next_one >= 2 * rounding
+        whole &= least - runner_up >= 2 * rounding
     if sampling.top_p < 1:
         ordered, order = weights.double().sort(dim=1, descending=True, stable=True)
         before = (ordered.cumsum(dim=1) - ordered) / ordered.sum(dim=1, keepdim=True)
-        kept = before < sampling.top_p
-        weights = torch.zeros_like(weights).scatter_(1, order, ordered.where(kept, 0.0).float())
+        in_nucleus = before < sampling.top_p
+        weights = torch.zeros_like(weights).scatter_(1, order, ordered.where(in_nucleus, 0.0).float())
         at_the_cut = ((before - sampling.top_p).abs() <= rounding / sampling.temperature) & (ordered > 0)
-        last = kept.sum(dim=1, keepdim=True) - 1
+        last = in_nucleus.sum(dim=1, keepdim=True) - 1
         first_out = ordered.gather(1, (last + 1).clamp(max=ordered.shape[1] - 1))
         apart = ordered.gather(1, last).log() - first_out.log()
         swapped = (apart.squeeze(1) < 2 * rounding / sampling.temperature) & (last.squeeze(1) + 1 < ordered.shape[1])

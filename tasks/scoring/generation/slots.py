@@ -1,11 +1,11 @@
 """Many prompts and the trees of tokens behind them, read together without padding; every key is computed once.
 
-A prompt has a slot: its keys and values, and behind them those of the tokens that have been chosen. What is new in all
-slots goes through the model as one sequence, so that its matrix products, nearly all of the work, see no padding.
-Attention alone is done slot by slot: a token sees its own slot, as a mask says, and nothing of the others. That is done
-by an attention function of our own, which transformers calls in place of the model's while a pass is on.
-What it is not: for every model. One that computes attention in its own way is told from the others by `unreadable` or
-an error, and by comparison with the plain way.
+A prompt has a cache slot: its KV cache, followed by that of its answers' tokens. The new tokens of all slots go through
+the model as one sequence, so that its matrix products, nearly all of the work, have no padding. Only attention is
+computed slot by slot: a token attends to its own slot, under a mask, and not to others. An attention function of this
+module does that, which transformers calls in place of the model's during a pass.
+What it is not: for every model. A model that computes attention differently is detected by `unreadable` or an error,
+and by the comparison with the plain reader.
 """
 
 import itertools
@@ -26,27 +26,27 @@ from tasks.scoring.generation.tree import Node
 from tasks.scoring.next_token import Tokens, has_sliding_window
 
 Keys = tuple[torch.Tensor, torch.Tensor]
-"""Of a layer, keys and values: (slots, heads, room, size of a head) each."""
+"""A layer's KV cache: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
 
 _NAME = "swaymeter_slots"
-_STEP = 8  # keys seen are rounded up to this, as the attention kernels of GPUs want it
-_AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in one call of attention: few see little padding, many keep a GPU busy
+_STEP = 8  # the number of keys is rounded up to this, as attention kernels of GPUs require
+_AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in one call of attention: few have little padding, many keep a GPU busy
 _MASK = 1 << 26  # entries of a call's mask, so that one long prompt does not make all of them long
 
 
 class Slots:
-    """Slots for prompts of at most so many tokens, their answers included."""
+    """Cache slots for prompts of at most `slot_tokens` tokens, their answers included."""
 
-    def __init__(self, model: LanguageModel, slots: int, room: int) -> None:
-        self._model, self._shape = model, (slots, -(-room // _STEP) * _STEP)
+    def __init__(self, model: LanguageModel, slots: int, slot_tokens: int) -> None:
+        self._model, self._shape = model, (slots, -(-slot_tokens // _STEP) * _STEP)
         self._at_once = _AT_ONCE[torch.device(model.device).type]
         self._layers: dict[int, Keys] = {}
         self._positions = np.zeros(self._shape, dtype=np.int64)
 
-    def enter(self, slots: Sequence[int], prompts: Sequence[Tokens], starts: Sequence[int]) -> torch.Tensor:
-        """Reads prompts into slots: the logits after each, (n, V).
+    def prefill(self, slots: Sequence[int], prompts: Sequence[Tokens], starts: Sequence[int]) -> torch.Tensor:
+        """Prefills prompts: the logits after each, (n, V).
 
-        starts: how many tokens of a prompt its slot holds already.
+        starts: the tokens of each prompt that its slot holds already.
         """
         news = []
         for slot, prompt, start in zip(slots, prompts, starts, strict=True):
@@ -56,10 +56,10 @@ class Slots:
         ends = np.cumsum([len(new.tokens) for new in news]) - 1
         return self._read(news, ends.tolist())
 
-    def grow(self, nodes: Sequence[Node]) -> torch.Tensor:
+    def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
         """Reads the last token of every node: the logits after it, (n, V).
 
-        The nodes of a slot stand together, and have found their places.
+        The nodes of a slot are consecutive, and have their places.
         """
         news = []
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
@@ -83,32 +83,32 @@ class Slots:
         self._positions[list(targets), :tokens] = self._positions[source, :tokens]
 
     @torch.inference_mode()
-    def _read(self, news: Sequence["_New"], wanted: list[int]) -> torch.Tensor:
-        """One pass over what is new; wanted: the tokens after which logits are wanted."""
+    def _read(self, news: Sequence["_New"], ends: list[int]) -> torch.Tensor:
+        """One pass over new tokens; ends: the tokens after which logits are returned."""
         for new in news:
             self._positions[new.slot, new.places] = new.positions
         tokens, positions = (np.concatenate([getattr(new, name) for new in news]) for name in ("tokens", "positions"))
         device = self._model.device
-        one = _Pass(self._layers, self._shape, _calls(news, self._at_once, self._positions))
-        with _own_attention(self._model, one):
+        forward_pass = _Pass(self._layers, self._shape, _calls(news, self._at_once, self._positions))
+        with _own_attention(self._model, forward_pass):
             out = self._model.model(
                 input_ids=torch.from_numpy(tokens).unsqueeze(0).to(device),
                 position_ids=torch.from_numpy(positions).unsqueeze(0).to(device),
-                past_key_values=one,
+                past_key_values=forward_pass,
                 use_cache=True,
-                logits_to_keep=wanted,  # a tensor would be moved to another GPU than the states of a spread model
+                logits_to_keep=ends,  # a tensor would be moved to another GPU than the states of a spread model
             )
-        if not one.windows:
+        if not forward_pass.windows:
             raise NotImplementedError("its attention cannot be replaced")
-        if has_sliding_window(self._model) and one.windows == {None}:
-            raise NotImplementedError("its attention is not told its window")
+        if has_sliding_window(self._model) and forward_pass.windows == {None}:
+            raise NotImplementedError("its attention does not receive its window")
         logits: torch.Tensor = out.logits[0]
         return logits
 
 
 @dataclass(frozen=True, eq=False)
 class _New:
-    """What is new in a slot: n tokens, their places there, their positions in the text, and what each sees: (n, _)."""
+    """New tokens of a slot: n tokens, their places there, positions in the text, and what each attends to: (n, _)."""
 
     slot: int
     tokens: list[int]
@@ -118,9 +118,9 @@ class _New:
 
 
 class _Call:
-    """A call of attention for a few slots: which tokens of the pass, and how they are laid out by slot.
+    """A call of attention for a few slots: its tokens of the pass, and their layout by slot.
 
-    tokens: those of the pass from start to stop; seen: (rows, columns, places), what each sees.
+    tokens: those of the pass from start to stop; seen: (rows, columns, places), what each attends to.
     """
 
     def __init__(self, news: Sequence[_New], start: int, positions: NDArray[np.int64]) -> None:
@@ -136,7 +136,7 @@ class _Call:
             np.repeat(slots, counts),
             np.concatenate([new.places for new in news]),
         )
-        self._indices = {torch.device("cpu"): tuple(torch.from_numpy(one) for one in indices)}
+        self._indices = {torch.device("cpu"): tuple(torch.from_numpy(array) for array in indices)}
         self._masks: dict[tuple[Any, ...], torch.Tensor] = {}
         places = min(positions.shape[1], -(-max(new.seen.shape[1] for new in news) // _STEP) * _STEP)
         self.seen = np.zeros((rows, columns, places), dtype=bool)
@@ -145,10 +145,10 @@ class _Call:
         self._positions = [(new.positions, positions[new.slot, :places].copy()) for new in news]
 
     def _within(self, window: int) -> NDArray[np.bool_]:
-        """What is seen of it by attention that looks no further back than its window."""
+        """What attention with a sliding window sees of it."""
         near = self.seen.copy()
-        for row, (own, kept) in enumerate(self._positions):
-            near[row, : len(own)] &= own[:, None] - kept < window
+        for row, (own, cached) in enumerate(self._positions):
+            near[row, : len(own)] &= own[:, None] - cached < window
         return near
 
     def slots(self, device: torch.device) -> slice | torch.Tensor:
@@ -159,17 +159,17 @@ class _Call:
         """Row and column of every token: (n,) each."""
         return self._on(device)[1], self._on(device)[2]
 
-    def kept(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    def cache_places(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
         """Slot and place of every token: (n,) each."""
         return self._on(device)[3], self._on(device)[4]
 
     def _on(self, device: torch.device) -> tuple[torch.Tensor, ...]:
         if device not in self._indices:
-            self._indices[device] = tuple(one.to(device) for one in self._indices[torch.device("cpu")])
+            self._indices[device] = tuple(tensor.to(device) for tensor in self._indices[torch.device("cpu")])
         return self._indices[device]
 
     def mask(self, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
-        """What is added to the scores, (rows, 1, shared x columns, places): 0 where a token sees, else next to -inf."""
+        """The additive mask, (rows, 1, shared x columns, places): 0 where a token attends, else the dtype's minimum."""
         key = (window, shared, like.dtype, like.device)
         if key not in self._masks:
             hidden = (
@@ -201,11 +201,11 @@ def _entries(news: Sequence[_New]) -> int:
 
 
 @contextmanager
-def _own_attention(model: LanguageModel, one: "_Pass") -> Iterator[None]:
-    """While it lasts, the model's attention is that of this pass."""
+def _own_attention(model: LanguageModel, forward_pass: "_Pass") -> Iterator[None]:
+    """Within it, the model's attention is that of this pass."""
     with _swapping:
         before = model.model.config._attn_implementation
-        token = _reading.set(one)
+        token = _reading.set(forward_pass)
         try:
             model.model.set_attn_implementation(_NAME)
             yield
@@ -215,7 +215,7 @@ def _own_attention(model: LanguageModel, one: "_Pass") -> Iterator[None]:
 
 
 class _Pass:
-    """What a pass needs in every layer; for the model it is the cache."""
+    """The KV cache that the model gets in a pass."""
 
     def __init__(self, layers: dict[int, Keys], shape: tuple[int, int], calls: Sequence[_Call]) -> None:
         self._layers, self._shape, self._calls = layers, shape, calls
@@ -225,20 +225,20 @@ class _Pass:
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Puts the new keys and values, (1, heads, n, size), in their places in the slots."""
+        """Writes the new keys and values, (1, heads, n, size), to their places in the slots."""
         if layer_idx not in self._layers:
-            slots, room = self._shape
-            made = [new.new_zeros((slots, new.shape[1], room, new.shape[3])) for new in (keys, values)]
-            self._layers[layer_idx] = (made[0], made[1])
+            slots, slot_tokens = self._shape
+            layer = [new.new_zeros((slots, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
+            self._layers[layer_idx] = (layer[0], layer[1])
         self._layer = self._layers[layer_idx]
         for whole, new in zip(self._layer, (keys, values), strict=True):
             for call in self._calls:
-                slot, place = call.kept(new.device)
+                slot, place = call.cache_places(new.device)
                 whole[slot, :, place] = new[0, :, call.tokens].transpose(0, 1)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
-        """Unused by models that are told positions."""
+        """Unused by models that receive positions."""
         return 0
 
     def attend(self, query: torch.Tensor, scaling: float | None, window: int | None) -> torch.Tensor:
@@ -248,13 +248,13 @@ class _Pass:
         keys, values = self._layer
         _, heads, _, size = query.shape
         shared = heads // keys.shape[1]
-        found = []
+        outputs = []
         for call in self._calls:
             rows, columns, places = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))
             row, column = call.laid_out(query.device)
             padded[row, column] = query[0, :, call.tokens].transpose(0, 1)
-            # Heads that share keys stand side by side as if they were further tokens, so that no key is repeated.
+            # Heads that share keys are laid side by side like further tokens, so that no key is repeated.
             by_key = padded.view(rows, columns, -1, shared, size).permute(0, 2, 3, 1, 4).flatten(2, 3)
             out = torch.nn.functional.scaled_dot_product_attention(
                 by_key,
@@ -264,8 +264,8 @@ class _Pass:
                 scale=scaling,
             )
             by_token = out.reshape(rows, -1, shared, columns, out.shape[3]).permute(0, 3, 1, 2, 4).flatten(2, 3)
-            found.append(by_token[row, column])
-        return torch.cat(found).unsqueeze(0)
+            outputs.append(by_token[row, column])
+        return torch.cat(outputs).unsqueeze(0)
 
 
 _reading: ContextVar[_Pass] = ContextVar("_reading")
@@ -285,8 +285,8 @@ def _attend(
     position_bias: torch.Tensor | None = None,
     **others: Any,
 ) -> tuple[torch.Tensor, None]:
-    for name, given in (("a cap", softcap), ("sinks", s_aux), ("a bias of positions", position_bias)):
-        if given is not None:
+    for name, value_of_option in (("a cap", softcap), ("sinks", s_aux), ("a bias of positions", position_bias)):
+        if value_of_option is not None:
             raise NotImplementedError(f"its attention has {name}")
     return _reading.get().attend(query, scaling, sliding_window), None
 

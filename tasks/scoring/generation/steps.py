@@ -1,6 +1,6 @@
-"""One step of many answers: what each draws from its node's distribution, with the distributions summed on the way.
+"""One step of many answers: each draws a token from its node's distribution, and the distributions are summed.
 
-Work on whole distributions is done a few rows at a time: so they stay in a processor's caches, or take little of a
+Work on whole distributions is done a few rows at a time, so that they stay in a processor's cache, or use little of a
 GPU's memory.
 """
 
@@ -21,8 +21,8 @@ _ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
 class Step:
     """For every answer the token that it draws, its log-probability in nats, and whether rounding cannot change it.
 
-    tokens, log_probs, sure: (k,). broken: nodes without a distribution, since a logit is NaN or infinite; where there
-    are any, the rest means nothing.
+    tokens, log_probs, sure: (k,). broken: nodes without a distribution, since a logit is NaN or infinite; then the
+    other fields are not valid.
     """
 
     tokens: list[int]
@@ -40,7 +40,7 @@ class Sums:
 
     @torch.inference_mode()
     def new(self, count: int, logits: torch.Tensor) -> list[int]:
-        """So many rows of zeros, for distributions as wide as these logits, on their device."""
+        """New rows of zeros, for distributions as wide as these logits, on their device."""
         if not len(self._rows):
             self._rows = torch.zeros((0, logits.shape[1]), device=logits.device)
         taken = self._taken(count)
@@ -63,13 +63,13 @@ class Sums:
     @torch.inference_mode()
     def means(self, rows: Sequence[int], steps: Sequence[int]) -> NDArray[np.float32]:
         """Rows divided by their numbers of steps, on the host: (n, V)."""
-        found: NDArray[np.float32] = (
+        means: NDArray[np.float32] = (
             (self._rows[list(rows)] / torch.tensor(steps, device=self._rows.device)[:, None]).cpu().numpy()
         )
-        return found
+        return means
 
     def free(self, row: int) -> None:
-        """Gives a row back."""
+        """Frees a row."""
         self._free.append(row)
 
     def _taken(self, count: int) -> list[int]:
@@ -95,8 +95,17 @@ def step(
 ) -> Step:
     """One step of answers; adds each node's distribution to its sum.
 
-    logits: (n, V), those after each node, in any dtype; sums, rows: where a node's distributions are summed, if at all;
-    nodes: (k,) the node of each answer; points: (k,) the number it draws with, NaN for the most probable token.
+    Args:
+        logits: (n, V) after each node, in any dtype.
+        sums: Where the nodes' distributions are summed; None: nowhere.
+        rows: (n,) the row of each node in `sums`.
+        nodes: (k,) the node of each answer.
+        points: (k,) the uniform number of each answer, NaN for the most probable token.
+        sampling: The temperature and truncation.
+        rounding: The largest error of a logit.
+
+    Returns:
+        The tokens with their log-probabilities, and the nodes without a distribution.
     """
     device = logits.device
     node_of, point_of = torch.tensor(list(nodes)), torch.from_numpy(points)

@@ -1,8 +1,7 @@
-"""The answers to one prompt while they grow: a tree, since answers that have begun alike are read once.
+"""The answers to one prompt while they are decoded: a tree, since answers with a shared prefix are read once.
 
-A node stands for the answers that have had the same tokens so far. The model is asked once for what follows a node;
-each of its answers then draws from that one distribution with a number of its own, and the node parts where they draw
-different tokens.
+A node stands for the answers with the same tokens so far. The model computes one distribution after a node; each of its
+answers draws from it with a number of its own, and the node splits where they draw different tokens.
 """
 
 import itertools
@@ -16,10 +15,15 @@ from numpy.typing import NDArray
 
 @dataclass(eq=False)
 class Node:
-    """Answers that have begun alike.
+    """Answers with a shared prefix.
 
-    tree: whose answers they are; members: their numbers; tokens, log_probs: what they have so far; places: where the
-    keys of these tokens lie in the tree's slot; row: where the sum of the distributions of their steps is kept.
+    Attributes:
+        tree: The tree of their prompt.
+        members: Their numbers.
+        tokens: Their tokens so far.
+        log_probs: The log-probabilities of these tokens, nats.
+        places: The places of these tokens' keys in the tree's slot.
+        row: The row of the sum of their steps' distributions.
     """
 
     tree: "Tree"
@@ -31,15 +35,15 @@ class Node:
 
     @property
     def prompt(self) -> list[int]:
-        """All tokens that stand before the next one."""
+        """All tokens before the next one."""
         return [*self.tree.prompt, *self.tokens]
 
     def point(self, member: int) -> float:
-        """The number that an answer draws its next token with; NaN for the greedy one, which takes the likeliest."""
+        """The uniform number of an answer's next token; NaN for the greedy answer."""
         return math.nan if member == self.tree.greedy else float(self.tree.points[member, len(self.tokens)])
 
     def child(self, token: int, log_prob: float, members: list[int]) -> "Node":
-        """The node of those answers that go on with this token; it has its parent's row still."""
+        """The node of those answers that continue with this token; it still has its parent's row."""
         return Node(self.tree, members, (*self.tokens, token), (*self.log_probs, log_prob), self.places, self.row)
 
 
@@ -47,9 +51,9 @@ class Node:
 class Tree:
     """The answers to one prompt.
 
-    number: the prompt's place among those asked; points: (samples, steps) uniform numbers; slot: where the prompt's
-    keys lie; live: the nodes that go on; ended: for each answer its tokens, their log-probabilities, and which of the
-    kept mean distributions is its own.
+    number: the prompt's place among all prompts; points: (samples, steps) uniform numbers; slot: the prompt's cache
+    slot; live: the nodes that are still decoded; ended: for each answer its tokens, their log-probabilities, and its
+    mean distribution.
     """
 
     number: int
@@ -69,11 +73,11 @@ class Tree:
         return Node(self, list(range(self.greedy + 1)), row=row)
 
     def afresh(self) -> "Tree":
-        """The same tree with nothing grown."""
+        """The same tree without answers."""
         return Tree(self.number, self.prompt, self.points)
 
     def place(self) -> None:
-        """Finds places for the last tokens of the live nodes, where no token lies that a live node still sees."""
+        """Gives the last tokens of the live nodes places that no live node still attends to."""
         taken = {place for node in self.live for place in node.places}
         free = (place for place in itertools.count(len(self.prompt)) if place not in taken)
         for node in self.live:
@@ -82,7 +86,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """Answers that have ended alike; mean: (V,) float32, the mean of their steps' distributions."""
+    """Ended answers with the same tokens; mean: (V,) float32, the mean of their steps' distributions."""
 
     tokens: tuple[int, ...]
     log_probs: tuple[float, ...]
@@ -90,5 +94,5 @@ class Ended:
 
 
 def live(trees: Iterable[Tree]) -> list[Node]:
-    """The nodes of all trees that go on, those of a tree together."""
+    """The live nodes of all trees, those of a tree together."""
     return [node for tree in trees for node in tree.live]

@@ -1,6 +1,6 @@
 """The engine of next-token distributions: contexts x queries, exact, with every shared prefix computed once."""
 
-from tasks.scoring.next_token.ahead import MadeAhead
+from tasks.scoring.next_token.ahead import Prefetch
 from tasks.scoring.next_token.broken import check_contexts_matter, check_scores, first_broken, is_broken
 from tasks.scoring.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
 from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding, normaliser_of
@@ -25,8 +25,8 @@ __all__ = [
     "PLAIN",
     "PREFIX_TREE",
     "Distributions",
-    "MadeAhead",
     "Pass",
+    "Prefetch",
     "SharedPrefixes",
     "Tokens",
     "cache_per_token",

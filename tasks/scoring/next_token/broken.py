@@ -1,4 +1,4 @@
-"""Which prompt a score that is not finite comes from, and distributions that no context can have changed."""
+"""The prompt of a score that is not finite, and distributions that no context changes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -23,11 +23,11 @@ def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], 
     """The suspect that a NaN comes from: it spreads to all that is read in one pass, so each is read alone.
 
     Args:
-        suspects: at least one; the first of them are looked at.
+        suspects: at least one; the first of them are checked.
         breaks_alone: whether a suspect gives a NaN when it is read alone.
 
     Returns:
-        The first suspect that does, or the first of all where none of those looked at does.
+        The first suspect that does, or the first of all where none of the checked ones does.
     """
     return next((suspect for suspect in suspects[:_LOOKED_AT] if breaks_alone(suspect)), suspects[0])
 
@@ -49,15 +49,15 @@ def check_scores(
     """Raises ScoreError with the query and the context where a check finds something broken.
 
     Args:
-        model: the model that was asked.
-        checks: (n_queries, n_contexts) what is broken, with what is wrong there; the first that finds some counts.
+        model: the model that gave the scores.
+        checks: (n_queries, n_contexts) whether a score is broken, with a message; the first check that fails counts.
         prompts: [context][query] tokens.
         queries: their texts.
         contexts: their texts.
         breaks_alone: whether a prompt read alone gives a NaN; by default at its next token.
 
     Raises:
-        ScoreError: something is broken.
+        ScoreError: a check fails.
     """
     breaks = breaks_alone or (lambda prompt: is_broken(model, prompt))
     for broken, wrong in checks:
@@ -72,12 +72,12 @@ def check_scores(
 def check_contexts_matter(
     model: LanguageModel, unmoved: NDArray[np.bool_], prompts: Sequence[Sequence[Tokens]], queries: Sequence[str]
 ) -> None:
-    """Refuses a model that says the same to the last bit after every context, as damaged weights make it do.
+    """Refuses a model that gives the same bits after every context, as damaged weights do.
 
-    Prompts that are the same tokens, and those that differ only out of the reach of their last token, may give that.
+    Prompts with the same tokens, or with differences that their last token cannot see, may give that.
 
     Args:
-        model: the model that was asked.
+        model: the model that gave the distributions.
         unmoved: (n_queries,) whether a query's distributions are the same after every context.
         prompts: [context][query] tokens.
         queries: their texts.

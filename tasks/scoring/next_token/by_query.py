@@ -1,8 +1,8 @@
-"""Log-distributions of the next token for contexts x queries: the fast way where it serves the model, else the plain.
+"""Log-distributions of the next token for contexts x queries: by the prefix tree if the model allows it, else plainly.
 
-The fast way is held against the plain one on some of the very prompts that it is to read, once for each model. Where
-the two differ by more than rounding, or the fast way cannot be used, the plain way is taken for this model, and
-a warning says why. So a model of a kind that nobody thought of costs time, never a wrong number.
+The prefix tree is compared with the plain engine on some of the prompts, once for each model. Where the two differ by
+more than rounding, or the prefix tree cannot be used, the plain engine reads this model, and a warning has the reason.
+So an unknown kind of model costs time, but never gives a wrong number.
 """
 
 import logging
@@ -30,49 +30,55 @@ def next_token_by_query(
 ) -> Iterator[tuple[int, Distributions]]:
     """For each query its place and the distributions after every context, (n_contexts, V); queries in any order.
 
-    prompts: [context][query] tokens, as `tokenized_prompts` gives them. memory: the budget in bytes. Distributions are
-    to be used before the next are asked for: their memory is used again.
+    Distributions must be used before the next are requested: their memory is reused.
+
+    Args:
+        model: The language model.
+        prompts: [context][query] tokens, as `tokenized_prompts` returns them.
+        memory: Bytes that may be used besides the model; None for `memory_budget`.
     """
     if engine(model, prompts) == PLAIN:
         for place in range(len(prompts[0])):
             yield place, Distributions.of(read_plain(model, [of_context[place] for of_context in prompts]))
         return
     shared = SharedPrefixes(model, prompts, memory=memory)
-    kept = _Kept(shared.largest, len(prompts))
-    for places in shared.read(kept.take):
+    buffer = _LogitsBuffer(shared.largest, len(prompts))
+    for places in shared.read(buffer.take):
         for row, place in enumerate(places):
-            yield place, Distributions.of(kept.logits[row])
+            yield place, Distributions.of(buffer.logits[row])
 
 
-class _Kept:
-    """The logits of a batch of queries after all contexts, in memory that every batch uses again."""
+class _LogitsBuffer:
+    """The logits of a batch of queries after all contexts, in memory that every batch reuses."""
 
     def __init__(self, queries: int, contexts: int) -> None:
         self._shape = (queries, contexts)
         self.logits = torch.empty((0,))
 
     @torch.inference_mode()
-    def take(self, one: Pass) -> None:
-        logits = one.reading.logits([paths[0][-1] for paths in one.paths])
+    def take(self, forward_pass: Pass) -> None:
+        logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         if not len(self.logits):
             self.logits = logits.new_empty((*self._shape, logits.shape[2]))
-        for row, context in enumerate(one.contexts):
-            self.logits[: len(one.units), context] = logits[row]
+        for row, context in enumerate(forward_pass.contexts):
+            self.logits[: len(forward_pass.units), context] = logits[row]
 
 
 def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
-    """The engine that computes this model's next tokens: "prefix tree" or "plain"; settled at its first prompts.
+    """The engine that computes this model's next tokens: "prefix tree" or "plain"; decided at its first prompts.
 
-    prompts: [context][query] tokens. All queries after two of the contexts are read in the fast way, as a study has
-    them, and some of these in the plain way, too.
+    prompts: [context][query] tokens. The prefix tree reads all queries after two of the contexts, the plain engine some
+    of these.
     """
     if model.engine.prefix_tree is None:
         tried = _shortest_and_longest(prompts)
         compared = _first_and_last(len(tried[0]))
         plain = [Distributions.of(read_plain(model, [of_context[place] for place in compared])) for of_context in tried]
-        if not all(torch.isfinite(one.log_normaliser).all() for one in plain):
-            return PLAIN  # nothing to compare with; whoever asked for these prompts finds the NaN and its prompt
-        log_probs = dict(zip(compared, torch.stack([one.log_probs() for one in plain], dim=1), strict=True))
+        if not all(torch.isfinite(distributions.log_normaliser).all() for distributions in plain):
+            return PLAIN  # nothing to compare with; the caller reports the NaN and its prompt
+        log_probs = dict(
+            zip(compared, torch.stack([distributions.log_probs() for distributions in plain], dim=1), strict=True)
+        )
         reason = unreadable(model) or _difference(model, tried, log_probs)
         if reason:
             log.warning("%s is read prompt by prompt, which is slower: %s", model.name, reason)
@@ -92,15 +98,15 @@ def _first_and_last(queries: int) -> list[int]:
 def _difference(
     model: LanguageModel, prompts: Sequence[Sequence[Tokens]], plain: Mapping[int, torch.Tensor]
 ) -> str | None:
-    """What is wrong with the fast way; plain: the log-distributions (contexts, V) of some queries the plain way."""
+    """Why the prefix tree cannot be used; plain: log-distributions (contexts, V) of queries by the plain engine."""
     try:
         shared = SharedPrefixes(model, prompts)
-        kept = _Kept(shared.largest, len(prompts))
-        for places in shared.read(kept.take):
+        buffer = _LogitsBuffer(shared.largest, len(prompts))
+        for places in shared.read(buffer.take):
             for row, place in enumerate(places):
                 if place not in plain:
                     continue
-                fast = Distributions.of(kept.logits[row]).log_probs()
+                fast = Distributions.of(buffer.logits[row]).log_probs()
                 apart = divergence(plain[place].double(), fast.double())
                 if not is_rounding(apart, model.dtype):
                     return f"shared prefixes change its answers by {apart:.2g} nats"

@@ -2,9 +2,10 @@
 
     log p(a, end | c,q) = sum over a's tokens of log p(token | c,q, tokens before) + log p(a token that ends it | c,q,a)
 
-Context, query and answer are tokenised as one text. The answers to a query are looked up behind what their prompts and
-the query alone begin with alike: the whole query, or a little less where a token spans the seam. An answer does not end
-with a token with which another one goes on: not "St" where "St. Louis" is one, too. So answers exclude each other.
+Context, query and answer are tokenized as one text. The answers to a query are looked up behind the shared prefix of
+their prompts and the query alone: the whole query, or a little less where a token spans the seam. An answer does not
+end with a token with which another one continues: not "St" where "St. Louis" is an answer. So answers exclude each
+other.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,16 +23,18 @@ from tasks.scoring.next_token.plain import read_plain
 from tasks.scoring.next_token.prompts import Tokens, common_prefix_length, shortened, tokenized_prompts
 from tasks.scoring.next_token.shared import Pass, SharedPrefixes
 
-# Prompts whose tokens are held at once, and distributions whose float32 copies are.
+# Prompts whose tokens are in memory at once, and distributions whose float32 copies are.
 _PROMPTS_AT_ONCE = 50_000
 _DISTRIBUTIONS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
 class CompleteAnswers:
-    """log_probs: (n_queries, n_contexts, n_answers) in nats, float64; both on the CPU.
+    """Log-probabilities of complete answers, on the CPU.
 
-    sound: (n_queries, n_contexts), whether all the distributions that they come from are such.
+    Attributes:
+        log_probs: (n_queries, n_contexts, n_answers) in nats, float64.
+        sound: (n_queries, n_contexts), whether all their distributions are finite.
     """
 
     log_probs: torch.Tensor
@@ -50,28 +53,37 @@ def complete_answers(
 ) -> CompleteAnswers:
     """The log-probability of every complete answer to every query after every context.
 
-    answers: different texts, put behind a query after a space if the query does not end with one. stops: the tokens
-    that end an answer. engine: the name of the engine that reads the model. memory: the bytes that may be filled beside
-    the model.
-    Raises ScoreError for a prompt that does not fit the model, or one that shares no token with its answers.
+    Args:
+        model: The language model.
+        contexts: Texts put directly before the queries.
+        queries: Complete texts.
+        answers: Different texts, put behind a query after a space if the query does not end with one.
+        stops: The tokens that end an answer.
+        engine: The name of the engine that reads the model.
+        memory: Bytes that may be used besides the model; None for `memory_budget`.
+
+    Raises:
+        ScoreError: A prompt does not fit the context window, or shares no token with its answers.
     """
     look_up = cache(partial(_LookUp, stops=stops, device=model.device))
     some = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
     parts = []
     for start in range(0, len(queries), some):
-        asked = _Asked(model, _prompts(model, contexts, queries[start : start + some], answers), len(answers), look_up)
+        scores = _AnswerScores(
+            model, _prompts(model, contexts, queries[start : start + some], answers), len(answers), look_up
+        )
         if engine == PREFIX_TREE:
-            asked.read(memory)
+            scores.read(memory)
         else:
-            asked.read_plain()
-        parts.append((asked.log_probs.cpu(), asked.sound.cpu()))
+            scores.read_plain()
+        parts.append((scores.log_probs.cpu(), scores.sound.cpu()))
     return CompleteAnswers(*(torch.cat(part) for part in zip(*parts, strict=True)))
 
 
-class _Asked:
-    """Queries after contexts, with what their complete answers come to, as CompleteAnswers, on the model's device.
+class _AnswerScores:
+    """Queries after contexts, with the scores of their complete answers, as CompleteAnswers, on the model's device.
 
-    prompts: as `_prompts` gives them; answers: how many there are.
+    prompts: as `_prompts` returns them; answers: their number.
     """
 
     def __init__(
@@ -87,7 +99,7 @@ class _Asked:
         self.sound = torch.zeros(shape, dtype=torch.bool, device=model.device)
 
     def read(self, memory: int | None) -> None:
-        """Computes them with what prompts share read once: a query's answers are a tree behind its last token."""
+        """Computes them with shared prefixes read once: a query's answers are a tree behind its last token."""
         starts = range(0, len(self._prompts[0]), self._each)
         units = [range(start, start + self._each) for start in starts]
         shared = SharedPrefixes(self._model, self._prompts, units=units, entries=self._each, inner=True, memory=memory)
@@ -96,24 +108,24 @@ class _Asked:
 
     @torch.inference_mode()
     def read_plain(self) -> None:
-        """Computes them from whole prompts, one for each token that is looked up."""
+        """Computes them from complete prompts, one for each token that is looked up."""
         for query, context in np.ndindex(*self.sound.shape):
             prefix, wholes, lookup = self._of(query, context)
             prompts = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.places]
             self._keep([query], [context], [lookup], read_plain(self._model, prompts).unsqueeze(0))
 
     @torch.inference_mode()
-    def _take(self, one: Pass) -> None:
-        lookups = [self._of(query, one.contexts[0])[2] for query in one.units]
+    def _take(self, forward_pass: Pass) -> None:
+        lookups = [self._of(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
         nodes = [
             paths[answer][len(prefix) + depth - 1]
-            for (prefix, *paths), lookup in zip(one.paths, lookups, strict=True)
+            for (prefix, *paths), lookup in zip(forward_pass.paths, lookups, strict=True)
             for answer, depth in lookup.places
         ]
-        self._keep(one.units, one.contexts, lookups, one.reading.logits(nodes))
+        self._keep(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(nodes))
 
     def _of(self, query: int, context: int) -> tuple[Tokens, list[Tokens], "_LookUp"]:
-        """A prompt's prefix, the prompt with each of the answers, and what is to be looked up for it."""
+        """A prompt's prefix, the prompt with each of the answers, and the logits to look up for it."""
         prefix, *wholes = self._prompts[context][query * self._each : (query + 1) * self._each]
         return prefix, wholes, self._look_up(tuple(tuple(whole[len(prefix) :]) for whole in wholes))
 
@@ -131,11 +143,11 @@ class _Asked:
 
 
 class _LookUp:
-    """Which logits make up the log-probabilities of complete answers.
+    """Which logits give the log-probabilities of complete answers.
 
-    tails: the answers' tokens behind the prefix that all of them share; stops: the tokens that end an answer.
-    places: where a token is looked up, each place once, as an answer that comes by and how many of its tokens stand
-    before; the first is behind the prefix itself.
+    tails: the answers' tokens behind their shared prefix; stops: the tokens that end an answer.
+    places: where a token is looked up, each place once, as an answer and the number of its tokens before the place; the
+    first is behind the prefix itself.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:
@@ -178,12 +190,12 @@ class _LookUp:
 def _prompts(
     model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str]
 ) -> list[list[Tokens]]:
-    """[context][query x (1 + answers)]: what a query's prompts begin with alike, then the prompt with each answer."""
+    """[context][query x (1 + answers)]: the shared prefix of a query's prompts, then the prompt with each answer."""
     spaced = [query if query[-1:].isspace() else f"{query} " for query in queries]
     texts = [
         text
         for query, before in zip(queries, spaced, strict=True)
-        for text in (query, *(before + one for one in answers))
+        for text in (query, *(before + answer for answer in answers))
     ]
     prompts: list[list[Tokens]] = []
     for context, wholes in zip(contexts, tokenized_prompts(model, contexts, texts), strict=True):
@@ -191,8 +203,8 @@ def _prompts(
             wholes[start] = wholes[start][: common_prefix_length(wholes[start : start + len(answers) + 1], left=0)]
             if not wholes[start]:
                 raise ScoreError(
-                    f"no token of the query {shortened(texts[start])} after the context {shortened(context)} is the "
-                    "same with an answer behind it, so there is nothing to score answers after; use a longer query"
+                    f"the query {shortened(texts[start])} after the context {shortened(context)} shares no token with "
+                    "its prompts with answers, so that answers cannot be scored after it; use a longer query"
                 )
         prompts.append([*wholes])
     return prompts

@@ -1,15 +1,15 @@
-"""Log-distributions of the next token, kept as the model's logits until somebody asks for a slice of them."""
+"""Log-distributions of the next token, stored as the model's logits and converted slice by slice."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 
-# Entries that are worked on at once on a CPU, so that they stay in its caches: three times as fast as whole rows.
+# Entries that are processed at once on a CPU, so that they stay in its cache: three times as fast as whole rows.
 _ROWS_AT_ONCE = 1 << 21
 _SLICE_AT_ONCE = 1 << 18
 
-# KL in nats between two ways of computing that is rounding still; a wrong mask or position moves it by far more.
+# KL in nats between two computations that counts as rounding; a wrong mask or position changes it by far more.
 _ROUNDING = {"float32": 1e-6, "float16": 1e-3}
 _ROUNDING_OF_SHORT_FORMATS = 2e-2
 
@@ -19,7 +19,7 @@ class Distributions:
     """Distributions over the vocabulary: logits: (n, V), in any dtype; log_normaliser: (n,) nats, float32.
 
     log p(a) = logits[a] - log_normaliser, in float32 whatever the model's dtype. The normaliser is not finite where a
-    logit is not, so that looking at that alone is enough to find it.
+    logit is not, so that checking it is enough.
     """
 
     logits: torch.Tensor
@@ -27,14 +27,14 @@ class Distributions:
 
     @classmethod
     def of(cls, logits: torch.Tensor) -> "Distributions":
-        """The distributions that logits, or log-probabilities, (n, V) stand for."""
+        """The distributions of logits, or log-probabilities, (n, V)."""
         rows = max(1, len(logits) if logits.is_cuda else _ROWS_AT_ONCE // logits.shape[1])
         return cls(logits, torch.cat([normaliser_of(part.float()) for part in torch.split(logits, rows)]))
 
     def are_alike(self) -> torch.Tensor:
         """Whether all of them are the same to the last bit: () bool, on their device, so that no GPU has to wait."""
         alike = (self.log_normaliser == self.log_normaliser[0]).all()
-        if not self.logits.is_cuda and not alike:  # as nearly always: then the logits need not be looked at
+        if not self.logits.is_cuda and not alike:  # nearly always: then the logits need not be compared
             return alike
         return alike & (self.logits == self.logits[0]).all()
 
@@ -43,7 +43,7 @@ class Distributions:
         return self.logits.float() - self.log_normaliser.unsqueeze(1)
 
     def slices(self) -> Iterator[torch.Tensor]:
-        """The same in slices of the vocabulary, (n, some) each."""
+        """The log-probabilities in slices of the vocabulary, (n, some) each."""
         entries = self.logits.shape[1]
         some = entries if self.logits.is_cuda else max(1, _SLICE_AT_ONCE // len(self.logits))
         for part in torch.split(self.logits, some, dim=1):
@@ -62,5 +62,5 @@ def divergence(p: torch.Tensor, q: torch.Tensor) -> float:
 
 
 def is_rounding(apart: float, dtype: str) -> bool:
-    """Whether a divergence of two ways is no more than what a dtype rounds; not for a NaN."""
+    """Whether a divergence of two computations is within a dtype's rounding; False for a NaN."""
     return apart <= _ROUNDING.get(dtype, _ROUNDING_OF_SHORT_FORMATS)

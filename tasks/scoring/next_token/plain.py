@@ -1,7 +1,7 @@
-"""The plain way: whole prompts, padded on the left and read in batches; nothing of a prompt's work is kept for another.
+"""The plain engine: complete prompts, padded on the left and read in batches, without a KV cache.
 
-What it is not: no special token is added unless asked for, and no prompt is ever cut. Prompts are sorted by length, and
-only the last position goes through the output matrix. Log-softmax is taken in float32, whatever the model's dtype.
+What it is not: no special token is added unless requested, and no prompt is cut. Prompts are sorted by length, and only
+the last position goes through the output matrix. Log-softmax is computed in float32, whatever the model's dtype.
 """
 
 import inspect
@@ -26,18 +26,23 @@ def next_token_log_probs(
 ) -> torch.Tensor:
     """The log-distributions of the next token: (n_prompts, V) in nats, float32, on the model's device.
 
-    prompts: complete texts; a text that occurs twice is computed once. batch_size: prompts that are read at once.
-    add_special_tokens: whether the tokenizer puts its own marks around a prompt.
-    Raises ScoreError for a prompt without tokens, one longer than the model's window, or a NaN that the model gives.
+    Args:
+        model: The language model.
+        prompts: Complete texts; a text that occurs twice is computed once.
+        batch_size: Prompts that are read at once.
+        add_special_tokens: Whether the tokenizer adds its special tokens to a prompt.
+
+    Raises:
+        ScoreError: A prompt has no tokens or is longer than the context window, or the model gives a NaN.
     """
     texts = list(dict.fromkeys(prompts))
     tokens = tokenized(model, texts, add_special_tokens=add_special_tokens)
-    found = Distributions.of(read_plain(model, tokens, batch_size=batch_size))
-    broken = (~torch.isfinite(found.log_normaliser)).nonzero()
+    distributions = Distributions.of(read_plain(model, tokens, batch_size=batch_size))
+    broken = (~torch.isfinite(distributions.log_normaliser)).nonzero()
     if len(broken):
         raise ScoreError(f"{no_distribution(model)} after {shortened(texts[int(broken[0, 0])])}")
     row_of = {text: row for row, text in enumerate(texts)}
-    return found.log_probs()[[row_of[prompt] for prompt in prompts]]
+    return distributions.log_probs()[[row_of[prompt] for prompt in prompts]]
 
 
 def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int = BATCH) -> torch.Tensor:
@@ -71,16 +76,16 @@ def left_padded(tokens: Sequence[Tokens], device: str) -> tuple[torch.Tensor, to
     longest = max(map(len, tokens))
     ids: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)
     mask: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)
-    for row, one in enumerate(tokens):
-        ids[row, longest - len(one) :] = one
-        mask[row, longest - len(one) :] = 1
+    for row, ids_of_prompt in enumerate(tokens):
+        ids[row, longest - len(ids_of_prompt) :] = ids_of_prompt
+        mask[row, longest - len(ids_of_prompt) :] = 1
     return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
 
 
 def forward_options(model: LanguageModel, mask: torch.Tensor) -> dict[str, object]:
-    """What a padded batch needs beside its ids, as far as this model's forward knows it.
+    """The arguments of a padded batch besides its ids, as far as this model's forward has them.
 
-    Positions count from each prompt's own first token; a model that is not told takes the padding for text.
+    Positions count from each prompt's own first token; a model without them reads the padding as text.
     """
     known = inspect.signature(model.model.forward).parameters
     options: dict[str, object] = {"attention_mask": mask}

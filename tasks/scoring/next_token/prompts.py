@@ -1,4 +1,4 @@
-"""Prompts as tokens: whole ones, never cut; what stands before what, and what a message shows of them."""
+"""Prompts as tokens: complete ones, never cut; and their texts in messages."""
 
 from collections.abc import Sequence
 
@@ -19,46 +19,57 @@ def tokenized(model: LanguageModel, texts: Sequence[str], *, add_special_tokens:
 
 
 def tokenized_prompts(
-    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], *, room: int = 0
+    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], *, reserved_tokens: int = 0
 ) -> list[list[list[int]]]:
-    """The token ids of every context before every query: [context][query], each prompt tokenised as the whole it is.
+    """The token ids of every context before every query: [context][query], each prompt tokenized as one text.
 
-    A token that spans the seam of context and query comes out as it does in the whole prompt. room: tokens that are to
-    follow. Raises UsageError where there is no context or no query, ScoreError for a prompt that does not fit.
+    So a token may span the seam of context and query.
+
+    Args:
+        model: The language model.
+        contexts: Texts put directly before the queries.
+        queries: Complete texts.
+        reserved_tokens: Tokens of the context window that stay free for an answer.
+
+    Raises:
+        UsageError: Contexts or queries are empty.
+        ScoreError: A prompt does not fit the context window.
     """
     if not contexts or not queries:
-        raise UsageError(f"prompts are made of contexts and queries; given: {len(contexts)} and {len(queries)}")
+        raise UsageError(
+            f"prompts need contexts and queries, not {len(contexts)} and {len(queries)}; give at least one of each"
+        )
     prompts = [context + query for context in contexts for query in queries]
     ids: list[list[int]] = model.tokenizer(prompts, add_special_tokens=False)["input_ids"]
     for prompt, tokens in zip(prompts, ids, strict=True):
-        check_length(model, prompt, len(tokens), room=room)
+        check_length(model, prompt, len(tokens), reserved_tokens=reserved_tokens)
     return [ids[start : start + len(queries)] for start in range(0, len(ids), len(queries))]
 
 
-def check_length(model: LanguageModel, prompt: str, tokens: int, *, room: int = 0) -> None:
-    """Raises ScoreError for a prompt without tokens, or one that with `room` more tokens is longer than the window."""
+def check_length(model: LanguageModel, prompt: str, tokens: int, *, reserved_tokens: int = 0) -> None:
+    """Raises ScoreError for a prompt without tokens, or longer than the window with `reserved_tokens` more tokens."""
     if tokens == 0:
         raise ScoreError(f"the prompt {prompt!r} has no tokens, so nothing can follow it")
     window = model.context_window
-    if window is not None and tokens + room > window:
+    if window is not None and tokens + reserved_tokens > window:
         raise ScoreError(
-            f"a prompt of {tokens} tokens{f' and {room} to come' if room else ''} does not fit the window of "
-            f"{model.name}, {window} tokens; prompts are never cut: {shortened(prompt)}"
+            f"a prompt of {tokens} tokens{f' and {reserved_tokens} to come' if reserved_tokens else ''} does not "
+            f"fit the window of {model.name}, {window} tokens; prompts are never cut: {shortened(prompt)}"
         )
 
 
 def shortened(text: str) -> str:
-    """A text as an error message shows it."""
+    """A text for an error message."""
     return repr(text) if len(text) <= 400 else f"{text[:200]!r} ... {text[-200:]!r}"
 
 
 def no_distribution(model: LanguageModel) -> str:
-    """What an error says of a model whose logits are not finite."""
+    """The message about a model whose logits are not finite."""
     return f"{model.name} in {model.dtype} gives no distribution (NaN or infinite logits)"
 
 
 def common_prefix_length(prompts: Sequence[Tokens], *, left: int = 1) -> int:
-    """How many tokens all prompts begin with alike; at least `left` tokens of each prompt are left over."""
+    """The length of the shared prefix of all prompts; at least `left` tokens of each prompt are not part of it."""
     first, last = min(map(tuple, prompts)), max(map(tuple, prompts))
     shortest = min(map(len, prompts)) - left
     alike = 0

@@ -1,9 +1,9 @@
 """A tree of tokens read after each of several contexts in one forward pass of the model.
 
-A context's keys and values are computed once and stand before every tree that is read after it. Within the tree a token
-sees its context and its own ancestors, which a mask says; its position is the context's length and its depth, so
-that every path is read as if it stood there alone. The mask is additive and four-dimensional, which is exact in eager
-and sdpa attention alike; a sliding window is written into it.
+A context's KV cache is computed once and precedes every tree that is read after it. Within the tree a mask lets a token
+attend to its context and its own ancestors; its position is the context's length plus its depth, so that every path is
+read as if it were alone. The mask is additive and four-dimensional, which is exact in eager and sdpa attention alike;
+it includes a sliding window.
 """
 
 import inspect
@@ -18,16 +18,16 @@ from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
 from tasks.scoring.next_token.tree import PrefixTree
 
 LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
-"""For each layer its keys and values, (rows, heads, tokens, size of a head)."""
+"""The KV cache of each layer, (rows, heads, tokens, size of a head)."""
 
 
 def unreadable(model: LanguageModel) -> str | None:
-    """Why trees cannot be read with this model, as far as its configuration and forward say; None where they can."""
+    """Why this model cannot read trees, as far as its configuration and forward show; None where it can."""
     known = inspect.signature(model.model.forward).parameters
     lacking = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in known]
     if lacking:
-        return f"its forward pass knows no {', '.join(lacking)}"
-    # GPT-Neo's local layers hide keys by where they lie in memory, whatever a mask says.
+        return f"its forward pass does not take {', '.join(lacking)}"
+    # GPT-Neo's local layers mask keys by their place in memory, whatever the mask.
     types = {*_layer_types(model), *getattr(model.model.config, "attention_layers", ())}
     if strange := types - {"full_attention", "sliding_attention", "global"}:
         return f"it has layers of {', '.join(sorted(strange))}"
@@ -36,9 +36,9 @@ def unreadable(model: LanguageModel) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class ContextBatch:
-    """Contexts whose keys and values are known: rows: (B,) their places; lengths: (B,) their tokens; keys: by layer.
+    """Contexts with their KV cache: rows: (B,) their places; lengths: (B,) their tokens; keys: by layer.
 
-    Shorter contexts are padded on the right, where the mask hides what stands there.
+    Shorter contexts are padded on the right, where the mask hides the padding.
     """
 
     rows: list[int]
@@ -52,12 +52,12 @@ class ContextBatch:
 
     @property
     def bytes(self) -> int:
-        """What the keys and values take."""
+        """The size of the KV cache."""
         return sum(part.numel() * part.element_size() for layer in self.keys for part in layer)
 
 
 class _Keys:
-    """What a model's attention takes for its cache: earlier keys and values stand before the new ones."""
+    """The KV cache that a model's attention gets: earlier keys and values precede the new ones."""
 
     def __init__(self, before: Sequence[LayerCache], *, keep: bool) -> None:
         self._before, self._keep = before, keep
@@ -82,7 +82,7 @@ class _Keys:
 
 @torch.inference_mode()
 def read_contexts(model: LanguageModel, contexts: Sequence[Tokens], rows: Sequence[int]) -> ContextBatch:
-    """The keys and values of contexts, right-padded to the longest; rows: what their places are called."""
+    """The KV cache of contexts, right-padded to the longest; rows: their places."""
     longest = max(map(len, contexts))
     ids = torch.zeros((len(contexts), longest), dtype=torch.int64)
     for row, tokens in enumerate(contexts):
@@ -98,7 +98,7 @@ def read_contexts(model: LanguageModel, contexts: Sequence[Tokens], rows: Sequen
 
 
 class Reading:
-    """A tree that is read after every context of a batch; `keep`: more tokens will follow, so its keys are kept."""
+    """A tree that is read after every context of a batch; `keep`: more tokens will follow, so its KV cache is kept."""
 
     def __init__(self, model: LanguageModel, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
         self._model, self._contexts, self._tree, self._keep = model, contexts, tree, keep
@@ -152,7 +152,7 @@ def _forward(
     keys: _Keys,
     nodes: Sequence[int],
 ) -> torch.Tensor:
-    """One pass: tokens and positions (B, n); distance (B, n, seen): how far back a token stands, negative if hidden."""
+    """One pass: tokens and positions (B, n); distance (B, n, seen): how far back a token is, negative if masked."""
     out = model.model(
         input_ids=tokens,
         attention_mask=_masks(model, distance),
@@ -166,7 +166,7 @@ def _forward(
 
 
 def _masks(model: LanguageModel, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
-    """The additive mask (B, 1, n, seen); one for each type of layer where the model's layers see differently far."""
+    """The additive mask (B, 1, n, seen); one for each type of layer where the layers' windows differ."""
     types = set(_layer_types(model))
     masks = {"full_attention": _additive(model, distance >= 0)}
     if has_sliding_window(model):
@@ -186,9 +186,9 @@ def has_sliding_window(model: LanguageModel) -> bool:
 
 
 def in_reach(model: LanguageModel, prompts: Sequence[Tokens]) -> bool:
-    """Whether something that prompts differ in can be seen from their last tokens; not where all are the same.
+    """Whether the last tokens of prompts can attend to a difference of the prompts; False where all are the same.
 
-    Through layers that all look back no further than a window, a token sees one window further with every layer.
+    Through layers with sliding windows, a token's reach grows by one window with every layer.
     """
     first, *others = {tuple(prompt) for prompt in prompts}
     if not others:

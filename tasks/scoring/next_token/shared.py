@@ -1,13 +1,13 @@
 """Contexts x sequences with every shared prefix computed once, within a budget of memory.
 
-All prompts of a context begin with the same tokens: these are read once, and their KV cache is kept. What is left
-of the prompts is a tree, the same for all contexts as long as no token spans the seam of context and query. It is cut
-into batches, and each is read after a batch of contexts in one pass. Sequences that belong together, such as the
-answers to one query, are a unit and stay in one batch.
+All prompts of a context begin with the same tokens: these are read once, and their KV cache is kept. The rest of the
+prompts is a tree, the same for all contexts as long as no token spans the seam of context and query. It is split into
+batches, and each is read after a batch of contexts in one pass. Sequences that belong together, such as the answers to
+one query, are a unit and stay in one batch.
 
-Memory: half of the budget is for what the caller keeps of a batch over all contexts, an eighth for the contexts' keys
-(what is more is read again for each batch), a quarter for what a pass holds meanwhile. Where memory runs out all the
-same, the work of a pass is halved and goes on.
+Memory: half of the budget is for what the caller stores of a batch over all contexts, an eighth for the contexts' KV
+cache (a larger one is computed again for each batch), a quarter for a pass. Where memory runs out all the same, a pass
+is halved and repeated.
 """
 
 from collections import deque
@@ -42,13 +42,19 @@ class Pass:
 
 
 class SharedPrefixes:
-    """Prompts of several contexts, to be read with what they share computed once.
+    """Prompts of several contexts, read with shared prefixes computed once.
 
-    prompts: [context][sequence] whole prompts as tokens; units: places of the sequences that stay together, by default
-    each alone; entries: how many numbers of the model's dtype the caller keeps of a unit and a context, by default as
-    many as the vocabulary has; inner: whether logits are read at inner nodes of the trees, too, not only at the ends;
-    keep: whether more tokens are to follow the trees; memory: the budget in bytes. largest: the units of the largest
-    batch.
+    Args:
+        model: The language model.
+        prompts: [context][sequence] complete prompts as tokens.
+        units: Places of the sequences that stay together, by default each alone.
+        entries: Numbers of the model's dtype that the caller stores of a unit and a context; None for a vocabulary.
+        inner: Whether logits are read at inner nodes of the trees, too, not only at the ends.
+        keep: Whether more tokens will follow the trees.
+        memory: Bytes that may be used besides the model; None for `memory_budget`.
+
+    Attributes:
+        largest: The number of units of the largest batch.
     """
 
     def __init__(
@@ -69,7 +75,7 @@ class SharedPrefixes:
         self._model, self._keep = model, keep
         self._units = units if units is not None else [[place] for place in range(len(prompts[0]))]
         self._groups = _groups(model, prompts)
-        self._kept = budget // 8 // len(self._groups)
+        self._cache_bytes = budget // 8 // len(self._groups)
         most = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
         self._waiting = deque(unit_batches(self._groups[0].sequences, self._units, NODES_PER_BATCH[kind], most))
         self.largest = max(map(len, self._waiting))
@@ -77,8 +83,8 @@ class SharedPrefixes:
         longest = max(group.longest for group in self._groups)
         tokens = max(longest, *map(len, trees))
         read = max(len(tree) if inner else len(tree.paths) for tree in trees)
-        # What a row of a pass holds at once: logits; of every token some states, and inner states of a layer; and keys,
-        # those of the context and, where more is to follow, those of the tree.
+        # Memory of a row of a pass: logits; some states of every token, and inner states of a layer; and the KV cache
+        # of the context and, where more tokens follow, of the tree.
         inside = 12 * config.hidden_size + 4 * (getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
         seen = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
         row = (read * vocabulary + tokens * inside + seen * cache_per_token(config)) * size
@@ -86,7 +92,7 @@ class SharedPrefixes:
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
-        """Reads all prompts; `compute` takes from each pass what it wants. Gives the units that are complete.
+        """Reads all prompts; `compute` reads each pass. Yields the units that are complete.
 
         Units whose passes ran out of memory are computed again, in smaller passes.
         Raises ScoreError where a single context and unit do not fit.
@@ -108,7 +114,7 @@ class SharedPrefixes:
             tree = self._tree(units, group)
             nodes = iter(tree.paths)
             paths = [[next(nodes) for _ in self._units[unit]] for unit in units]
-            for batch in group.batches(self._halving.amounts[0], self._kept):
+            for batch in group.batches(self._halving.amounts[0], self._cache_bytes):
                 compute(Pass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
 
     def _tree(self, units: Sequence[int], group: "_Group") -> PrefixTree:
@@ -117,7 +123,7 @@ class SharedPrefixes:
 
 
 class _Group:
-    """Contexts after whose prefixes the same tokens stand."""
+    """Contexts whose prefixes are followed by the same tokens."""
 
     def __init__(self, model: LanguageModel, prompts: Sequence[Sequence[Tokens]], contexts: list[int]) -> None:
         lengths = {place: common_prefix_length(prompts[place]) for place in contexts}
@@ -128,19 +134,19 @@ class _Group:
         self.sequences = [prompt[lengths[contexts[0]] :] for prompt in prompts[contexts[0]]]
         self.longest = max(lengths.values())
 
-    def batches(self, rows: int, kept: int) -> Iterator[ContextBatch]:
-        """The contexts, `rows` at a time, with their keys; about `kept` bytes of keys are kept for the next time."""
+    def batches(self, rows: int, cache_bytes: int) -> Iterator[ContextBatch]:
+        """The contexts, `rows` at a time, with their KV cache; about `cache_bytes` bytes of it are kept."""
         for start in range(0, len(self._contexts), rows):
             batch = self._batches.get(start)
             if batch is None:
                 stop = start + rows
                 batch = read_contexts(self._model, self._prefixes[start:stop], self._contexts[start:stop])
-                if sum(one.bytes for one in self._batches.values()) + batch.bytes <= kept:
+                if sum(cached.bytes for cached in self._batches.values()) + batch.bytes <= cache_bytes:
                     self._batches[start] = batch
             yield batch
 
     def forget(self) -> None:
-        """Lets go of the keys that are kept."""
+        """Frees the KV cache."""
         self._batches = {}
 
 
@@ -153,7 +159,7 @@ def _groups(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> list[_
 
 
 def cache_per_token(config: Any) -> int:
-    """How many numbers a token's keys and values are, over all layers."""
+    """The numbers of a token's keys and values, over all layers."""
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     return int(2 * config.num_hidden_layers * heads * size)

@@ -1,4 +1,4 @@
-"""Token sequences as a tree: what several of them begin with is there once."""
+"""Token sequences as a prefix tree: shared prefixes are stored once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,13 @@ from tasks.scoring.next_token.prompts import Tokens
 
 @dataclass(frozen=True, eq=False)
 class PrefixTree:
-    """Sequences of tokens, merged where they begin alike.
+    """Sequences of tokens, merged at their shared prefixes.
 
-    tokens: (n,) the nodes' tokens, a parent before its children; depths: (n,) from 0; ancestors: (n, n) whether the
-    column's node is the row's or stands above it; paths: for each sequence its nodes from the first token to the last.
+    Attributes:
+        tokens: (n,) the nodes' tokens, a parent before its children.
+        depths: (n,) from 0.
+        ancestors: (n, n) whether the column's node is the row's node or an ancestor of it.
+        paths: For each sequence its nodes from the first token to the last.
     """
 
     tokens: torch.Tensor
@@ -55,20 +58,20 @@ class PrefixTree:
 def unit_batches(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, most: int) -> list[list[int]]:
     """The units in batches: at most `most` units and about `nodes` tree nodes each, at least one unit.
 
-    units: places of sequences that stay together. Units that begin alike come together. Gives units' places.
+    units: places of sequences that stay together. Units with shared prefixes come together. Returns units' places.
     """
     order = sorted(range(len(units)), key=lambda unit: tuple(sequences[units[unit][0]]))
-    made: list[list[int]] = []
+    batches: list[list[int]] = []
     known: set[tuple[int, ...]] = set()
     for unit in order:
         prefixes = set(_prefixes(sequences[place] for place in units[unit]))
-        if made and len(made[-1]) < most and len(known | prefixes) <= nodes:
-            made[-1].append(unit)
+        if batches and len(batches[-1]) < most and len(known | prefixes) <= nodes:
+            batches[-1].append(unit)
             known |= prefixes
         else:
-            made.append([unit])
+            batches.append([unit])
             known = prefixes
-    return made
+    return batches
 
 
 def _prefixes(sequences: Iterator[Tokens]) -> Iterator[tuple[int, ...]]:

@@ -11,14 +11,10 @@ from tasks.contexts.queries import write_queries
 from tasks.contexts.sentences import write_contexts
 
 NAMES = {
-    "a title with an article": "The Beatles",
     "a slot and quotes": '{answer} "quoted"',
     "right to left": "نجيب محفوظ",
     "300 characters": "Llanfair " * 33 + "fin",
-    "a date": "14 March 1879",
     "HTML": "<b>Bold & brash</b>",
-    "a path": "../../etc/passwd",
-    "a slot": "{entity}",
 }
 ANSWERS = ["The Answer", "{entity} or {answer}", "القاهرة", "8849 metres", "x" * 300]
 

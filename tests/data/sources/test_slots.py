@@ -14,16 +14,8 @@ def test_an_answer_is_text_and_never_a_pattern(answer: str) -> None:
 
 
 def test_only_whole_words_are_replaced() -> None:
-    context = "Iran and Iranian, Tehran-Iran, pro-Iran, _Iran"
-    assert slots.replace_object(context, "Iran", "Peru") == "Peru and Iranian, Tehran-Peru, pro-Peru, _Iran"
-
-
-def test_letters_beyond_ascii_are_part_of_a_word() -> None:
-    assert slots.replace_object("Åland is not land", "land", "sea") == "Åland is not sea"
-
-
-def test_case_does_not_matter() -> None:
-    assert slots.replace_object("OSLO and oslo", "Oslo", "Lima") == "Lima and Lima"
+    context = "IRAN and Iranian, Tehran-Iran, pro-iran, _Iran, ÅIran"
+    assert slots.replace_object(context, "Iran", "Peru") == "Peru and Iranian, Tehran-Peru, pro-Peru, _Iran, ÅIran"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from data.storage.keys import content_key, drawn_first, generator
 NAMES = [f"entity {number}" for number in range(60)]
 
 
-def test_a_key_does_not_depend_on_the_order_of_what_it_is_made_from() -> None:
+def test_a_key_ignores_the_order_of_its_parts() -> None:
     one = {"seed": 1, "parameters": {"samples": 10, "top_p": 1.0}}
     other = {"parameters": {"top_p": 1.0, "samples": 10}, "seed": 1}
     assert content_key(one) == content_key(other)
@@ -25,12 +25,12 @@ def test_a_key_is_the_same_on_every_machine() -> None:
     assert content_key({"name": "Zoë"}) == "6bd0ee7972d372ec1f8a3cc44302e5449751305d73c2b69b5a79c62f88a4ca77"
 
 
-def test_a_key_is_never_made_from_what_is_no_number() -> None:
+def test_a_key_refuses_not_a_number() -> None:
     with pytest.raises(ValueError, match="JSON"):
         content_key({"threshold": float("nan")})
 
 
-def test_a_generator_hangs_on_seed_and_identity_alone() -> None:
+def test_a_generator_depends_on_seed_and_identity_alone() -> None:
     first = generator(3, "capital", "Norway").random(4)
     generator(3, "capital", "Peru").random(100)
     assert (generator(3, "capital", "Norway").random(4) == first).all()
@@ -38,7 +38,7 @@ def test_a_generator_hangs_on_seed_and_identity_alone() -> None:
     assert (generator(3, "capital", "Peru").random(4) != first).all()
 
 
-def test_a_draw_does_not_depend_on_the_order_of_the_things() -> None:
+def test_a_draw_ignores_the_order_of_the_things() -> None:
     shuffled = random.Random(5).sample(NAMES, len(NAMES))
     assert drawn_first(shuffled, 10, 7, "capital") == drawn_first(NAMES, 10, 7, "capital")
 
@@ -60,5 +60,5 @@ def test_another_seed_or_identity_draws_others() -> None:
     assert drawn_first(NAMES, 10, 7, "father") != drawn
 
 
-def test_more_than_there_is_draws_all_of_it() -> None:
+def test_drawing_more_than_there_is_gives_all() -> None:
     assert sorted(drawn_first(NAMES, 1000, 7)) == sorted(NAMES)

@@ -1,17 +1,30 @@
 """A study small enough to work out every answer by hand."""
 
+import functools
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from data.records.table import Table
-from data.records.tables import CONTEXTS, CORRELATIONS, QUERIES, QUESTIONS, RECORD_TABLES, RUNS, STATISTICS
+from data.records.tables import (
+    CONTEXTS,
+    CORRELATIONS,
+    ENVELOPES,
+    QUERIES,
+    QUESTIONS,
+    RECORD_TABLES,
+    RUNS,
+    STATISTICS,
+    SUMMARIES,
+)
 from data.storage.files import write_parquet
 from data.warehouse import Warehouse, opened, update
 from tasks.measures import MEASURES
 
-TABLES = (*RECORD_TABLES, STATISTICS, CORRELATIONS, *(measure.table for measure in MEASURES.values()))
+STATISTICS_TABLES = (STATISTICS, SUMMARIES, CORRELATIONS, ENVELOPES)
+TABLES = (*RECORD_TABLES, *STATISTICS_TABLES, *(measure.table for measure in MEASURES.values()))
 PERSUASION = MEASURES["persuasion"].table
 SUSCEPTIBILITY = MEASURES["susceptibility"].table
 ENTITY_INDEPENDENT = MEASURES["entity_independent_persuasion"].table
@@ -91,7 +104,7 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
             row(PRECISION, **scored, query_id="q2", reference="float32", susceptibility=5.0,
                 susceptibility_reference=5.1, largest_difference=0.3, mean_difference=0.2)
         ],
-        "agreement": [
+        "correlations": [
             row(CORRELATIONS, model="m", dtype="float32", measure_a="fisher_top_k", level=level, n=2,
                 untestable="too few pairs")
             for level in ("relation", "query")
@@ -138,10 +151,24 @@ def stored(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> di
     return {of: [write_parquet(folder, of.name, rows, {"table": of.name})] for of, rows in files.items()}
 
 
+@functools.cache
+def _empty_content() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        update(Path(folder) / "empty.duckdb", "empty", TABLES, {})
+        return (Path(folder) / "empty.duckdb").read_bytes()
+
+
+def write_empty(path: Path) -> Path:
+    """Writes a database without rows, whose key is "empty": a copy, since its hundreds of comments take a while."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(_empty_content())
+    return path
+
+
 @contextmanager
 def warehouse_of(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Warehouse]:
     """A study's rows in a database, `study.duckdb` of the folder."""
-    path = folder / "study.duckdb"
+    path = write_empty(folder / "study.duckdb")
     update(path, "key", TABLES, stored(folder / "files", study), runs=study.get("runs", ()))
     with opened(path, TABLES) as warehouse:
         yield warehouse

@@ -43,7 +43,7 @@ def test_susceptibility_of_queries(loaded: Warehouse) -> None:
     ]  # fmt: skip
 
 
-def test_persuasion_by_kind_is_the_mean_over_contexts_of_a_kind_and_relevance(loaded: Warehouse) -> None:
+def test_persuasion_by_kind_is_a_mean_over_contexts(loaded: Warehouse) -> None:
     frame = loaded.frame("persuasion_by_kind")
     assert list(frame.columns) == [*QUERY_COLUMNS, "kind", "relevant", "contexts", "persuasion"]
     assert frame[["query_id", "kind", "relevant", "contexts", "persuasion"]].values.tolist() == [
@@ -53,18 +53,18 @@ def test_persuasion_by_kind_is_the_mean_over_contexts_of_a_kind_and_relevance(lo
 
 
 @pytest.mark.parametrize("name", ["persuasion_by_kind", "followed"])
-def test_a_mean_over_contexts_has_the_same_last_digit_in_every_order(name: str, tmp_path: Path) -> None:
+def test_a_mean_is_the_same_in_every_order(name: str, tmp_path: Path) -> None:
     study = small_study()
     values = [0.3, 0.2, 0.1]
     means = []
-    for order in (values, values[::-1], sorted(values)):
+    for order in (values, values[::-1]):
         contexts = [row(CONTEXTS, relation="capital", context_id=f"c{value}", kind="base") for value in values]
         scores = [{**study["persuasion"][0], "context_id": f"c{value}", "persuasion": value} for value in order]
         answers = [{**study["greedy_answers"][0], "context_id": f"c{value}"} for value in order]
         tables = {"queries": study["queries"], "contexts": contexts, "persuasion": scores, "greedy_answers": answers}
         with warehouse_of(tmp_path, tables) as warehouse:
             means.append(warehouse.frame(name)["persuasion"].tolist())
-    assert means[0] == means[1] == means[2]
+    assert means[0] == means[1]
     assert means[0] == [pytest.approx(0.2)]
 
 
@@ -129,8 +129,8 @@ def test_precision_of_queries(loaded: Warehouse) -> None:
     assert frame[["query_id", "reference", *scores]].values.tolist() == [["q2", "float32", 5.0, 5.1, 0.3, 0.2]]
 
 
-def test_agreement_is_sorted(loaded: Warehouse) -> None:
-    frame = loaded.frame("agreement")
+def test_correlations_are_sorted(loaded: Warehouse) -> None:
+    frame = loaded.frame("correlations")
     assert list(frame.columns) == [column.name for column in CORRELATIONS.columns]
     assert frame["level"].tolist() == ["query", "relation"]
 
@@ -257,7 +257,7 @@ def test_an_unknown_question_suggests_the_nearest(loaded: Warehouse) -> None:
         loaded.frame("overveiw")
 
 
-def test_degree_of_queries_has_those_whose_entities_come_from_a_graph(tmp_path: Path) -> None:
+def test_degree_of_queries_has_entities_of_a_graph(tmp_path: Path) -> None:
     rows = small_study()
     first, second = rows["queries"]
     rows["queries"] = [first | {"degree": 100, "relation_degree": 10}, second | {"degree": 0, "relation_degree": 0}]
@@ -268,5 +268,5 @@ def test_degree_of_queries_has_those_whose_entities_come_from_a_graph(tmp_path: 
     assert frame["log_degree"].isna().tolist() == [False, True]
 
 
-def test_degree_of_queries_is_empty_where_the_source_is_no_graph(loaded: Warehouse) -> None:
+def test_degree_of_queries_is_empty_without_a_graph(loaded: Warehouse) -> None:
     assert loaded.frame("degree_of_queries").empty

@@ -5,14 +5,12 @@ import pytest
 
 from data.warehouse import QUERIES, NamedQuery, describe, schema_version, update
 from data.warehouse.schema import Schema
-from tests.data.warehouse.small_study import TABLES
+from tests.data.warehouse.small_study import TABLES, write_empty
 
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("study") / "study.duckdb"
-    update(path, "key", TABLES, {})
-    return path
+    return write_empty(tmp_path_factory.mktemp("study") / "study.duckdb")
 
 
 def test_every_column_has_its_type_and_meaning(database: Path) -> None:

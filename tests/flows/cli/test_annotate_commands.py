@@ -2,34 +2,37 @@ import re
 from pathlib import Path
 
 import pytest
-from flows.plan import Plan
 
+from flows.stages.contents import Contents
 from tasks.contexts.annotation import spreadsheet
 from tasks.contexts.annotation.sheet import MEANINGS
 from tests.flows.conftest import Command
 from tests.flows.datasets.annotating import choosing, fill, questions_of
-from tests.flows.small_plan import fetch, small_plan
+from tests.flows.datasets.test_annotated_questions import without
+from tests.flows.small_study import prepare, selected
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Plan:
-    return fetch(small_plan(tmp_path))
+def contents(tmp_path: Path) -> Contents:
+    return prepare(selected(tmp_path)).contents
 
 
 @pytest.fixture
-def study(plan: Plan, tmp_path: Path) -> str:
+def study(contents: Contents, tmp_path: Path) -> str:
     return str(tmp_path / "study.yaml")
 
 
-def test_export_import_and_status_print_counts(swaymeter: Command, study: str, plan: Plan, tmp_path: Path) -> None:
+def test_export_import_and_status_print_counts(
+    swaymeter: Command, study: str, contents: Contents, tmp_path: Path
+) -> None:
     sheet = str(tmp_path / "ada.xlsx")
-    count = len(questions_of(plan))
+    count = len(questions_of(contents))
     ended = swaymeter("annotate", "export", study, sheet, "--annotator", "ada")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith(f"{sheet}: {count} questions for ada")
-    fill(Path(sheet), choosing(plan, "accept") | {questions_of(plan)[1].question: {"note": "later"}})
+    fill(Path(sheet), choosing(contents, "accept") | {questions_of(contents)[1].question: {"note": "later"}})
     ended = swaymeter("annotate", "import", study, sheet, "--annotator", "ada")
     assert (ended.code, ended.out) == (0, f"{sheet}: 1 new, 0 revised, 0 known already\n")
     assert ended.err == "warning  rows with a note and no choice yet, not imported: 3\n"
@@ -43,11 +46,11 @@ def test_export_import_and_status_print_counts(swaymeter: Command, study: str, p
 def test_missing_and_long_questions_are_warnings(
     swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = fetch(small_plan(tmp_path, questions={"partitions": ["static", "disputable"], "per_partition": 2}))
-    plan.question_files.published("disputable").path.unlink()
+    questions = {"partitions": ["static", "disputable"], "per_partition": 2}
+    contents = without(prepare(selected(tmp_path, questions=questions)), "disputable").contents
     study, sheet = str(tmp_path / "study.yaml"), str(tmp_path / "ada.csv")
     with monkeypatch.context() as smaller:
-        longest = max(len(one.original_context) for one in questions_of(plan))
+        longest = max(len(one.original_context) for one in questions_of(contents))
         smaller.setattr(spreadsheet, "LARGEST_CELL", longest - 1)
         ended = swaymeter("annotate", "export", study, sheet, "--annotator", "ada")
     assert ended.code == 0
@@ -62,7 +65,7 @@ def test_refused_files_and_options_have_exit_codes(swaymeter: Command, study: st
     (tmp_path / "ada.csv").write_text("a day's work")
     ended = swaymeter("annotate", "export", study, str(tmp_path / "ada.csv"), "--annotator", "ada")
     assert (ended.code, (tmp_path / "ada.csv").read_text()) == (2, "a day's work")
-    assert "is there already" in ended.error
+    assert "exists already" in ended.error
     assert swaymeter("annotate", "export", study, str(tmp_path / "a.ods"), "--annotator", "ada").code == 2
     assert swaymeter("annotate", "export", study, str(tmp_path / "b.csv")).code == 2
     assert swaymeter("annotate", "import", study, str(tmp_path / "missing.csv"), "--annotator", "ada").code == 1

@@ -13,7 +13,7 @@ ROWS = [
     StatusRow("father", "", "", "fetch", "failed", LONG),
     StatusRow("capital", "tiny/float32", "persuasion", "score", "done"),
     *(
-        StatusRow("father", "tiny/float32", f"m{number}", "score", "blocked", "by fetch x father")
+        StatusRow("father", "tiny/float32", f"m{number}", "score", "blocked", "by fetch · father")
         for number in range(5)
     ),
     StatusRow("capital", "tiny/[bold]", "fisher", "score", "damaged", "fisher.parquet cannot be read"),
@@ -35,10 +35,10 @@ def test_scores_and_what_is_not_done_are_listed() -> None:
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_reason_is_printed_once_and_whole(width: int) -> None:
     text = printed(ROWS, width)
-    assert text.count(f"failed  fetch x father: {LONG}\n") == 1
-    first = ", ".join(f"score x tiny/float32 x father x m{number}" for number in range(3))
-    assert text.count(f"blocked  {first} and 2 more: by fetch x father\n") == 1
-    assert "damaged  score x tiny/[bold] x capital x fisher: fisher.parquet cannot be read\n" in text
+    assert text.count(f"failed  fetch · father: {LONG}\n") == 1
+    first = ", ".join(f"score · tiny/float32 · father · m{number}" for number in range(3))
+    assert text.count(f"blocked  {first} and 2 more: by fetch · father\n") == 1
+    assert "damaged  score · tiny/[bold] · capital · fisher: fisher.parquet cannot be read\n" in text
     assert text.endswith("2 done, 0 missing, 5 blocked, 1 failed, 1 damaged in workspaces/small\n")
 
 

@@ -40,41 +40,41 @@ def bars(progress: TerminalProgress) -> list[tuple[str, float, float | None]]:
 
 
 def test_a_bar_advances_with_every_step_and_chunk(progress: TerminalProgress) -> None:
-    progress.begin("fetch", 1)
-    progress.finished("capital", None)
-    progress.begin("score", 2)
-    progress.started("capital")
-    progress.within("capital", 1, 4)
+    progress.plan({"fetch": 1})
+    progress.finished("fetch", "capital", None)
+    progress.plan({"fetch": 1, "score": 2})
+    progress.started("score", "capital")
+    progress.within("score", "capital", 1, 4)
     assert bars(progress) == [("fetch", 1, 1), ("score", 0.25, 2)]
-    progress.finished("capital", None)
-    progress.finished("father", "no facts")
+    progress.finished("score", "capital", None)
+    progress.finished("score", "father", "no facts")
     assert bars(progress) == [("fetch", 1, 1), ("score", 2, 2)]
 
 
 def test_a_retried_step_counts_once_and_did_not_fail(progress: TerminalProgress) -> None:
-    progress.begin("score", 1)
-    progress.finished("m x capital", "it failed")
+    progress.plan({"score": 1})
+    progress.finished("score", "m x capital", "it failed")
     assert progress.failures == {"m x capital": "it failed"}
-    progress.finished("m x capital", None)
+    progress.finished("score", "m x capital", None)
     assert progress.failures == {}
     assert bars(progress) == [("score", 1, 1)]
 
 
 def test_the_current_chunk_is_at_most_the_last(progress: TerminalProgress) -> None:
-    progress.begin("score", 1)
+    progress.plan({"score": 1})
     doing = []
     for done in range(3):
-        progress.within("m[x] x capital", done, 2)
+        progress.within("score", "m[x] x capital", done, 2)
         doing.append(progress.bars.tasks[0].fields["doing"])
     assert [text.rpartition(": ")[2] for text in doing] == ["chunk 1 of 2", "chunk 2 of 2", "chunk 2 of 2"]
 
 
 def test_without_a_terminal_a_line_a_step_is_printed(console: Console, progress: TerminalProgress) -> None:
     with progress.bars:
-        progress.begin("score", 2)
-        progress.started("m x capital")
-        progress.finished("m x capital", None, Spent(10, 4, 2.0))
-        progress.finished("m x father", "no [facts]")
+        progress.plan({"score": 2})
+        progress.started("score", "m x capital")
+        progress.finished("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.finished("score", "m x father", "no [facts]")
     assert printed(console) == (
         "score 1 of 2  m x capital  done (10 prompts in 2 s)\nscore 2 of 2  m x father  failed: no [facts]\n"
     )
@@ -84,16 +84,16 @@ def test_on_a_terminal_bars_are_drawn_in_place_of_lines() -> None:
     console = console_of(terminal=True)
     progress = TerminalProgress(console)
     with progress.bars:
-        progress.begin("score", 1)
-        progress.finished("m x capital", None, Spent(10, 4, 2.0))
+        progress.plan({"score": 1})
+        progress.finished("score", "m x capital", None, Spent(10, 4, 2.0))
     assert "1 of 1" in printed(console)
     assert "m x capital  done" not in printed(console)
 
 
 def test_the_summary_counts_what_was_computed(console: Console, progress: TerminalProgress) -> None:
-    progress.begin("score", 2)
-    progress.finished("a", None, Spent(10, 4, 1.5))
-    progress.finished("b", None, Spent(5, 2, 0.5))
+    progress.plan({"score": 2})
+    progress.finished("score", "a", None, Spent(10, 4, 1.5))
+    progress.finished("score", "b", None, Spent(5, 2, 0.5))
     summary(console, "small: 2 [relations]", progress, 7.0, {})
     assert "\nsmall: 2 [relations]\n" in printed(console)
     assert "15 prompts, 6 forward passes in 2 s, 8 prompts a second; the run took 7 s\n" in printed(console)
@@ -101,9 +101,9 @@ def test_the_summary_counts_what_was_computed(console: Console, progress: Termin
 
 
 def test_the_summary_names_each_reason_once(console: Console, progress: TerminalProgress) -> None:
-    progress.begin("fetch", 5)
+    progress.plan({"score": 5})
     for relation in ("capital", "father", "genre", "country", "director"):
-        progress.finished(relation, "no [network]")
+        progress.finished("score", relation, "no [network]")
     summary(console, "small", progress, 1.0, {})
     assert "failed  capital, father, genre and 2 more: no [network]\n" in printed(console)
     assert "run the same command again: only what failed is computed" in printed(console)

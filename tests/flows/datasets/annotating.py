@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flows.plan import Plan
 from openpyxl import load_workbook
 
 from data.records import Question
 from flows.datasets import annotate
+from flows.stages.contents import Contents
 
 Fill = Mapping[str, Mapping[str, str]]
 
 
-def questions_of(plan: Plan) -> list[Question]:
-    return plan.question_files.candidates("static")
+def questions_of(contents: Contents) -> list[Question]:
+    return contents.candidates("static")
 
 
 def fill(file: Path, filled: Fill) -> Path:
@@ -37,12 +37,12 @@ def fill(file: Path, filled: Fill) -> Path:
     return file
 
 
-def judge(plan: Plan, file: Path, annotator: str, filled: Fill, **options: Any) -> annotate.Imported:
-    annotate.export(plan, file, annotator, **options)
-    return annotate.import_(plan, fill(file, filled), annotator)
+def judge(contents: Contents, file: Path, annotator: str, filled: Fill, **options: Any) -> annotate.Imported:
+    annotate.export(contents, file, annotator, **options)
+    return annotate.import_(contents, fill(file, filled), annotator)
 
 
-def choosing(plan: Plan, *choices: str) -> dict[str, dict[str, str]]:
+def choosing(contents: Contents, *choices: str) -> dict[str, dict[str, str]]:
     return {
-        question.question: {"choice": choice} for question, choice in zip(questions_of(plan), choices, strict=False)
+        question.question: {"choice": choice} for question, choice in zip(questions_of(contents), choices, strict=False)
     }

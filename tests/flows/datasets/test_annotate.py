@@ -9,68 +9,68 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
-from flows.plan import Plan
 from openpyxl import load_workbook
 
 from data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
 from data.records import ANNOTATION_CHOICES, Question
 from flows.datasets import annotate
+from flows.stages.contents import Contents
 from tasks.contexts.annotation.judging import decide, read_annotations, shown
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
-from tests.flows.small_plan import fetch, small_plan
+from tests.flows.small_study import prepare, selected
 
 HOLD = """
 import sys
 from pathlib import Path
 from data.storage.workspace import Workspace
-with Workspace(Path(sys.argv[1])).conducted():
+with Workspace(Path(sys.argv[1])).lock():
     print("held", flush=True)
     sys.stdin.read()
 """
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Plan:
-    return fetch(small_plan(tmp_path))
+def contents(tmp_path: Path) -> Contents:
+    return prepare(selected(tmp_path)).contents
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*"))}
 
 
-def test_three_annotators_have_the_alpha_of_the_library(plan: Plan, tmp_path: Path) -> None:
-    questions = questions_of(plan)
+def test_three_annotators_have_the_alpha_of_the_library(contents: Contents, tmp_path: Path) -> None:
+    questions = questions_of(contents)
     first, second, third, fourth = questions[:4]
-    ada = choosing(plan, "accept", "change", "accept", "discard", "incomplete")
+    ada = choosing(contents, "accept", "change", "accept", "discard", "incomplete")
     ada[second.question]["new question"] = "Who made it?"
-    ben = choosing(plan, "accept", "change", "discard", "discard", "misinformation", "accept")
+    ben = choosing(contents, "accept", "change", "discard", "discard", "misinformation", "accept")
     ben[second.question]["new question"] = "Who made  it? "
-    imported = judge(plan, tmp_path / "ada.xlsx", "ada", ada)
+    imported = judge(contents, tmp_path / "ada.xlsx", "ada", ada)
     assert (imported.new, imported.revised, imported.known) == (5, 0, 0)
-    assert judge(plan, tmp_path / "ben.csv", "ben", ben).new == 6
-    before = annotate.standing(plan)
+    assert judge(contents, tmp_path / "ben.csv", "ben", ben).new == 6
+    before = annotate.standing(contents)
     assert before.open_conflicts == 2
     assert before.outcome["annotators_disagree"] == 2
 
-    exported = annotate.export(plan, tmp_path / "cem.xlsx", "cem", conflicts=True)
+    exported = annotate.export(contents, tmp_path / "cem.xlsx", "cem", conflicts=True)
     assert exported == annotate.Exported(2)
     sheet = load_workbook(tmp_path / "cem.xlsx")["questions"]
     others = next(cell.column for cell in sheet[1] if cell.value == "two others said")
     assert {sheet.cell(row, others).value for row in (2, 3)} == {"accept\ndiscard", "incomplete\nmisinformation"}
     fill(tmp_path / "cem.xlsx", {third.question: {"choice": "accept"}, questions[4].question: {"choice": "discard"}})
-    annotate.import_(plan, tmp_path / "cem.xlsx", "cem")
+    annotate.import_(contents, tmp_path / "cem.xlsx", "cem")
 
     table = np.full((2, 6), np.nan)
     for annotator, chosen in enumerate((ada, ben)):
         for place, question in enumerate(questions[:6]):
             if question.question in chosen:
                 table[annotator, place] = ANNOTATION_CHOICES.index(chosen[question.question]["choice"])  # type: ignore[arg-type]
-    standing = annotate.standing(plan)
+    standing = annotate.standing(contents)
     assert standing.agreement.alpha == krippendorff.alpha(reliability_data=table, level_of_measurement="nominal")
     assert standing.agreement.annotators == ("ada", "ben")
     assert standing.open_conflicts == 0
 
-    decided = decide(questions, read_annotations(plan.workspace))
+    decided = decide(questions, read_annotations(contents.workspace))
     assert [one.question for one in decided.accepted] == [first.question, "Who made it?", third.question]
     assert [one.question_id for one in decided.accepted] == [one.question_id for one in questions[:3]]
     reasons = {one.subject: one.reason for one in decided.rejected}
@@ -79,34 +79,34 @@ def test_three_annotators_have_the_alpha_of_the_library(plan: Plan, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["ada.xlsx", "ada.csv"])
-def test_an_export_writes_over_no_sheet(name: str, plan: Plan, tmp_path: Path) -> None:
-    annotate.export(plan, tmp_path / name, "ada")
+def test_an_export_writes_over_no_sheet(name: str, contents: Contents, tmp_path: Path) -> None:
+    annotate.export(contents, tmp_path / name, "ada")
     before = (tmp_path / name).read_bytes()
-    with pytest.raises(UsageError, match="is there already and may hold somebody's work"):
-        annotate.export(plan, tmp_path / name, "ada")
+    with pytest.raises(UsageError, match="exists already and may hold somebody's work"):
+        annotate.export(contents, tmp_path / name, "ada")
     assert (tmp_path / name).read_bytes() == before
 
 
-def test_an_import_writes_over_no_earlier_one(plan: Plan, tmp_path: Path) -> None:
-    sheet, folder = tmp_path / "ada.xlsx", plan.workspace.root / "annotations"
-    judge(plan, sheet, "ada", choosing(plan, "accept", "accept"))
+def test_an_import_writes_over_no_earlier_one(contents: Contents, tmp_path: Path) -> None:
+    sheet, folder = tmp_path / "ada.xlsx", contents.workspace.root / "annotations"
+    judge(contents, sheet, "ada", choosing(contents, "accept", "accept"))
     first = files_of(folder)
-    assert annotate.import_(plan, sheet, "ada") == annotate.Imported(0, 0, 2, (), (), ())
+    assert annotate.import_(contents, sheet, "ada") == annotate.Imported(0, 0, 2, (), (), ())
     assert files_of(folder) == first
 
-    fill(sheet, choosing(plan, "discard", "accept", "accept"))
+    fill(sheet, choosing(contents, "discard", "accept", "accept"))
     with pytest.raises(UsageError, match=r"differs from earlier sheets in 1 questions: .*was accept in ada\.xlsx, "
                        r"now discard.*nothing was imported; with --revise"):  # fmt: skip
-        annotate.import_(plan, sheet, "ada")
+        annotate.import_(contents, sheet, "ada")
     assert files_of(folder) == first
-    imported = annotate.import_(plan, sheet, "ada", revise=True)
+    imported = annotate.import_(contents, sheet, "ada", revise=True)
     assert (imported.new, imported.revised, imported.known) == (1, 1, 1)
     assert first.items() <= files_of(folder).items()
     assert len(files_of(folder)) == 2
 
 
 def test_the_newest_counts_although_a_clock_was_set_back(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sheet, years = tmp_path / "ada.xlsx", iter(["2030", "2029", "2028"])
 
@@ -115,112 +115,114 @@ def test_the_newest_counts_although_a_clock_was_set_back(
         def now(cls, tz: Any = None) -> Any:
             return annotate.datetime.fromisoformat(f"{next(years)}-01-01T00:00:00+00:00")
 
-    annotate.export(plan, sheet, "ada")
+    annotate.export(contents, sheet, "ada")
     with monkeypatch.context() as clock:
         clock.setattr(annotate, "datetime", Clock)
         for choice in ("accept", "discard", "accept"):
-            annotate.import_(plan, fill(sheet, choosing(plan, choice)), "ada", revise=True)
-    annotations = read_annotations(plan.workspace)
+            annotate.import_(contents, fill(sheet, choosing(contents, choice)), "ada", revise=True)
+    annotations = read_annotations(contents.workspace)
     assert [one.choice for one in annotations] == ["accept", "discard", "accept"]
     assert len({one.imported_at for one in annotations}) == 3
-    assert annotate.standing(plan).agreement.counts == {"ada": {"accept": 1}}
+    assert annotate.standing(contents).agreement.counts == {"ada": {"accept": 1}}
 
 
-def test_of_a_sheet_in_which_anything_is_wrong_nothing_is_taken(plan: Plan, tmp_path: Path) -> None:
+def test_a_sheet_with_one_error_is_not_taken(contents: Contents, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="row 3, column choice: 'aksept' is not a choice"):
-        judge(plan, tmp_path / "ada.csv", "ada", choosing(plan, "accept", "aksept"))
-    assert not (plan.workspace.root / "annotations").exists()
+        judge(contents, tmp_path / "ada.csv", "ada", choosing(contents, "accept", "aksept"))
+    assert not (contents.workspace.root / "annotations").exists()
 
 
-def test_a_sheet_of_another_annotator_is_refused(plan: Plan, tmp_path: Path) -> None:
-    annotate.export(plan, tmp_path / "ada.csv", "ada")
+def test_a_sheet_of_another_annotator_is_refused(contents: Contents, tmp_path: Path) -> None:
+    annotate.export(contents, tmp_path / "ada.csv", "ada")
     with pytest.raises(UsageError, match="was written for ada, not for ben"):
-        annotate.import_(plan, tmp_path / "ada.csv", "ben")
+        annotate.import_(contents, tmp_path / "ada.csv", "ben")
 
 
-def test_after_half_a_sheet_the_next_has_the_rest(plan: Plan, tmp_path: Path) -> None:
-    everything = len(questions_of(plan))
-    judge(plan, tmp_path / "one.xlsx", "ada", choosing(plan, "accept"))
-    assert annotate.export(plan, tmp_path / "two.xlsx", "ada").questions == everything - 1
+def test_after_half_a_sheet_the_next_has_the_rest(contents: Contents, tmp_path: Path) -> None:
+    everything = len(questions_of(contents))
+    judge(contents, tmp_path / "one.xlsx", "ada", choosing(contents, "accept"))
+    assert annotate.export(contents, tmp_path / "two.xlsx", "ada").questions == everything - 1
 
 
-def test_nothing_left_to_judge_is_usage(plan: Plan, tmp_path: Path) -> None:
+def test_nothing_left_to_judge_is_usage(contents: Contents, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no conflict is left for ada to judge"):
-        annotate.export(plan, tmp_path / "ada.xlsx", "ada", conflicts=True)
+        annotate.export(contents, tmp_path / "ada.xlsx", "ada", conflicts=True)
     assert not (tmp_path / "ada.xlsx").exists()
-    everything = choosing(plan, *["accept"] * len(questions_of(plan)))
-    judge(plan, tmp_path / "ada.csv", "ada", everything)
+    everything = choosing(contents, *["accept"] * len(questions_of(contents)))
+    judge(contents, tmp_path / "ada.csv", "ada", everything)
     with pytest.raises(UsageError, match="no question is left for ada to judge"):
-        annotate.export(plan, tmp_path / "more.csv", "ada")
+        annotate.export(contents, tmp_path / "more.csv", "ada")
 
 
 def test_a_study_may_have_one_partition_annotated(tmp_path: Path) -> None:
-    plan = fetch(small_plan(tmp_path, questions={"partitions": ["static", "disputable"], "per_partition": 2}))
-    static = len(plan.question_files.candidates("static"))
-    assert annotate.export(plan, tmp_path / "s.xlsx", "ada", partitions=["static"]).questions == static
-    assert annotate.export(plan, tmp_path / "all.xlsx", "ada").questions > static
+    contents = prepare(
+        selected(tmp_path, questions={"partitions": ["static", "disputable"], "per_partition": 2})
+    ).contents
+    static = len(contents.candidates("static"))
+    assert annotate.export(contents, tmp_path / "s.xlsx", "ada", partitions=["static"]).questions == static
+    assert annotate.export(contents, tmp_path / "all.xlsx", "ada").questions > static
     with pytest.raises(UnknownName, match=r"no partition is named 'temporal'; (did you mean|known)"):
-        annotate.export(plan, tmp_path / "t.xlsx", "ada", partitions=["temporal"])
+        annotate.export(contents, tmp_path / "t.xlsx", "ada", partitions=["temporal"])
 
 
 def test_a_study_without_questions_has_nothing_to_annotate(tmp_path: Path) -> None:
-    plan = small_plan(tmp_path, questions=None, measures={"persuasion": {}})
-    for work in (lambda: annotate.standing(plan), lambda: annotate.export(plan, tmp_path / "a.csv", "ada")):
+    contents = selected(tmp_path, questions=None, measures={"persuasion": {}}).contents
+    for work in (lambda: annotate.standing(contents), lambda: annotate.export(contents, tmp_path / "a.csv", "ada")):
         with pytest.raises(UsageError, match="the study small has no questions, so there is nothing to annotate"):
             work()
 
 
 def test_annotations_of_earlier_texts_are_kept_and_not_counted(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sheet = tmp_path / "ada.xlsx"
-    annotate.export(plan, sheet, "ada")
-    fill(sheet, choosing(plan, "accept", "discard"))
-    first, *others = questions_of(plan)
+    annotate.export(contents, sheet, "ada")
+    fill(sheet, choosing(contents, "accept", "discard"))
+    first, *others = questions_of(contents)
     texts = shown(first)[1]
     anew = [annotate_anew(first), *others]
-    monkeypatch.setattr(type(plan.question_files), "candidates", lambda *_: anew)
-    imported = annotate.import_(plan, sheet, "ada")
+    monkeypatch.setattr(Contents, "candidates", lambda *_: anew)
+    imported = annotate.import_(contents, sheet, "ada")
     assert (imported.new, imported.outdated) == (2, (2,))
-    assert texts in {one.texts for one in read_annotations(plan.workspace)}
-    standing = annotate.standing(plan)
+    assert texts in {one.texts for one in read_annotations(contents.workspace)}
+    standing = annotate.standing(contents)
     assert standing.outdated == 1
     assert standing.agreement.counts == {"ada": {"discard": 1}}
-    assert annotate.export(plan, tmp_path / "new.xlsx", "ada").questions == len(anew) - 1
+    assert annotate.export(contents, tmp_path / "new.xlsx", "ada").questions == len(anew) - 1
 
 
 def annotate_anew(question: Question) -> Question:
     return replace(question, original_context=f"{question.original_context} So it is.")
 
 
-def test_an_import_into_a_locked_workspace_is_refused(plan: Plan, tmp_path: Path) -> None:
-    annotate.export(plan, tmp_path / "ada.csv", "ada")
+def test_an_import_into_a_locked_workspace_is_refused(contents: Contents, tmp_path: Path) -> None:
+    annotate.export(contents, tmp_path / "ada.csv", "ada")
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(plan.workspace.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLD, str(contents.workspace.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         with pytest.raises(WorkspaceBusy):
-            annotate.import_(plan, tmp_path / "ada.csv", "ada")
+            annotate.import_(contents, tmp_path / "ada.csv", "ada")
         process.communicate()
 
 
-def test_a_damaged_file_of_annotations_is_kept_and_an_error(plan: Plan, tmp_path: Path) -> None:
-    judge(plan, tmp_path / "ada.csv", "ada", choosing(plan, "accept"))
-    file = next((plan.workspace.root / "annotations").iterdir())
+def test_a_damaged_file_of_annotations_is_kept_and_an_error(contents: Contents, tmp_path: Path) -> None:
+    judge(contents, tmp_path / "ada.csv", "ada", choosing(contents, "accept"))
+    file = next((contents.workspace.root / "annotations").iterdir())
     file.write_bytes(file.read_bytes()[:-9])
     before = file.read_bytes()
     works: list[Callable[[], object]] = [
-        lambda: annotate.standing(plan),
-        lambda: annotate.export(plan, tmp_path / "ben.csv", "ben"),
-        lambda: annotate.import_(plan, tmp_path / "ada.csv", "ada", revise=True),
+        lambda: annotate.standing(contents),
+        lambda: annotate.export(contents, tmp_path / "ben.csv", "ben"),
+        lambda: annotate.import_(contents, tmp_path / "ada.csv", "ada", revise=True),
     ]
     for work in works:
-        with pytest.raises(DamagedFile, match="holds annotations and cannot be read; bring it back from a copy"):
+        with pytest.raises(DamagedFile, match="holds annotations and cannot be read; restore it from a copy"):
             work()
     assert file.read_bytes() == before
 
 
-def test_no_temporary_file_is_left_beside_a_sheet(plan: Plan, tmp_path: Path) -> None:
-    judge(plan, tmp_path / "sheets" / "ada.xlsx", "ada", choosing(plan, "accept"))
+def test_no_temporary_file_is_left_beside_a_sheet(contents: Contents, tmp_path: Path) -> None:
+    judge(contents, tmp_path / "sheets" / "ada.xlsx", "ada", choosing(contents, "accept"))
     assert os.listdir(tmp_path / "sheets") == ["ada.xlsx"]

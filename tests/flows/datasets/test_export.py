@@ -4,18 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flows.plan import Plan
 
 from data import catalog
 from data.dataset.dataset import Dataset
 from data.dataset.differences import difference
 from data.errors import MissingFile, UsageError
-from data.records import Fact, of_row
 from data.sources import dynamicqa
 from data.sources.graph.qec import read_qec
+from flows.cli.pipeline import Selected
 from flows.datasets.export import export
+from flows.stages.contents import Contents
 from tests.flows.conftest import Command
-from tests.flows.small_plan import fetch, small_plan, small_study, write_study
+from tests.flows.small_study import prepare, selected, small_study, write_study
 
 RELATIONS = {"relations": ["capital", "officialLanguage"], "real_entities": 2, "invented_entities": 1}
 
@@ -26,8 +26,8 @@ def study(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def fetched(tmp_path: Path, study: str) -> Plan:
-    return fetch(Plan.of(study))
+def fetched(study: str) -> Contents:
+    return prepare(Selected.of(study)).contents
 
 
 def without_yago(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
@@ -36,10 +36,10 @@ def without_yago(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(catalog, "relations", lambda: found)
 
 
-def test_an_export_can_be_read_again(fetched: Plan, tmp_path: Path) -> None:
+def test_an_export_can_be_read_again(fetched: Contents, tmp_path: Path) -> None:
     exported = export(fetched, tmp_path / "out" / "q.json", force=False)
     read = read_qec(tmp_path / "out" / "q.json")
-    rows = {relation: fetched.facts(relation).read().to_pylist() for relation in RELATIONS["relations"]}
+    rows = fetched.facts()
     assert exported.facts == {relation: len(listed) for relation, listed in rows.items()}
     assert exported.without_predicate == ()
     assert read.names["capital"] == catalog.invented_entities(catalog.relation("capital").subject_class)
@@ -47,11 +47,11 @@ def test_an_export_can_be_read_again(fetched: Plan, tmp_path: Path) -> None:
     assert [one.relation for one in found.relations if one.differs] == []
     assert len(found.relations) == len(rows)
     for relation, listed in rows.items():
-        pairs = {(one.subject, one.object) for one in (of_row(Fact, row) for row in listed)}
+        pairs = {(one.subject, one.object) for one in listed}
         assert {(one.subject, one.object) for one in read.facts[relation]} == pairs
 
 
-def test_the_command_prints_counts(swaymeter: Command, study: str, fetched: Plan, tmp_path: Path) -> None:
+def test_the_command_prints_counts(swaymeter: Command, study: str, fetched: Contents, tmp_path: Path) -> None:
     ended = swaymeter("export", study, str(tmp_path / "q.json"), "--relation", "capital")
     facts = len(catalog.facts("capital"))
     assert (ended.code, ended.err) == (0, "")
@@ -60,7 +60,7 @@ def test_the_command_prints_counts(swaymeter: Command, study: str, fetched: Plan
 
 
 def test_relations_without_predicate_are_left_out_and_named(
-    swaymeter: Command, study: str, fetched: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    swaymeter: Command, study: str, fetched: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_yago(monkeypatch, "officialLanguage")
     ended = swaymeter("export", study, str(tmp_path / "q.json"))
@@ -70,7 +70,7 @@ def test_relations_without_predicate_are_left_out_and_named(
 
 
 def test_a_study_without_predicates_cannot_be_exported(
-    swaymeter: Command, study: str, fetched: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    swaymeter: Command, study: str, fetched: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_yago(monkeypatch, "capital", "officialLanguage")
     ended = swaymeter("export", study, str(tmp_path / "q.json"))
@@ -79,7 +79,9 @@ def test_a_study_without_predicates_cannot_be_exported(
     assert not (tmp_path / "q.json").exists()
 
 
-def test_a_file_is_written_over_only_by_force(swaymeter: Command, study: str, fetched: Plan, tmp_path: Path) -> None:
+def test_a_file_is_written_over_only_by_force(
+    swaymeter: Command, study: str, fetched: Contents, tmp_path: Path
+) -> None:
     before = Path(study).read_bytes()
     ended = swaymeter("export", study, study)
     assert ended.code == 2
@@ -90,7 +92,9 @@ def test_a_file_is_written_over_only_by_force(swaymeter: Command, study: str, fe
     assert read_qec(tmp_path / "q.json").facts["capital"]
 
 
-def test_a_file_that_cannot_be_written_is_named(swaymeter: Command, study: str, fetched: Plan, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_named(
+    swaymeter: Command, study: str, fetched: Contents, tmp_path: Path
+) -> None:
     (tmp_path / "in_the_way").write_text("")
     ended = swaymeter("export", study, str(tmp_path / "in_the_way" / "q.json"))
     assert ended.code == 1
@@ -103,10 +107,10 @@ def test_a_file_that_cannot_be_written_is_named(swaymeter: Command, study: str, 
 
 def test_facts_that_are_not_fetched_are_named(swaymeter: Command, study: str, tmp_path: Path) -> None:
     with pytest.raises(MissingFile):
-        export(Plan.of(study), tmp_path / "q.json", force=False)
+        export(Selected.of(study).contents, tmp_path / "q.json", force=False)
     ended = swaymeter("export", study, str(tmp_path / "q.json"))
     assert ended.code == 1
-    assert "facts-capital-" in ended.error
+    assert ended.error == "fetch · capital · facts is not done (missing); run `swaymeter fetch` and build"
     assert not (tmp_path / "q.json").exists()
 
 
@@ -114,21 +118,21 @@ def test_facts_that_are_not_fetched_are_named(swaymeter: Command, study: str, tm
 def test_a_study_without_facts_has_nothing_to_export(facts: Any, tmp_path: Path) -> None:
     study = small_study(tmp_path, facts=facts, measures={"accuracy": {}})
     with pytest.raises(UsageError, match="the study small uses no facts, so there is nothing to export"):
-        export(Plan.of(write_study(tmp_path, study)), tmp_path / "q.json", force=False)
+        export(Selected.of(write_study(tmp_path, study)).contents, tmp_path / "q.json", force=False)
 
 
 def test_another_workspace_is_exported_from_there(swaymeter: Command, study: str, tmp_path: Path) -> None:
-    fetch(small_plan(tmp_path / "elsewhere", facts=RELATIONS))
+    prepare(selected(tmp_path / "elsewhere", facts=RELATIONS))
     elsewhere = str(tmp_path / "elsewhere" / "workspace")
     assert swaymeter("export", study, str(tmp_path / "q.json"), "--workspace", elsewhere).code == 0
 
 
 def test_exported_questions_can_be_read_again(swaymeter: Command, tmp_path: Path) -> None:
-    plan = fetch(small_plan(tmp_path))
+    contents = prepare(selected(tmp_path)).contents
     ended = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == f"{tmp_path / 'out'}: 3 static questions\n"
-    chosen = [question for questions in plan.chosen_questions.values() for question in questions]
+    chosen = contents.chosen("static")
     read = dynamicqa.questions(tmp_path / "out", "static")
     assert [(one.question, one.object, one.replacement, one.original_context) for one in read] == [
         (one.question, one.object, one.replacement, one.original_context) for one in chosen
@@ -140,8 +144,10 @@ def test_exported_questions_can_be_read_again(swaymeter: Command, tmp_path: Path
 
 
 def test_questions_that_are_not_fetched_are_not_exported(swaymeter: Command, tmp_path: Path) -> None:
-    small_plan(tmp_path)
+    selected(tmp_path)
     ended = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"))
+    assert ended.code == 2
+    assert ended.error.startswith("questions are missing: fetch · static · questions; run `swaymeter fetch` again")
+    ended = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"), "--incomplete")
     assert ended.code == 1
-    assert "is not there" in ended.error
     assert not (tmp_path / "out").exists()

@@ -4,7 +4,7 @@ import pytest
 
 from tests.data.sources.graph.yago_graph import write_graph
 from tests.flows.conftest import Command
-from tests.flows.small_plan import small_study, write_study
+from tests.flows.small_study import small_study, write_study
 
 
 @pytest.fixture

@@ -53,13 +53,15 @@ def test_too_few_facts_are_said_with_relation_and_numbers() -> None:
 
 
 def test_too_few_names_are_said_with_what_to_do() -> None:
-    with pytest.raises(InputError, match=r"relation capital: 10000 invented .* names for \d+; .*`invented: names`"):
+    with pytest.raises(
+        InputError, match=r"relation capital: 10000 invented .* \d+ names are available; .*`invented: names`"
+    ):
         choose_entities(CAPITAL, FACTS, NAMES, real=0, invented=10_000, seed=0)
 
 
 def test_a_real_name_is_not_an_invented_one() -> None:
     real = FACTS[0].subject
-    with pytest.raises(InputError, match="there are names for 0"):
+    with pytest.raises(InputError, match="0 names are available"):
         choose_entities(CAPITAL, FACTS, [real], real=0, invented=1, seed=0)
 
 
@@ -84,7 +86,7 @@ def test_the_best_known_entities_are_chosen_by_degree() -> None:
 
 
 def test_a_choice_by_degree_needs_degrees() -> None:
-    with pytest.raises(InputError, match="by degree, and the source gives none"):
+    with pytest.raises(InputError, match="by degree, and the source has no degrees"):
         choose_entities(CAPITAL, FACTS, NAMES, real=3, invented=0, seed=0, choice="degree")
 
 

@@ -107,7 +107,7 @@ def test_proper_names_that_begin_small_are_not_given(say: Say, plain: LanguageMo
 
 def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) -> None:
     asked = say(["Velmar\nOstrand"])
-    message = "class city: 4 invented names are asked for, tiny gave 2 in 10 rounds; take another model"
+    message = "class city: 4 invented names are requested, tiny gave 2 in 10 rounds; use another model"
     with pytest.raises(InputError, match=message):
         names_by_model(plain, "city", 4, seed=0, known=())
     assert len(asked) == FEWEST_ROUNDS + 2
@@ -116,7 +116,9 @@ def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) ->
 def test_a_failing_chat_template_is_a_model_error(say: Say) -> None:
     say([])
     broken = tiny_language_model(chat_template="{{ raise_exception('no users here') }}", name="shy")
-    with pytest.raises(ModelError, match=r"the chat template of shy cannot ask for names: .*no users here"):
+    with pytest.raises(
+        ModelError, match=r"the chat template of shy cannot render the prompt for names: .*no users here"
+    ):
         names_by_model(broken, "city", 1, seed=0, known=())
 
 

@@ -43,7 +43,7 @@ def test_what_cannot_be_asked_is_left_out_and_said(flag: str, caplog: pytest.Log
     with caplog.at_level(logging.WARNING):
         found = choose_questions([broken, *STATIC[1:]], count=None, seed=0)
     assert sorted(ids(found.questions)) == sorted(ids(STATIC[1:]))
-    (left_out,) = found.left_out
+    (left_out,) = found.rejected
     assert (left_out.reason, left_out.partition, left_out.object) == (flag, "static", broken.object)
     assert left_out.reason in REASONS
     assert caplog.messages == [f"partition static: rows that cannot be asked: {{'{flag}': 1}}"]
@@ -59,12 +59,12 @@ def test_what_only_looks_odd_is_asked_without_a_word(caplog: pytest.LogCaptureFi
 def test_what_is_there_twice_is_asked_once_and_said() -> None:
     found = choose_questions([*STATIC, STATIC[3]], count=None, seed=0)
     assert sorted(ids(found.questions)) == sorted(ids(STATIC))
-    assert [(one.reason, one.subject) for one in found.left_out] == [("doubled", STATIC[3].subject)]
+    assert [(one.reason, one.subject) for one in found.rejected] == [("doubled", STATIC[3].subject)]
 
 
 def test_too_few_are_refused_with_both_numbers() -> None:
     three = [STATIC[0], replace(STATIC[1], flags=(EMPTY_ANSWER,)), replace(STATIC[2], flags=(NO_SLOT,))]
-    with pytest.raises(InputError, match="partition static: 2 questions are asked for, 1 can be asked"):
+    with pytest.raises(InputError, match="partition static: 2 questions are requested, 1 can be asked"):
         choose_questions(three, count=2, seed=0)
 
 

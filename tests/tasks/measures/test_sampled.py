@@ -205,9 +205,11 @@ def test_questions_stand_before_answers_where_asked(
 
 
 def test_what_was_cut_of_a_context_is_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(model: LanguageModel, question: str, context: str | None, *, room: int) -> AnswerPrompt:
-        assert room == 5
-        return replace(answer_prompt(model, question, context, room=room), context_cut=len(context or ""))
+    def cut(model: LanguageModel, question: str, context: str | None, *, reserved_tokens: int) -> AnswerPrompt:
+        assert reserved_tokens == 5
+        return replace(
+            answer_prompt(model, question, context, reserved_tokens=reserved_tokens), context_cut=len(context or "")
+        )
 
     monkeypatch.setattr(answer_prompts, "answer_prompt", cut)
     questions = {question.question_id: question for question in study.inputs.questions}

@@ -166,7 +166,7 @@ def test_template_that_fails_at_one_question_names_it() -> None:
     picky = "{% if 'Lima' in messages[-1].content %}{{ raise_exception('not Lima') }}{% endif %}" + CHAT
     model = tiny_language_model(chat_template=picky)
     assert answer_prompt(model, "Where is Oslo?").tokens
-    with pytest.raises(ModelError, match=r"tiny cannot be asked 'Where is Lima\?': not Lima"):
+    with pytest.raises(ModelError, match=r"the chat template of tiny fails for 'Where is Lima\?': not Lima"):
         answer_prompt(model, "Where is Lima?")
 
 
@@ -221,11 +221,13 @@ def test_embedded_model_ends_its_turn_with_its_own_mark(smollm2: LanguageModel) 
     assert {smollm2.tokenizer.convert_ids_to_tokens(token) for token in end_tokens(smollm2)} == {"<|im_end|>"}
 
 
-def _fitted(tokenizer: object, left: int, context: str = CONTEXT, room: int = 7) -> tuple[LanguageModel, AnswerPrompt]:
+def _fitted(
+    tokenizer: object, left: int, context: str = CONTEXT, reserved_tokens: int = 7
+) -> tuple[LanguageModel, AnswerPrompt]:
     """A prompt that must do with `left` tokens less than it needs, and room to come."""
     needed = len(answer_prompt(tiny_language_model(tokenizer=tokenizer, window=8192), "Who?", context).tokens)
-    model = tiny_language_model(tokenizer=tokenizer, window=needed + room - left)
-    return model, answer_prompt(model, "Who?", context, room=room)
+    model = tiny_language_model(tokenizer=tokenizer, window=needed + reserved_tokens - left)
+    return model, answer_prompt(model, "Who?", context, reserved_tokens=reserved_tokens)
 
 
 @pytest.mark.parametrize("template", [None, CHAT])
@@ -289,7 +291,7 @@ def test_context_of_unknown_characters_is_cut_between_them(name: str, left: int)
 
 def test_context_full_of_control_tokens_is_cut_until_it_fits() -> None:
     model = tiny_language_model(chat_template=CHAT, window=400)
-    prompt = answer_prompt(model, "Who?", "Oslo <turn> is <end> far. " * 20, room=20)
+    prompt = answer_prompt(model, "Who?", "Oslo <turn> is <end> far. " * 20, reserved_tokens=20)
     assert 370 < len(prompt.tokens) <= 380
     assert prompt.context_cut > 0
     assert _control(prompt.tokens, model) == ["<turn>", "<end>"] * 2 + ["<turn>"]
@@ -298,15 +300,15 @@ def test_context_full_of_control_tokens_is_cut_until_it_fits() -> None:
 
 def test_model_without_a_window_reads_all_of_a_context() -> None:
     model = tiny_language_model("mamba")
-    assert answer_prompt(model, "Who?", CONTEXT * 100, room=1_000_000).context_cut == 0
+    assert answer_prompt(model, "Who?", CONTEXT * 100, reserved_tokens=1_000_000).context_cut == 0
 
 
 def test_question_that_does_not_fit_is_refused_with_what_it_needs() -> None:
     model = tiny_language_model(window=30)
-    assert len(answer_prompt(model, "Who?", "Oslo", room=18).tokens) == 12
+    assert len(answer_prompt(model, "Who?", "Oslo", reserved_tokens=18).tokens) == 12
     with pytest.raises(ScoreError, match=r"10 tokens and 21 to come .*window of tiny, 30 tokens.*'Who\?'"):
-        answer_prompt(model, "Who?", room=21)
+        answer_prompt(model, "Who?", reserved_tokens=21)
     with pytest.raises(ScoreError, match=r"11 tokens without its context and 20 to come .*'Who\?'"):
-        answer_prompt(model, "Who?", "Oslo is in Peru.", room=20)
+        answer_prompt(model, "Who?", "Oslo is in Peru.", reserved_tokens=20)
     with pytest.raises(ScoreError, match=r"507 tokens without its context does not fit .*'x+' \.\.\. 'x+'"):
         answer_prompt(model, "x" * 500, "")

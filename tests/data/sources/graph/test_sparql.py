@@ -101,7 +101,7 @@ def test_a_refused_query_is_named_with_what_the_server_says(endpoint: Endpoint) 
     assert not isinstance(refused.value, ServiceTimeout)
 
 
-NO_RESULTS = ["ask", "page", "list", "row", "term", "half", "kind", "datatype", "language", "busy", "both"]
+NO_RESULTS = ["ask", "page", "list", "row", "term", "half", "kind", "datatype", "language", "both"]
 
 
 @pytest.mark.parametrize("answer", NO_RESULTS)
@@ -118,8 +118,9 @@ def test_a_bad_cached_response_is_requested_again(tmp_path: Path) -> None:
         assert len(endpoint.select("SELECT")) == 4
 
 
-@pytest.mark.parametrize("key", ["error", "exception"])
-@pytest.mark.parametrize("said", ["Operation timed out.", {"message": "the query was cancelled"}])
+@pytest.mark.parametrize(
+    ("key", "said"), [("error", "Operation timed out."), ("exception", {"message": "the query was cancelled"})]
+)
 def test_an_error_about_time_is_a_timeout(key: str, said: object, tmp_path: Path) -> None:
     body = json.dumps({key: said, "status": "ERROR"}).encode()
     ran_out = pytest.raises(ServiceTimeout, match=r"YAGO \(http.*(timed out|cancelled).*; ask for less")
@@ -137,9 +138,9 @@ def test_an_error_is_told_in_the_words_of_the_service(endpoint: Endpoint) -> Non
 def test_missing_terms_and_invalid_counts_name_their_source() -> None:
     assert count(Literal("12")) == 12
     for said in (Literal("many"), Literal("-1"), Uri("urn:x:1")):
-        with pytest.raises(ServiceError, match=r"^http://a\.example/ answered .* where a count was asked for"):
+        with pytest.raises(ServiceError, match=r"^http://a\.example/ answered .* where a count was requested"):
             count(said, "http://a.example/")
-    with pytest.raises(ServiceError, match=r"^http://a\.example/ answered a row without \?n"):
+    with pytest.raises(ServiceError, match=r"^http://a\.example/ answered with a row without \?n"):
         bound({}, "n", "http://a.example/")
 
 
@@ -156,22 +157,23 @@ def unescaped_first(query: str) -> str:
     return re.sub(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})", lambda found: chr(int(found[1] or found[2], 16)), query)
 
 
-@pytest.mark.parametrize("name", ATTACKS)
 @pytest.mark.parametrize("language", ["en", None])
 @pytest.mark.parametrize("read", [str, unescaped_first])
-def test_a_text_in_a_query_is_only_text(name: str, language: str | None, read: Callable[[str], str]) -> None:
+def test_a_text_in_a_query_is_only_text(language: str | None, read: Callable[[str], str]) -> None:
+    label, other = ox.NamedNode("http://a.example/label"), ox.NamedNode("http://a.example/other")
     store = ox.Store()
-    label, there = ox.NamedNode("http://a.example/label"), ox.NamedNode("http://a.example/there")
-    store.add(ox.Quad(there, label, ox.Literal(name, language=language)))
-    store.add(ox.Quad(ox.NamedNode("http://a.example/other"), label, ox.Literal("other", language=language)))
-    query = read(f"SELECT ?e WHERE {{ VALUES ?l {{ {string(name, language)} }} ?e <http://a.example/label> ?l }}")
-    solutions = store.query(query)
-    assert isinstance(solutions, ox.QuerySolutions)
-    assert [solution["e"] for solution in solutions] == [there]
+    there = {name: ox.NamedNode(f"http://a.example/{place}") for place, name in enumerate(ATTACKS)}
+    for name, node in (*there.items(), ("other", other)):
+        store.add(ox.Quad(node, label, ox.Literal(name, language=language)))
+    for name, node in there.items():
+        query = f"SELECT ?e WHERE {{ VALUES ?l {{ {string(name, language)} }} ?e <http://a.example/label> ?l }}"
+        solutions = store.query(read(query))
+        assert isinstance(solutions, ox.QuerySolutions)
+        assert [solution["e"] for solution in solutions] == [node], name
 
 
 def test_half_a_character_and_a_strange_language_are_refused() -> None:
-    with pytest.raises(InputError, match="half of a character"):
+    with pytest.raises(InputError, match="lone surrogate"):
         string("\ud800")
     with pytest.raises(InputError, match="not a language tag"):
         string("x", 'en" }')
@@ -183,14 +185,14 @@ def test_an_iri_is_named_as_it_is(value: str) -> None:
     assert iri(value) == f"<{value}>"
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+NOT_IRIS = [
         "", "Oslo", "//a.example/x", "http:", "1a:x", "http://a/b c", "http://a/\n", "http://a/\\u003E", "http://a/<",
         "http://a/> } ; DROP ALL #", 'http://a/"', "http://a/{x}", "http://a/|", "http://a/^", "http://a/`", "http://a/\ud800",
-    ],
-)  # fmt: skip
-def test_what_no_query_can_name_is_refused(value: str) -> None:
-    assert not is_iri(value)
-    with pytest.raises(InputError, match="no SPARQL query can name"):
-        iris(["http://a.example/fine", value])
+]  # fmt: skip
+
+
+def test_what_no_query_can_name_is_refused() -> None:
+    for value in NOT_IRIS:
+        assert not is_iri(value), value
+        with pytest.raises(InputError, match="no SPARQL query can name"):
+            iris(["http://a.example/fine", value])

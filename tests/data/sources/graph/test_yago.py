@@ -11,16 +11,8 @@ from data.sources.graph.sparql import Endpoint, Literal, Uri
 from tests.data.sources.graph.small_graphs import Changed, by_subject, graph, said
 from tests.data.sources.graph.sparql_server import asking, cutting
 from tests.data.sources.graph.turtle import YAGO
-from tests.data.sources.graph.yago_graph import COUNTRIES, RELATIONS, relation_named, write_graph
+from tests.data.sources.graph.yago_graph import COUNTRIES, RELATIONS, relation_named
 from tests.data.sources.graph.yago_nasty import NASTY
-
-
-def test_the_test_graph_is_large_and_constant(turtle: Path, dump: Dump, tmp_path: Path) -> None:
-    assert write_graph(tmp_path / "again.ttl") > 2_500
-    assert (tmp_path / "again.ttl").read_bytes() == turtle.read_bytes()
-    predicates = dump.select("SELECT DISTINCT ?p WHERE { ?s ?p ?o }").rows
-    assert len(predicates) > 20
-    assert len(RELATIONS) > 20
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -28,7 +20,7 @@ def test_a_server_and_a_dump_give_the_same_facts(relation: str, endpoint: Endpoi
     asked = yago.facts(endpoint, relation_named(relation), pairs=15, seed=7)
     loaded = yago.facts(dump, relation_named(relation), pairs=15, seed=7)
     assert said(asked.facts) == said(loaded.facts)
-    assert (asked.asked, asked.rejected) == (loaded.asked, loaded.rejected)
+    assert (asked.examined, asked.rejected) == (loaded.examined, loaded.rejected)
     assert len(asked.facts) == 15
     assert {fact.relation for fact in asked.facts} == {relation}
     assert {fact.address for fact in asked.facts} == {endpoint.address}
@@ -174,7 +166,7 @@ def test_very_many_names_are_looked_for_in_batches_that_shrink(oxigraph: str, tm
 
 
 def test_a_name_with_half_a_character_is_refused_by_name(dump: Dump) -> None:
-    with pytest.raises(InputError, match="half of a character"):
+    with pytest.raises(InputError, match="lone surrogate"):
         yago.existing(dump, ["\ud800"])
 
 

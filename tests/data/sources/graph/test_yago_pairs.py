@@ -10,12 +10,10 @@ from data.sources.graph.pairs import LONGER, Pair, sampled_pairs
 from data.sources.graph.sparql import Row
 from tests.data.sources.graph.small_graphs import ALL, Changed, graph, said
 from tests.data.sources.graph.sparql_server import asking, cutting
-from tests.data.sources.graph.yago_graph import COUNTRIES, relation_named
+from tests.data.sources.graph.yago_graph import relation_named
 
 
-@pytest.mark.parametrize(
-    ("relation", "most"), [("officialLanguage", 4), ("reverseDirector", 9), ("actor", 40), ("birthDate", 40)]
-)
+@pytest.mark.parametrize(("relation", "most"), [("reverseDirector", 9), ("birthDate", 40)])
 def test_answers_cut_short_change_nothing_but_the_number_of_questions(
     relation: str, most: int, oxigraph: str, dump: Dump, tmp_path: Path
 ) -> None:
@@ -24,10 +22,10 @@ def test_answers_cut_short_change_nothing_but_the_number_of_questions(
         cut_short = yago.facts(endpoint, relation_named(relation), pairs=30, seed=3)
     assert cut
     assert said(cut_short.facts) == said(whole.facts)
-    assert (cut_short.asked, cut_short.rejected) == (whole.asked, whole.rejected)
+    assert (cut_short.examined, cut_short.rejected) == (whole.examined, whole.rejected)
 
 
-@pytest.mark.parametrize("page", [2, 3, 7, 50, ALL])
+@pytest.mark.parametrize("page", [3, 50])
 def test_pairs_come_in_the_same_order_whatever_the_page(page: int, dump: Dump) -> None:
     pairs = [(pair.key, pair.subject, pair.object) for pair in pairs_of(dump, page)]
     assert pairs == [(pair.key, pair.subject, pair.object) for pair in pairs_of(dump, 1_000)]
@@ -60,7 +58,7 @@ def test_a_service_that_slows_down_loses_no_pair(dump: Dump) -> None:
 
 def test_the_order_of_the_rows_of_an_answer_changes_nothing(dump: Dump) -> None:
     backwards = Changed(dump, lambda query, rows: rows[::-1])
-    for relation in ("memberOf", "award", "birthDate"):
+    for relation in ("memberOf", "birthDate"):
         found = [yago.facts(store, relation_named(relation), pairs=40, seed=2).facts for store in (dump, backwards)]
         assert said(found[0]) == said(found[1])
 
@@ -80,11 +78,6 @@ def test_the_seed_draws_the_sample(dump: Dump) -> None:
     assert len(set().union(*samples.values())) > 30
     again = yago.facts(dump, relation_named("award"), pairs=20, seed=2).facts
     assert samples[2] == [fact.subject for fact in again]
-
-
-def test_fewer_facts_than_wanted_are_all_there_are(dump: Dump) -> None:
-    fetched = yago.facts(dump, relation_named("capital"), pairs=ALL, seed=1)
-    assert {(fact.subject, fact.object) for fact in fetched.facts} == {(row[0], row[1]) for row in COUNTRIES}
 
 
 def test_a_service_that_is_always_slow_is_given_up(dump: Dump) -> None:

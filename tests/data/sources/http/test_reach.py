@@ -15,7 +15,7 @@ from tests.data.sources.http.asking import Clock, Open
 from tests.data.sources.servers.faults import Say, says, serving, unused_address
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("status", [301, 307])
 def test_a_query_follows_within_its_host_as_it_is(status: int, opened: Open) -> None:
     with serving(Say(status=status, headers={"Location": "/other"}), says([1])) as server:
         session = opened(server)
@@ -38,14 +38,14 @@ def test_a_mirror_may_send_us_to_its_safe_address(opened: Open) -> None:
 )  # fmt: skip
 def test_a_query_is_sent_to_no_other_host(target: str, opened: Open) -> None:
     elsewhere = Say(status=302, headers={"Location": target})
-    with serving(elsewhere) as server, pytest.raises(ServiceError, match="sends us to"):
+    with serving(elsewhere) as server, pytest.raises(ServiceError, match="redirects to"):
         opened(server).ask({})
     assert len(server.asked) == 1
 
 
 def test_a_circle_of_addresses_ends(opened: Open) -> None:
     circle = Say(status=307, headers={"Location": "/ask"})
-    with serving(circle) as server, pytest.raises(ServiceError, match="from place to place"):
+    with serving(circle) as server, pytest.raises(ServiceError, match="redirects too often"):
         opened(server).ask({})
     assert len(server.asked) == 4
 
@@ -82,7 +82,7 @@ def test_a_name_that_nobody_knows_is_told(opened: Open, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     session = opened("https://yago.example/sparql/query")
-    with pytest.raises(ServiceError, match=r"the name yago\.example is not found \(.*Name or service not known"):
+    with pytest.raises(ServiceError, match=r"host yago\.example not found \(.*Name or service not known"):
         session.ask({})
 
 
@@ -99,7 +99,7 @@ def test_silence_about_a_name_is_not_listened_to_twice(
     monkeypatch.setattr(exchange, "CONNECT_S", 0.2)
     session = opened("https://yago.example/sparql/query")
     for _ in range(2):
-        with pytest.raises(ServiceError, match=r"nobody said within 0\.2 s"):
+        with pytest.raises(ServiceError, match=r"no reply within 0\.2 s"):
             session.ask({})
     assert session.sent == 1
     never.set()

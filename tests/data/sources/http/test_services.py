@@ -24,8 +24,3 @@ def test_wikimedia_is_asked_as_it_wants_to_be(name: str) -> None:
     assert service.max_concurrency <= 3
     assert service.requests_per_minute <= 200
     assert service.contact_needed
-
-
-def test_services_for_questions_have_a_day() -> None:
-    hours = {name: service.max_minutes / 60 for name, service in SERVICES.items()}
-    assert hours == dict.fromkeys(SERVICES, 24) | {"yago": 6, "dynamicqa": 6}

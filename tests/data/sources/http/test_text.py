@@ -7,9 +7,7 @@ from tests.data.sources.http.asking import Open
 from tests.data.sources.servers.faults import Say, says, serving
 
 TEXTS = [
-    "a,b\r\n1,2\r\n", "\ufeffid,subj\r\n", "a\nb\rc\r\n\r\r", "", " ", "\x00\x01\x1f", "Ålesund 模型 🙂",
-    "\u2028\u2029\x85",
-    '{"not": "read"}', "<html>", "\u202eעברית", "\\u00e5 \\n", "é", "é",
+    "a,b\r\n1,2\r\n", "\ufeffid,subj\r\n", "a\nb\rc\r\n\r\r", "", "\x00\x01\x1f\u2028\x85", "Ålesund 模型 🙂 \\u00e5",
 ]  # fmt: skip
 
 
@@ -26,7 +24,7 @@ def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
     assert server.asked[0].headers["accept"].startswith("text/plain")
 
 
-@pytest.mark.parametrize("body", [b"\xff\xfe", b"na\xefve", b"\xed\xa0\x80", "é".encode()[:1], b"PK\x03\x04\x9c"])
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"\xed\xa0\x80", "é".encode()[:1]])
 def test_what_is_no_text_is_an_error_and_not_kept(body: bytes, opened: Open) -> None:
     with serving(Say(b"a" + body), Say(b"a")) as server:
         with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(byte \d\)"):
@@ -39,11 +37,3 @@ def test_a_text_kept_is_none_of_the_answers_in_json(opened: Open) -> None:
         assert opened(server).ask({}, content="text").content == "[1]"
         assert opened(server).ask({}).content == [1]
     assert len(server.asked) == 2
-
-
-def test_a_status_that_is_allowed_has_a_text(opened: Open) -> None:
-    with serving(Say(b"404: Not Found", status=404)) as server:
-        answer = opened(server).ask({}, content="text", allow=(200, 404))
-        assert (answer.content, answer.status) == ("404: Not Found", 404)
-        with pytest.raises(ServiceError, match="404 Not Found: '404: Not Found'"):
-            opened(server).ask({}, content="text")

@@ -85,7 +85,7 @@ def test_a_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest
     assert [(seed.subject_id, seed.property_id, seed.list_id) for seed in seeds] == [
         ("Q1", "P106", "4000001"), ("Q2", "P106", "4000002"), ("Q1", "P136", "4000001"),
     ]  # fmt: skip
-    assert "1 of 4 rows are there twice" in caplog.text
+    assert "1 of 4 rows are duplicates" in caplog.text
 
 
 def test_the_same_list_with_commas_is_the_same_list(tmp_path: Path) -> None:

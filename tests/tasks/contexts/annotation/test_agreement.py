@@ -66,7 +66,7 @@ def test_one_choice_alone_has_no_alpha_and_says_why() -> None:
     assert found.alpha is None
     assert found.units == 8
     assert found.undefined is not None
-    assert found.undefined.startswith("everybody chose accept everywhere")
+    assert found.undefined.startswith("all annotators always chose accept")
 
 
 def test_without_two_judgements_of_one_question_there_is_no_alpha() -> None:

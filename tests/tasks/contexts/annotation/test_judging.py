@@ -106,7 +106,7 @@ def test_what_was_judged_with_other_texts_is_judged_anew() -> None:
     anew = replace(ONE, original_context="Wittgenstein came from Vienna.")
     rejected = decide([anew], said).rejected[0]
     assert rejected.reason == reasons.NOT_ANNOTATED
-    assert rejected.detail == "judged with other texts, before it was built anew"
+    assert rejected.detail == "judged with other texts, before it was rebuilt"
     assert for_annotator([anew], said, "ada") == [anew]
 
 
@@ -139,12 +139,12 @@ def test_a_name_has_one_way_of_writing(name: str, plain: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "  ", "a\u202eb", "a\x07"])
 def test_a_name_that_cannot_be_seen_is_usage(name: str) -> None:
-    with pytest.raises(UsageError, match="is not a name of an annotator"):
+    with pytest.raises(UsageError, match="is not a valid name of an annotator"):
         annotator_name(name, [])
 
 
 def test_one_person_under_two_spellings_is_usage() -> None:
-    with pytest.raises(UsageError, match="there is an annotator 'ada' already"):
+    with pytest.raises(UsageError, match="the annotator 'ada' exists already"):
         annotator_name("Ada", [says(ONE, "ada", "accept")])
     assert annotator_name("ada", [says(ONE, "ada", "accept")]) == "ada"
 

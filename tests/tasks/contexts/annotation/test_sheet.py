@@ -98,7 +98,7 @@ def broken(flag: str) -> str:
         ({"choice": "aksept"}, r"row 2, column choice: 'aksept' is not a choice \(did you mean 'accept'\?\); choose "
                                "accept, change, discard, misinformation or incomplete"),
         ({"choice": "?"}, "row 2, column choice: '\\?' is not a choice; choose accept, change,"),
-        ({"new answer": "Wien"}, "row 2, column choice: is empty, and there is a new answer; choose change"),
+        ({"new answer": "Wien"}, "row 2, column choice: is empty, and new answer is filled in; choose change"),
         ({"choice": "accept", "new question": "Where?"}, "row 2, column new question: is filled in, and the choice is"),
         ({"choice": "change"}, "row 2, column choice: is change, and no new text differs from the old one"),
         ({"choice": "change", "new answer": " Vienna "}, "no new text differs"),
@@ -106,16 +106,16 @@ def broken(flag: str) -> str:
         ({"choice": "change", "new context": "[ENTITY], Wien."}, broken(slots.ANSWER_LEFT_IN_CONTEXT)),
         ({"choice": "change", "new other answer": "Wien"}, broken(slots.REPLACEMENT_IS_ANSWER)),
         ({"choice": "change", "new question": "Is it Vienna?"}, broken(slots.QUESTION_CONTAINS_ANSWER)),
-        ({"context": "Mended."}, "row 2, column context: was written over; bring 'Ludwig .*' back, and write what "
-                                 "is to be changed into new context"),
-        ({"answer": "Wien", "choice": "change"}, "row 2, column answer: was written over; bring 'Vienna' back"),
-        ({"key": ""}, "row 2, column key: is unknown; rows of one's own cannot be added"),
+        ({"context": "Mended."}, "row 2, column context: was overwritten; restore 'Ludwig .*', and write the "
+                                 "change into new context"),
+        ({"answer": "Wien", "choice": "change"}, "row 2, column answer: was overwritten; restore 'Vienna'"),
+        ({"key": ""}, "row 2, column key: is unknown; rows cannot be added"),
         ({"key": "q-1-2"}, "row 2, column key: is unknown"),
-        (rows_for(QUESTIONS, "ada")[1], "row 3, column key: is that of row 2, too; remove one of them"),
+        (rows_for(QUESTIONS, "ada")[1], "row 3, column key: is also that of row 2; remove one of them"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_by_row_and_column(row: dict[str, str], said: str) -> None:
-    with pytest.raises(InputError, match=f"^ada.xlsx: .*{said}.*; nothing of it was taken$"):
+    with pytest.raises(InputError, match=f"^ada.xlsx: .*{said}.*; nothing was imported$"):
         read(row)
 
 
@@ -128,7 +128,7 @@ def test_all_errors_are_listed_on_one_line() -> None:
 
 def test_rows_sorted_apart_from_their_texts_are_noticed() -> None:
     made = rows_for(QUESTIONS, "ada")
-    with pytest.raises(InputError, match="row 2, column question: was written over"):
+    with pytest.raises(InputError, match="row 2, column question: was overwritten"):
         read({"key": made[1]["key"]}, {"key": made[0]["key"]})
 
 
@@ -157,7 +157,8 @@ def test_judgements_of_a_removed_question_are_kept() -> None:
 
 
 def test_changed_text_of_another_build_is_noticed() -> None:
-    with pytest.raises(InputError, match="row 2, column context or question or answer or other answer: was written"):
+    message = "row 2, column context or question or answer or other answer: was overwritten"
+    with pytest.raises(InputError, match=message):
         read_back(sheet({"answer": "Graz"}), QUESTIONS[1:], "ada", imported_at=NOW)
 
 

@@ -70,7 +70,7 @@ def test_spreadsheet_programs_read_the_csv_as_utf_8(tmp_path: Path) -> None:
 def test_a_file_that_is_there_is_never_written_over(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text("a day's work")
-    with pytest.raises(UsageError, match="is there already and may hold somebody's work; name another file"):
+    with pytest.raises(UsageError, match="exists already and may hold somebody's work; name another file"):
         write(path, ["a"])
     assert path.read_text() == "a day's work"
     assert [file.name for file in tmp_path.iterdir()] == [name]
@@ -85,7 +85,7 @@ def test_a_file_that_appears_meanwhile_stays(links: bool, tmp_path: Path, monkey
     monkeypatch.setattr(os.path, "lexists", appears)
     if not links:
         monkeypatch.setattr(os, "link", no_links)
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         write(tmp_path / "s.csv", ["a"])
     assert (tmp_path / "s.csv").read_text() == "a day's work"
     assert [file.name for file in tmp_path.iterdir()] == ["s.csv"]
@@ -103,7 +103,7 @@ def test_a_disk_without_links_has_the_sheet_all_the_same(tmp_path: Path, monkeyp
 
 def test_a_link_to_nowhere_is_a_file_that_is_there(tmp_path: Path) -> None:
     (tmp_path / "s.csv").symlink_to(tmp_path / "elsewhere.csv")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         write(tmp_path / "s.csv", ["a"])
     assert not (tmp_path / "elsewhere.csv").exists()
 
@@ -116,7 +116,7 @@ def test_a_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
 
 @BOTH
 def test_a_text_too_long_for_a_cell_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a text of 32768 signs fits into no cell, in column context: 'aaa"):
+    with pytest.raises(InputError, match="a text of 32768 characters does not fit into a cell: 'aaa"):
         write(tmp_path / name, ["a" * (LARGEST_CELL + 1)])
     assert not (tmp_path / name).exists()
     assert (
@@ -132,7 +132,7 @@ def test_a_far_too_long_text_is_refused_early(name: str, tmp_path: Path, monkeyp
 
     monkeypatch.setattr(spreadsheet, "guarded", reads)
     monkeypatch.setattr(spreadsheet, "coded", reads)
-    with pytest.raises(InputError, match="fits into no cell, in column context"):
+    with pytest.raises(InputError, match="characters does not fit into a cell"):
         write(tmp_path / name, ["\n" * (LARGEST_CELL + 1)])
 
 

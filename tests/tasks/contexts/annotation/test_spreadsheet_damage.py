@@ -45,7 +45,7 @@ def test_missing_and_doubled_columns_are_named(name: str, tmp_path: Path) -> Non
 
     with pytest.raises(InputError, match="has no column 'choice', 'key'; its first row must have the names"):
         read_sheet(sheet("context"), COLUMNS)
-    with pytest.raises(InputError, match="the column 'key' is there twice"):
+    with pytest.raises(InputError, match="the column 'key' occurs twice"):
         read_sheet(sheet(*HEADER, "key"), COLUMNS)
 
 

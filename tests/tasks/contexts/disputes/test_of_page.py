@@ -16,7 +16,7 @@ from data.records import Dispute, Rejected, as_row, of_row
 from data.records.tables import DISPUTES, REJECTED
 from data.sources.wikimedia.mediawiki import Wiki
 from data.sources.wikimedia.wikipedia import Wikipedia
-from tasks.contexts.disputes.of_page import Found, disputes_of_page
+from tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page
 from tests.data.sources.servers.faults import Asked, Say, serving
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, CLEO, LEVY, PASSER_BY, QUIET, SKIRMISH, TEMPORARY
@@ -33,7 +33,7 @@ A, B, C = (
 )
 
 
-def _found(made: World, title: str, folder: Path, **other: object) -> Found:
+def _found(made: World, title: str, folder: Path, **other: object) -> PageDisputes:
     with serving_world(made) as served, clients(served.addresses, folder) as known:
         given = {"embed": embed, "pageviews": known.pageviews, "months": MONTHS, **other}
         return disputes_of_page(title, known.wikipedia, **given)  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ def test_three_spans_in_one_place_are_several_disputes(tmp_path: Path) -> None:
 
 def test_an_edit_that_nobody_undid_is_no_dispute(tmp_path: Path) -> None:
     found = _found(_turns(A, B, C), PAGE, tmp_path, embed=never)
-    assert found == Found([], [])
+    assert found == PageDisputes([], [])
 
 
 @pytest.mark.parametrize(("stranger", "reason"), [(PASSER_BY, "anonymous_editor"), (TEMPORARY, "temporary_editor")])

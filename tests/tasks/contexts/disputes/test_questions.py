@@ -7,7 +7,7 @@ import pytest
 
 from data import reasons
 from data.catalog.prompt_file import dispute_prompt
-from data.dataset.questions import counted_anew
+from data.dataset.questions import with_current_counts
 from data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
 from data.records.tables import QUESTIONS, REJECTED
 from data.sources import slots
@@ -223,7 +223,7 @@ def test_two_disputes_of_one_sentence_are_two_questions(say: Say, plain: Languag
         "To most people she is the liberator, to some the tyrant of thieves.",
     ]
     assert len({question.question_id for question in questions}) == 2
-    counted = counted_anew(questions, [replace(second, reversions=9), replace(first, reversions=5)])
+    counted = with_current_counts(questions, [replace(second, reversions=9), replace(first, reversions=5)])
     assert [question.edits for question in counted] == [5, 9]
 
 
@@ -233,7 +233,7 @@ def test_the_published_layout_holds_what_its_rule_gives(say: Say, plain: Languag
     questions = write_questions(plain, [DISPUTE, twice], seed=0).questions
     laid = from_questions(questions, "disputable")
     assert [row.cells["context"] for row in laid.rows.rows] == [DISPUTE.context]
-    [left] = laid.left_out
+    [left] = laid.omitted
     assert left.question == questions[1]
     assert left.why == "its two contexts do not come from one snippet"
 
@@ -247,7 +247,7 @@ def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
     [rejected] = written.rejected
     assert rejected.reason == reasons.PROMPT_TOO_LONG
     assert rejected.detail is not None
-    assert rejected.detail.endswith(f"and 64 to come; {small.name} reads 2048")
+    assert rejected.detail.endswith(f"and 64 of the answer; {small.name} reads 2048")
     assert rejected.reason in reasons.REASONS
     [prompts] = [one["prompts"] for one in asked]
     assert len(prompts) == 1

@@ -32,7 +32,7 @@ def _tokens(found: Sequence[SampledAnswers]) -> list[tuple[int, ...]]:
 def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """From now on logits are off, as they are between batches, and more than that."""
     generator = torch.Generator().manual_seed(seed)
-    for name in ("enter", "grow"):
+    for name in ("prefill", "decode"):
         exact = getattr(Slots, name)
 
         def off(self: Slots, *asked: Any, exact: Any = exact) -> torch.Tensor:

@@ -3,7 +3,7 @@ from contextlib import closing
 
 import pytest
 
-from tasks.scoring.next_token import MadeAhead
+from tasks.scoring.next_token import Prefetch
 
 
 def test_the_next_one_is_made_while_one_is_used() -> None:
@@ -13,7 +13,7 @@ def test_the_next_one_is_made_while_one_is_used() -> None:
         begun[thing].set()
         return thing.upper()
 
-    with closing(MadeAhead(make, ["a", "b", "c"])) as ahead:
+    with closing(Prefetch(make, ["a", "b", "c"])) as ahead:
         assert ahead.take("a") == "A"
         assert begun["b"].wait(5)
         assert not begun["c"].is_set()
@@ -22,7 +22,7 @@ def test_the_next_one_is_made_while_one_is_used() -> None:
 
 
 def test_things_may_be_left_out() -> None:
-    with closing(MadeAhead(str.upper, ["a", "b", "c"])) as ahead:
+    with closing(Prefetch(str.upper, ["a", "b", "c"])) as ahead:
         assert ahead.take("b") == "B"
         assert ahead.take("c") == "C"
 
@@ -31,7 +31,7 @@ def test_an_error_comes_with_its_own_thing() -> None:
     def make(thing: int) -> float:
         return 1 / thing
 
-    with closing(MadeAhead(make, [1, 0])) as ahead:
+    with closing(Prefetch(make, [1, 0])) as ahead:
         assert ahead.take(1) == 1
         with pytest.raises(ZeroDivisionError):
             ahead.take(0)

@@ -166,7 +166,7 @@ def test_what_the_tree_cannot_serve_is_read_plainly_and_said(family: str, caplog
     assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PLAIN
     assert [record.message for record in caplog.records if "prompt by prompt" in record.message] == [
-        f"{model.name} is read prompt by prompt, which is slower: its forward pass knows no position_ids"
+        f"{model.name} is read prompt by prompt, which is slower: its forward pass does not take position_ids"
         + (", past_key_values" if family == "mamba" else "")
     ]
 

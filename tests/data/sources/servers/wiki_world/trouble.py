@@ -9,11 +9,8 @@ _HTML = {"Content-Type": "text/html; charset=utf-8"}
 _JSON = {"Content-Type": "application/json; charset=utf-8"}
 
 TRANSIENT: Mapping[str, Say] = {
-    "down": Say(_PAGE, status=503, headers=_HTML),
     "down for a while": Say(_PAGE, status=503, headers={**_HTML, "Retry-After": "3"}),
-    "behind a gateway": Say(_PAGE, status=504, headers=_HTML),
     "too many requests": Say("Too many requests", status=429, headers={"Retry-After": "2"}),
-    "gone in the middle": Say(drop=True),
     "reset": Say(reset=True),
     "less than was promised": Say('{"batchcomplete":true,"query":{}}', headers=_JSON, sent=20),
 }
@@ -21,7 +18,6 @@ TRANSIENT: Mapping[str, Say] = {
 
 TRANSIENT_OF_A_WIKI: Mapping[str, Say] = {
     "lagged": recorded("modes/lag7_maxlag0.json"),
-    "rate limit": recorded("modes/ratelimited_edit3.json"),
     "read only": recorded("modes/readonly_edit.json"),
 }
 """What passes as well, and a wiki says with status 200."""
@@ -29,9 +25,7 @@ TRANSIENT_OF_A_WIKI: Mapping[str, Say] = {
 ENDING: Mapping[str, Say] = {
     "HTML": Say(_PAGE, headers=_HTML),
     "half a JSON": Say('{"batchcomplete":true,"query":{"pages":[{"pageid":1,"ns', headers=_JSON),
-    "forbidden": Say("Please set a user agent.", status=403),
     "moved elsewhere": Say(status=301, headers={"Location": "https://elsewhere.example.org/"}),
-    "a list": Say("[1, 2, 3]", headers=_JSON),
     "another service": Say('{"hello": "world"}', headers=_JSON),
 }
 """What ends the part: whoever asks is told, and a later run goes on from the answers that are kept."""

@@ -60,7 +60,7 @@ def test_a_wiki_that_goes_on_in_a_circle_is_left(asking: Asking) -> None:
         there = "1" if asked.form.get("rvcontinue") != "1" else "2"
         return says({"continue": {"rvcontinue": there, "continue": "||"}, "query": {}})
 
-    with serving(play=play) as server, pytest.raises(ServiceError, match="goes on in a circle"):
+    with serving(play=play) as server, pytest.raises(ServiceError, match="repeats a continuation"):
         list(asking(server).wiki.query(FORM))
     assert len(server.asked) == 3
 
@@ -69,7 +69,10 @@ def test_a_wiki_that_goes_on_in_a_circle_is_left(asking: Asking) -> None:
     "more", [["a"], "a", 5, {"rvcontinue": None}, {"rvcontinue": ["a"]}, {"titles": "Other"}, {"action": "edit"}]
 )
 def test_a_wiki_that_goes_on_with_nonsense_is_left(more: Any, asking: Asking) -> None:
-    with serving(says({"continue": more, "query": {}})) as server, pytest.raises(ServiceError, match="not what a wiki"):
+    with (
+        serving(says({"continue": more, "query": {}})) as server,
+        pytest.raises(ServiceError, match="not the requested answer of a wiki"),
+    ):
         list(asking(server).wiki.query(FORM))
     assert len(server.asked) == 1
 

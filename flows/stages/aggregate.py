@@ -1,0 +1,147 @@
+"""The steps that aggregate: statistics of everything that is scored, and the database of everything that is done.
+
+Both take what is there, whatever has failed, and are made again when that changes. The database is loaded by file.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from data.errors import SwaymeterError
+from data.records.table import Table
+from data.storage.artifact import Check, TableArtifact
+from data.warehouse.queries import queries_digest
+from data.warehouse.schema import schema_version
+from flows.graph.graph import Graph, Node, Reference
+from flows.graph.step import Output, Run, Step, StepId
+from flows.stages.build import Built
+from flows.stages.fetch import Fetched
+from flows.stages.schema import schema
+from flows.study.study import Study
+from tasks.contexts.annotation.judging import imported
+from tasks.measures import MEASURES
+from tasks.statistics import STATISTICS
+
+VERSION = 1
+
+
+def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
+    """Adds the steps; gives that of the database."""
+    prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
+    tables = _by_role([*prompts, *scores])
+    outputs = {
+        one.name: Output(one.table, ("statistics",), one.name, {"version": one.version}) for one in STATISTICS.values()
+    }
+    statistics = graph.add(
+        StepId("aggregate", "study", "statistics"), compute_statistics, outputs, version=VERSION, optional=tables,
+        parameters={"seed": study.seed, "queries": queries_digest()}, arguments=study.seed,
+        after=built.chosen.values(),
+    )  # fmt: skip
+    rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
+    loaded = _by_role([statistics.output(name) for name in STATISTICS]) | tables | _by_role(rest)
+    annotations = _annotations(graph) if study.questions is not None else ()
+    return graph.add(
+        StepId("aggregate", "study", "database"), load_database, graph.workspace.database_artifact, version=VERSION,
+        optional={role: reference.as_file() for role, reference in loaded.items()},
+        parameters={"schema": schema_version(schema()), "annotations": [one.check().digest for one in annotations]},
+        arguments=annotations, after=[statistics],
+    )  # fmt: skip
+
+
+def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:
+    return {f"{reference.role}: {reference.node.id}": reference for reference in references}
+
+
+def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
+    """What questions were made from, and what was rejected on the way."""
+    found = [node.output("rejected") for node in built.chosen.values()]
+    for node in graph:
+        if node.id.stage == "fetch":
+            found += [Reference(node, role) for role in ("triples", "disputes", "rejected") if role in node.checks]
+    return found
+
+
+def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:
+    """The imports of annotations that can be read; what cannot be is named by the step that needs it."""
+    found = []
+    for file in graph.workspace.annotation_files():
+        try:
+            found.append(imported(file))
+        except SwaymeterError:
+            continue
+    return tuple(found)
+
+
+# ---- what the steps do -----------------------------------------------------------------------------------------------
+
+
+def compute_statistics(step: Step, run: Run) -> None:
+    """Computes the statistics that are missing, from the score files in place; each named query is asked once."""
+    from data.warehouse import over  # here, as pandas takes long to import
+
+    missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
+    frames: dict[str, Any] = {}
+    with over(_files(_done(step.inputs.values())), schema()) as warehouse:
+        for one in STATISTICS.values() if step.not_before else missing:
+            for query in one.queries:
+                if query not in frames:
+                    frames[query] = warehouse.frame(query)
+            rows = one.compute({query: frames[query] for query in one.queries}, step.arguments)
+            step.table(one.name).write(one.table.of(rows))
+
+
+def load_database(step: Step, run: Run) -> None:
+    """Loads what is done into the database, file by file; files that it holds already are left alone.
+
+    A database that holds other bytes than were written, or that was asked for anew, is made from nothing.
+    """
+    from data.warehouse import update
+
+    artifact: Any = step.outputs["files"]
+    tables = _done([*step.inputs.values(), *step.arguments])
+    fresh = step.not_before is not None or not artifact.is_as_written()
+    path = artifact.folder / "study.duckdb"
+    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
+    artifact.write_manifest([path])
+
+
+def _done(artifacts: Iterable[Any]) -> list[tuple[Any, Check]]:
+    """The artifacts that are done, each read once to verify it, and once where a model has two names for one dtype."""
+    checked = {artifact.key: (artifact, artifact.check()) for artifact in artifacts}
+    return [(artifact, check) for artifact, check in checked.values() if check.state == "done"]
+
+
+def _files(done: Iterable[tuple[Any, Check]]) -> dict[Table, list[Any]]:
+    files: dict[Table, list[Any]] = {}
+    for artifact, check in done:
+        files.setdefault(artifact.table, []).append(check.path)
+    return files
+
+
+def _runs(done: Iterable[tuple[Any, Check]], run: Run) -> list[Mapping[str, Any]]:
+    """A row for each file of scores: what was computed, when, with which versions."""
+    rows: list[Mapping[str, Any]] = []
+    for artifact, check in done:
+        if artifact.table.name not in MEASURES:
+            continue
+        made_from, about = artifact.made_from, check.about or {}
+        rows.append(
+            {
+                "relation": made_from["subject"][0],
+                "model": made_from["parameters"]["model"],
+                "measure": artifact.table.name,
+                "measure_version": MEASURES[artifact.table.name].version,
+                "dtype": made_from["parameters"]["dtype"],
+                "seed": made_from["parameters"]["seed"],
+                **{name: about[name] for name in _NOTED},
+                "key": artifact.key,
+                "file": str(check.path.relative_to(run.workspace)),  # type: ignore[union-attr]
+                "rows": check.rows,
+            }
+        )
+    return rows
+
+
+_NOTED = (
+    "started_at", "finished_at", "seconds", "forward_passes", "prompts",
+    "swaymeter_version", "torch_version", "transformers_version",
+)  # fmt: skip

@@ -1,0 +1,96 @@
+"""What of a study is fetched and chosen, as records: for those who export, annotate or compare it."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from data import catalog
+from data.errors import MissingFile
+from data.records import PARTITIONS, Fact, Partition, Question, of_row
+from data.sources.registry import QUESTION_SOURCES
+from data.storage.workspace import Workspace
+from flows.graph.graph import Graph, Node
+from flows.graph.step import StepId
+from flows.stages.build import candidates_of, role_of
+from flows.study.study import Study
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The records of a study; relations: only these, all where none is named."""
+
+    study: Study
+    graph: Graph
+    relations: tuple[str, ...] = ()
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where they lie."""
+        return self.graph.workspace
+
+    @property
+    def partitions(self) -> tuple[Partition, ...]:
+        """The partitions of the study's questions."""
+        return self.study.questions.partitions if self.study.questions else ()
+
+    def facts(self) -> dict[str, list[Fact]]:
+        """The facts by relation; DamagedFile where those of one are not fetched or cannot be read."""
+        return {
+            node.id.subject: [of_row(Fact, row) for row in _rows(node, "facts")]
+            for node in self._fetched("facts")
+            if not self.relations or node.id.subject in self.relations
+        }
+
+    def names(self, relation: str) -> list[str]:
+        """The invented names for a relation's subjects; none where the study asks for none."""
+        node = self.graph.nodes.get(StepId("fetch", catalog.relation(relation).subject_class, "invented names"))
+        return [str(row["name"]) for row in _rows(node, "invented")] if node else []
+
+    def candidates(self, partition: Partition) -> list[Question]:
+        """Every question that is fetched of a partition, chosen or not.
+
+        Raises:
+            SwaymeterError: none is fetched, or what is fetched cannot be read.
+        """
+        assert self.study.questions is not None
+        choice = self.graph.nodes[StepId("build", partition, "choice of questions")]
+        usable = {
+            role_of(node, role): node.output(role).artifact
+            for node in choice.after
+            for role in ("questions", "disputes")
+            if node.id.stage == "fetch" and role in node.checks and node.output(role).is_usable
+        }
+        if not usable:
+            lacking = [node for node in dict.fromkeys((*choice.inputs, *choice.after)) if node.state != "done"]
+            reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in lacking[:3])
+            raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run `swaymeter fetch`")
+        several = QUESTION_SOURCES[self.study.questions.source].fetch is None
+        return candidates_of(usable, partition, several=several)
+
+    def chosen(self, partition: Partition) -> list[Question]:
+        """The questions of a partition that the study asks; DamagedFile where they are not chosen yet."""
+        node = self.graph.nodes[StepId("build", partition, "choice of questions")]
+        questions = [of_row(Question, row) for row in _rows(node, "questions")]
+        return [one for one in questions if not self.relations or one.relation in self.relations]
+
+    def missing(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
+        """The steps that fetch questions of these partitions and are not done, by name."""
+        subjects: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
+        if not {"static", "temporal"} & {*partitions}:  # the only ones that are fetched by relation
+            subjects |= {node.id.subject for node in self.graph} - {*partitions}
+        return [
+            str(node.id)
+            for node in self.graph
+            if node.id.stage == "fetch" and node.id.group not in ("facts", "invented names")
+            if node.state != "done" and node.id.subject not in subjects
+        ]
+
+    def _fetched(self, group: str) -> Iterator[Node]:
+        return (node for node in self.graph if node.id.stage == "fetch" and node.id.group == group)
+
+
+def _rows(node: Node, role: str) -> list[dict[str, Any]]:
+    if not node.output(role).is_usable:
+        raise MissingFile(f"{node.id} is not done ({node.reason or node.state}); run `swaymeter fetch` and build")
+    rows: list[dict[str, Any]] = node.output(role).read().to_pylist()
+    return rows

@@ -1,0 +1,154 @@
+"""The steps that score: for each model and relation one step a pass, which yields one measure or several together."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+from data import catalog
+from data.errors import ModelError, SwaymeterError
+from data.records import Context, Query, Question, of_row
+from data.storage.keys import content_key
+from flows.graph.graph import Graph, Node, Reference, State
+from flows.graph.selection import UNKNOWN_MEASURES
+from flows.graph.step import Output, Run, Spent, Step, StepId
+from flows.stages.build import Built
+from flows.study.study import ModelPart, Study
+from tasks.measures import MEASURES
+from tasks.measures.measure import INPUTS, Inputs
+from tasks.measures.passes import Pass, declaration, passes
+from tasks.models.backends import identify_language_model
+from tasks.models.identity import ModelIdentity
+
+VERSION = 1
+Identify = Callable[[str], ModelIdentity]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a step asks of which model. parameters: of its measures and of those that they need, by name."""
+
+    measure_pass: str
+    model: ModelPart
+    seed: int
+    parameters: Mapping[str, Any]
+
+
+def score(graph: Graph, study: Study, built: Built) -> list[Reference]:
+    """Adds the steps that score what was built; gives the score tables."""
+    scores: list[Reference] = []
+    identify = cache(identify_language_model)  # every file beside the weights is looked at
+    for model in study.models:
+        for relation in built.queries:
+            prompts = {"queries": built.queries[relation], "contexts": built.contexts[relation]}
+            scores += _passes(graph, study, model, identify, relation, prompts)
+        for relation in built.questions:
+            scores += _passes(graph, study, model, identify, relation, {"questions": built.questions[relation]})
+        for partition, node in built.waiting.items():
+            graph.wait(StepId("score", partition, UNKNOWN_MEASURES, "", model.name, model.dtype), node)
+    return scores
+
+
+def _passes(
+    graph: Graph, study: Study, model: ModelPart, identify: Identify, relation: str, prompts: Mapping[str, Reference]
+) -> list[Reference]:
+    """The passes over one relation, in an order in which none needs a later one."""
+    made: dict[str, Reference] = {}
+    for one in passes(study.requested()):
+        if set(INPUTS[one.leading.about]) <= prompts.keys() and not _compares_with_itself(study, model, one):
+            node = _add(graph, study, model, identify, relation, one, {**prompts, **made})
+            made |= {name: node.output(name) for name in one.measures}
+    return list(made.values())
+
+
+def _add(
+    graph: Graph,
+    study: Study,
+    model: ModelPart,
+    identify: Identify,
+    relation: str,
+    one: Pass,
+    available: Mapping[str, Reference],
+) -> Node:
+    identity = StepId("score", relation, one.leading.name, "", model.name, model.dtype)
+    inputs = {name: available[name] for name in (*INPUTS[one.leading.about], *one.needs)}
+    parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
+    try:
+        common = {
+            "model": model.name, "revision": identify(model.name).revision,
+            "dtype": resolved_dtype(model), "seed": study.seed,
+            "prompt": content_key(asdict(catalog.prompts())) if one.leading.about == "questions" else "",
+        }  # fmt: skip
+        outputs = {
+            name: Output(MEASURES[name].table, ("scores", relation, model.name), name, declaration(name, parameters))
+            for name in one.measures
+        }
+    except SwaymeterError as error:
+        return graph.refuse(identity, error, inputs=[reference.node for reference in inputs.values()])
+    arguments = Score(one.leading.name, model, study.seed, parameters)
+    return graph.add(
+        identity, run_pass, outputs, version=VERSION, inputs=inputs, parameters=common, arguments=arguments
+    )
+
+
+def _compares_with_itself(study: Study, model: ModelPart, one: Pass) -> bool:
+    """Whether a measure would compare a model's dtype with the same dtype."""
+    if one.leading.name != "precision":
+        return False
+    try:
+        return bool(resolved_dtype(model) == study.parameters("precision")["reference"])
+    except ModelError:
+        return False  # the step itself is refused with the reason
+
+
+def measure_states(study: Study, node: Node) -> Iterator[tuple[str, State, str]]:
+    """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
+    together = {one.leading.name: one.measures for one in passes(study.requested())}
+    is_partial = any(check.state != "done" for check in node.checks.values())  # and not done but asked for anew
+    for name in together.get(node.id.group, (node.id.group,)):
+        check = node.checks.get(name)
+        is_done = is_partial and check is not None and check.state == "done"
+        yield (name, "done", "") if is_done else (name, node.state, node.reason)
+
+
+def resolved_dtype(model: ModelPart) -> str:
+    """The dtype that a model computes in; auto is resolved by the device."""
+    if model.dtype != "auto":
+        return model.dtype
+    from tasks.models.loading import resolve_dtype  # imports torch, which knows the device and takes seconds
+
+    return resolve_dtype(model.dtype, model.device)
+
+
+# ---- what the step does ----------------------------------------------------------------------------------------------
+
+
+def run_pass(step: Step, run: Run) -> Spent:
+    """Computes the scores of a pass that are missing, or older than a rerun that asks for them."""
+    from tasks.measures.run import measure_relation
+    from tasks.models import load_language_model
+
+    arguments: Score = step.arguments
+    leading, model = MEASURES[arguments.measure_pass], arguments.model
+    tables = INPUTS[leading.about]
+    prompts = {name: step.table(name).read().to_pylist() for name in tables}
+    digests = {name: step.table(name).check().digest for name in tables}
+    inputs = Inputs(
+        relation=step.id.subject,
+        seed=arguments.seed,
+        dataset_version=content_key(digests)[:12],
+        queries=[of_row(Query, row) for row in prompts.get("queries", ())],
+        contexts=[of_row(Context, row) for row in prompts.get("contexts", ())],
+        questions=[of_row(Question, row) for row in prompts.get("questions", ())],
+        scores={name: step.table(name).read() for name in step.inputs if name not in tables},
+        parameters=arguments.parameters,
+        device=model.device,
+        batch_size=model.batch_size,
+    )
+
+    def load() -> Any:
+        return load_language_model(model.name, dtype=model.dtype, device=model.device)
+
+    outputs = {name: step.table(name) for name in step.outputs}
+    spent = measure_relation(inputs, outputs, load, run.progress, not_before=step.not_before)
+    return Spent(spent.prompts, spent.forward_passes, spent.seconds)

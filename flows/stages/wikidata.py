@@ -1,0 +1,213 @@
+"""The steps that make questions anew from Wikidata and Wikipedia: lists first, then a step for each property and page.
+
+triples            the triples that a list names, or that the query service draws of a property
+questions          of each property: its static and temporal questions, and the candidates that were rejected
+pages              the titles that are searched for disputes, where the study does not name them itself
+disputes           of each page
+questions          of each page: what a language model made of its disputes
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from data import catalog
+from data.catalog.prompt_file import dispute_prompt
+from data.errors import SwaymeterError
+from data.records import Partition, Triple, as_row, of_row
+from data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
+from data.sources.wikimedia.options import WikidataQuestions
+from data.storage.keys import content_key, drawn_first, file_digest
+from flows.graph.graph import Graph, Node, Reference
+from flows.graph.selection import DISPUTABLE
+from flows.graph.step import Output, StepId
+from flows.stages import wikidata_steps as steps
+from flows.stages.access import access_for_keys
+from flows.study.study import Study
+from tasks.models.backends import identify_language_model
+from tasks.models.identity import identify_model
+
+VERSION = 2
+Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]]
+
+
+def fetch_wikidata(graph: Graph, study: Study) -> Candidates:
+    """Adds the steps; gives the questions and disputes of each partition, and the lists that are not fetched."""
+    options = study.questions
+    assert isinstance(options, WikidataQuestions)
+    live = _Wikidata(graph, study, options)
+    candidates: dict[Partition, list[Reference]] = {}
+    lacking: dict[Partition, list[Node]] = {}
+    if options.needs_triples:
+        questions, lists = live.of_properties()
+        for partition in (name for name in options.partitions if name != "disputable"):
+            candidates[partition], lacking[partition] = questions, lists
+    if options.needs_disputes:
+        candidates["disputable"], lacking["disputable"] = live.of_pages()
+    return {name: candidates[name] for name in options.partitions}, lacking
+
+
+@dataclass(frozen=True)
+class _Wikidata:
+    graph: Graph
+    study: Study
+    options: WikidataQuestions
+
+    # ---- static and temporal questions: by property ----------------------------------------------------------------
+
+    def of_properties(self) -> tuple[list[Reference], list[Node]]:
+        """The questions of each property that is listed, and the lists that are not fetched."""
+        lists, wanted = self._lists(), self.options.triples.properties
+        lacking = [reference.node for reference in lists if not reference.is_usable]
+        found: dict[str, list[tuple[Reference, list[Triple]]]] = {}
+        for reference in lists:
+            if reference.is_usable:
+                for relation, listed in self.graph.remembered(reference, _by_relation).items():
+                    if triples := [one for one in listed if one.property_id in (wanted or {one.property_id})]:
+                        found.setdefault(relation, []).append((reference, triples))
+        return [self._of_property(name, found[name]) for name in sorted(found)], lacking
+
+    def _lists(self) -> list[Reference]:
+        wanted = self.options.triples
+        made: dict[str, Any] = {"source": wanted.source}
+        identity = StepId("fetch", "triples", "triples")
+        if wanted.source != "wikidata":
+            try:
+                made |= {"digest": file_digest(Path(wanted.file).expanduser())} if wanted.file else {}
+            except SwaymeterError as error:
+                return [self.graph.refuse(identity, error).output("triples")]
+            return [self._list(identity, made)]
+        made |= {
+            "address": self._addresses("wikidata"), "per_property": wanted.per_property, "seed": self.study.seed,
+        }  # fmt: skip
+        return [self._list(StepId("fetch", "triples", "triples", name), made) for name in wanted.properties]
+
+    def _list(self, identity: StepId, made_from: Mapping[str, Any]) -> Reference:
+        name = f"triples-{identity.part}" if identity.part else "triples"
+        outputs = {"triples": Output(TRIPLES, ("facts",), name)}
+        return self.graph.add(
+            identity, steps.fetch_triples, outputs, version=VERSION, parameters=made_from, arguments=self.study,
+            resource="services",
+        ).output("triples")  # fmt: skip
+
+    def _of_property(self, relation: str, listed: list[tuple[Reference, list[Triple]]]) -> Reference:
+        identity = StepId("fetch", relation, "questions")
+        once = {steps.fact_of(triple): triple for _, triples in listed for triple in triples}
+        drawn = drawn_first(once, self.options.triples.per_property or len(once), self.study.seed, "seeds", relation)
+        triples = tuple(once[fact] for fact in drawn)
+        digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
+        try:
+            parameters = {
+                "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similar()),
+                "counter_memory": self.options.counter_memory, "catalog": self._catalog(relation),
+                "snippet_words": self.options.snippet_words, "months": self.options.months, **self._embedder(),
+            }  # fmt: skip
+        except SwaymeterError as error:
+            return self.graph.refuse(identity, error, inputs=[one.node for one, _ in listed]).output("questions")
+        return self.graph.add(
+            identity, steps.fetch_property, _questions(relation), version=VERSION,
+            inputs={one.node.id.part or "triples": Reference(one.node, one.role, digest) for one, _ in listed},
+            parameters=parameters, arguments=(self.study, triples), resource="services",
+        ).output("questions")  # fmt: skip
+
+    # ---- disputable questions: by page -----------------------------------------------------------------------------
+
+    def of_pages(self) -> tuple[list[Reference], list[Node]]:
+        """The questions and disputes of each page, and the list of pages where it is not fetched."""
+        titles = self.options.disputes.pages
+        if not titles:
+            listed = self._pages()
+            if not listed.is_usable:
+                return [], [listed.node]
+            names = sorted(set(self.graph.remembered(listed, _titles)))
+            most = self.options.disputes.max_pages or len(names)
+            titles = tuple(drawn_first(names, most, self.study.seed, "pages"))
+        pages = [self._disputes(title, titles) for title in titles]
+        return [reference for page in pages for reference in (self._written(page), page)], []
+
+    def _pages(self) -> Reference:
+        outputs = {"pages": Output(PAGES, ("facts",), "pages")}
+        made_from = {"list_page": self.options.disputes.list_page, "address": self._addresses("wikipedia")}
+        return self.graph.add(
+            StepId("fetch", DISPUTABLE, "pages"), steps.fetch_pages, outputs, version=VERSION, parameters=made_from,
+            arguments=self.study, resource="services",
+        ).output("pages")  # fmt: skip
+
+    def _disputes(self, title: str, titles: tuple[str, ...]) -> Reference:
+        identity, wanted = StepId("fetch", DISPUTABLE, "disputes", title), self.options.disputes
+        outputs = {
+            "disputes": Output(DISPUTES, ("facts",), f"disputes-{title}"),
+            "rejected": Output(REJECTED, ("facts",), f"rejected-disputes-{title}"),
+        }
+        try:
+            parameters = {
+                "services": self._addresses("wikipedia", "pageviews"), "months": self.options.months,
+                "max_span_words": wanted.max_span_words, "similarity": wanted.similarity, **self._embedder(),
+            }  # fmt: skip
+        except SwaymeterError as error:
+            return self.graph.refuse(identity, error).output("disputes")
+        return self.graph.add(
+            identity, steps.fetch_disputes, outputs, version=VERSION, parameters=parameters,
+            arguments=(self.study, titles), resource="services",
+        ).output("disputes")  # fmt: skip
+
+    def _written(self, disputes: Reference) -> Reference:
+        title = disputes.node.id.part
+        identity, writer = StepId("fetch", DISPUTABLE, "questions", title), steps.writer_of(self.study)
+        try:
+            revision = identify_language_model(writer.name).revision
+        except SwaymeterError as error:
+            return self.graph.refuse(identity, error, inputs=[disputes.node]).output("questions")
+        parameters = {
+            "writer": writer.name, "revision": revision, "dtype": writer.dtype,
+            "prompt": content_key(asdict(dispute_prompt())), "seed": self.study.seed,
+        }  # fmt: skip
+        return self.graph.add(
+            identity, steps.write_page, _questions(title), version=VERSION, inputs={"disputes": disputes},
+            parameters=parameters, arguments=self.study,
+        ).output("questions")  # fmt: skip
+
+    # ---- what keys are made of -------------------------------------------------------------------------------------
+
+    def _catalog(self, relation: str) -> str:
+        """The digest of the relation's entry; a list may be about relations that the catalog does not have."""
+        return catalog.relation_digest(relation) if relation in catalog.relations() else ""
+
+    def _addresses(self, *services: str) -> dict[str, str]:
+        access = access_for_keys(self.study, self.graph.workspace)
+        return {name: access.address(name) for name in services}
+
+    def _similar(self) -> tuple[str, ...]:
+        return ("wembedder",) if self.options.counter_memory == "wembedder" else ()
+
+    def _embedder(self) -> dict[str, str]:
+        found = _identified(self.options.embedder)
+        return {"embedder": found[0], "embedder_revision": found[1]}
+
+
+@functools.lru_cache(maxsize=4)
+def _identified(embedder: str) -> tuple[str, str]:
+    found = identify_model(embedder, "embedder")
+    return found.name, found.revision
+
+
+def _questions(part: str) -> dict[str, Output]:
+    return {
+        "rejected": Output(REJECTED, ("facts",), f"rejected-{part}"),
+        "questions": Output(QUESTIONS, ("facts",), f"questions-{part}"),
+    }
+
+
+def _by_relation(rows: pa.Table) -> dict[str, list[Triple]]:
+    found: dict[str, list[Triple]] = {}
+    for row in rows.to_pylist():
+        found.setdefault(row["relation"], []).append(of_row(Triple, row))
+    return found
+
+
+def _titles(rows: pa.Table) -> list[str]:
+    return [str(title) for title in rows["page"].to_pylist()]

@@ -1,0 +1,233 @@
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from data.errors import DamagedFile, MissingFile
+from data.records.tables import FACTS
+from data.storage.artifact import FilesArtifact, TableArtifact
+from data.storage.files import sha256_of, write_parquet
+from data.storage.workspace import Workspace
+from tests.data.warehouse.small_study import row
+
+ROWS = FACTS.of([row(FACTS, subject=f"subject {number}", object="Oslo") for number in range(3)])
+OTHER_ROWS = FACTS.of([row(FACTS, subject="another")])
+MADE_FROM = {"relation": "capital", "seed": 0}
+
+
+@pytest.fixture
+def artifact(tmp_path: Path) -> TableArtifact:
+    made = Workspace(tmp_path).table(("facts",), "facts capital", FACTS, MADE_FROM)
+    made.write(ROWS, {"seconds": 1.5})
+    return made
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_written_table_is_done_and_read_again(artifact: TableArtifact) -> None:
+    check = artifact.check()
+    assert (check.state, check.rows, check.about) == ("done", 3, {"seconds": 1.5})
+    assert [check.path] == artifact.files()
+    assert artifact.read().equals(ROWS)
+
+
+def test_the_digest_is_that_of_the_rows_alone(artifact: TableArtifact) -> None:
+    before = artifact.check()
+    artifact.write(ROWS, {"seconds": 99})
+    after = artifact.check()
+    assert after.digest == before.digest == FACTS.digest(ROWS)
+    assert before.made_at is not None
+    assert after.made_at is not None
+    assert after.made_at > before.made_at
+    artifact.write(OTHER_ROWS)
+    assert artifact.check().digest != before.digest
+    assert len(artifact.files()) == 1
+
+
+def test_other_parameters_make_another_file(artifact: TableArtifact) -> None:
+    other = replace(artifact, made_from={**MADE_FROM, "seed": 1})
+    assert other.check().state == "missing"
+    other.write(OTHER_ROWS)
+    assert artifact.read().equals(ROWS)
+
+
+def test_a_missing_table_names_what_makes_it(artifact: TableArtifact) -> None:
+    artifact.discard()
+    assert not artifact.is_done()
+    with pytest.raises(MissingFile, match="does not exist; run the step that makes it"):
+        artifact.read()
+    artifact.discard()
+
+
+def test_rows_of_another_table_are_not_written(artifact: TableArtifact) -> None:
+    with pytest.raises(ValueError, match="not those of table facts"):
+        artifact.write(ROWS.drop_columns(["licence"]))
+    assert artifact.read().equals(ROWS)
+
+
+def _places(size: int) -> dict[str, int]:
+    """Bytes of each part of a Parquet file: magic numbers, pages, footer, the footer's length."""
+    named = {"first byte": 0, "first page": 40, "middle": size // 2, "footer": size - 60, "footer length": size - 8}
+    return named | {f"{part} of 9": part * size // 9 for part in range(1, 9)} | {"last byte": size - 1}
+
+
+@pytest.mark.parametrize("place", _places(0))
+@pytest.mark.parametrize("bit", [0x01, 0x80])
+def test_a_flipped_bit_anywhere_is_damage(place: str, bit: int, artifact: TableArtifact) -> None:
+    (file,) = artifact.files()
+    content = bytearray(file.read_bytes())
+    content[_places(len(content))[place]] ^= bit
+    file.write_bytes(content)
+    check = artifact.check()
+    assert (check.state, check.digest) == ("damaged", "")
+    assert check.reason == f"{file} holds other bytes than were written; remove it and run again"
+    with pytest.raises(DamagedFile, match="holds other bytes than were written"):
+        artifact.read()
+
+
+@pytest.mark.parametrize("length", [0, 7, -40, -1])
+def test_a_file_cut_short_is_damaged(length: int, artifact: TableArtifact) -> None:
+    (file,) = artifact.files()
+    file.write_bytes(file.read_bytes()[:length])
+    assert artifact.check().state == "damaged"
+    with pytest.raises(DamagedFile):
+        artifact.read()
+
+
+def test_a_table_with_another_key_inside_is_damaged(artifact: TableArtifact) -> None:
+    other = replace(artifact, made_from={})
+    (file,) = artifact.files()
+    moved = other.folder / file.name.replace(artifact.key[:12], other.key[:12])
+    file.rename(moved)
+    assert "another key than its name says" in other.check().reason
+    with pytest.raises(DamagedFile, match="another key"):
+        other.read()
+
+
+def test_metadata_that_lacks_something_is_damage(artifact: TableArtifact) -> None:
+    artifact.discard()
+    write_parquet(artifact.folder, artifact.stem, ROWS, {"key": artifact.key})
+    assert artifact.check().state == "damaged"
+
+
+def test_a_table_with_other_columns_is_not_read(artifact: TableArtifact) -> None:
+    metadata = json.loads(pq.read_schema(artifact.files()[0]).metadata[b"swaymeter"])
+    artifact.discard()
+    write_parquet(artifact.folder, artifact.stem, ROWS.drop_columns(["licence"]), metadata)
+    with pytest.raises(DamagedFile, match="does not hold table facts"):
+        artifact.read()
+
+
+def test_two_files_of_one_key_are_fine(artifact: TableArtifact) -> None:
+    (first,) = artifact.files()
+    content = first.read_bytes()
+    artifact.write(OTHER_ROWS)  # the step ran twice, on two machines
+    first.write_bytes(content)
+    assert len(artifact.files()) == 2
+    assert artifact.check().state == "done"
+    artifact.files()[0].write_bytes(b"damaged")
+    assert artifact.check().state == "done"
+    assert artifact.read().num_rows in (1, 3)
+    artifact.write(ROWS)
+    assert [path.read_bytes()[:4] for path in artifact.files()] == [b"PAR1"]
+
+
+def test_a_reader_sees_no_half_file(artifact: TableArtifact) -> None:
+    stop, seen = threading.Event(), set()
+
+    def read() -> None:
+        while not stop.is_set():
+            try:
+                seen.add(artifact.read().num_rows)
+            except MissingFile:  # the old file went between the listing and the reading
+                continue
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(20):
+        artifact.write(OTHER_ROWS if number % 2 else ROWS)
+    stop.set()
+    reader.join()
+    assert seen <= {1, 3}
+
+
+def test_parts_are_told_apart_and_discarded_together(artifact: TableArtifact) -> None:
+    parts = [artifact.part(number) for number in (0, 1)]
+    for number, part in enumerate(parts):
+        part.write(ROWS.slice(number, 1))
+    assert len({artifact.key, *(part.key for part in parts)}) == 3
+    assert [part.read()["subject"].to_pylist() for part in parts] == [["subject 0"], ["subject 1"]]
+    other = replace(artifact, made_from={})
+    other.part(0).write(OTHER_ROWS)
+    artifact.discard()
+    assert list(artifact.folder.iterdir()) == other.part(0).files()
+
+
+# ---- files with a manifest -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> FilesArtifact:
+    made = Workspace(tmp_path).report_artifact(MADE_FROM)
+    (made.folder / "figures").mkdir(parents=True)
+    names = ("index.html", "figures/one.svg")
+    for name in names:
+        (made.folder / name).write_text(f"the file {name}")
+    made.write_manifest([made.folder / name for name in names])
+    return made
+
+
+def test_files_with_a_manifest_are_done(files: FilesArtifact) -> None:
+    check = files.check()
+    assert (check.state, check.digest, check.path) == ("done", files.key, files.manifest)
+    manifest = json.loads(files.manifest.read_text())
+    assert manifest["files"]["figures/one.svg"] == sha256_of(files.folder / "figures" / "one.svg")
+
+
+def test_files_of_another_key_are_missing(files: FilesArtifact) -> None:
+    assert replace(files, made_from={}).check().state == "missing"
+
+
+def test_discarded_files_are_missing(files: FilesArtifact) -> None:
+    files.discard()
+    files.discard()
+    assert files.check().state == "missing"
+
+
+def _change(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[3] ^= 0x01
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [_change, Path.unlink])
+def test_a_changed_or_lost_file_is_damage(damage: Callable[[Path], None], files: FilesArtifact) -> None:
+    file = files.folder / "figures" / "one.svg"
+    damage(file)
+    check = files.check()
+    assert check.state == "damaged"
+    assert check.reason.startswith(f"{file} holds other bytes")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"key": "x", "files": 3}', '"text"'])
+def test_a_manifest_that_cannot_be_read_is_damage(content: str, files: FilesArtifact) -> None:
+    files.manifest.write_text(content)
+    check = files.check()
+    assert check.state == "damaged"
+    assert check.reason.startswith(f"{files.manifest} cannot be read")
+
+
+def test_no_flipped_bit_of_a_manifest_raises(files: FilesArtifact) -> None:
+    good = files.manifest.read_bytes()
+    states = set()
+    for place in range(len(good)):
+        content = bytearray(good)
+        content[place] ^= 0x04
+        files.manifest.write_bytes(content)
+        states.add(files.check().state)
+    assert states >= {"damaged", "missing"}

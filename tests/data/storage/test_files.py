@@ -1,0 +1,93 @@
+import threading
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from data.errors import DamagedFile, MissingFile, WorkspaceError
+from data.records.tables import FACTS
+from data.storage.files import put, read_parquet, sha256_of, unfinished, verify, write_parquet, written_whole
+from tests.data.warehouse.small_study import row
+
+ROWS = FACTS.of([row(FACTS, subject=f"subject {number}", object="Oslo") for number in range(3)])
+METADATA = {"table": "facts", "name": "Zoë"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write_parquet(tmp_path, "facts", ROWS, METADATA)
+
+
+def test_rows_and_metadata_are_read_again(file: Path) -> None:
+    assert verify(file) == METADATA
+    rows, metadata = read_parquet(file)
+    assert rows.equals(ROWS)
+    assert metadata == METADATA
+
+
+def test_a_name_ends_with_the_digest_of_its_bytes(file: Path) -> None:
+    assert file.name == f"facts-{sha256_of(file)[:12]}.parquet"
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("old")
+
+    def write_half() -> None:
+        with written_whole(file) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        write_half()
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "old")]
+
+
+def test_a_full_disk_is_named_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(rows: object, path: Path, **options: object) -> None:
+        path.write_bytes(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(WorkspaceError, match="cannot be written: No space left on device; choose another --workspace"):
+        write_parquet(tmp_path, "facts", ROWS, METADATA)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_threads_that_write_one_file_do_not_meet(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    entered = threading.Barrier(2, timeout=10)
+
+    def write(text: str) -> None:
+        with unfinished(file) as temporary:
+            temporary.write_text(text)
+            entered.wait()
+            put(temporary, file)
+
+    threads = [threading.Thread(target=write, args=(letter * 1000,)) for letter in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert file.read_text() in ("a" * 1000, "b" * 1000)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("read", [verify, read_parquet])
+def test_a_missing_file_is_not_a_damaged_one(read: object, tmp_path: Path) -> None:
+    with pytest.raises(MissingFile, match="does not exist; run the step that makes it"):
+        read(tmp_path / f"facts-{'0' * 12}.parquet")  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("read", [verify, read_parquet])
+@pytest.mark.parametrize("content", ["text", "folder", "no metadata"])
+def test_a_file_that_was_never_ours_is_damaged(content: str, read: object, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.parquet"
+    if content == "folder":
+        path.mkdir()
+        file = path
+    else:
+        path.write_text("text") if content == "text" else pq.write_table(ROWS, path)
+        file = path.rename(tmp_path / f"facts-{sha256_of(path)[:12]}.parquet")
+    with pytest.raises(DamagedFile, match=r"cannot be read .*; remove it and run again"):
+        read(file)  # type: ignore[operator]

@@ -1,0 +1,168 @@
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from data.errors import WorkspaceBusy, WorkspaceError
+from data.records.tables import FACTS
+from data.storage.workspace import LAYOUT, Workspace, slug
+from tests.data.warehouse.small_study import row
+
+ROWS = FACTS.of([row(FACTS)])
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from data.storage.workspace import Workspace
+with Workspace(Path(sys.argv[1])).lock():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path / "study")
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "/", ".", "..", "", "a/b\\c", "C:\\x", "\x00", "模型", "a" * 500, " - ", "NUL\n"]
+)
+def test_a_slug_is_never_a_path(name: str) -> None:
+    made = slug(name)
+    assert 0 < len(made) <= 80
+    assert set(made) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+@pytest.mark.parametrize("model", ["../../x", "/root/model", "org/model", "~"])
+def test_no_model_name_leads_out_of_the_workspace(model: str, workspace: Workspace) -> None:
+    path = workspace.table(("scores", "capital", model), "persuasion", FACTS, {"model": model}).write(ROWS)
+    assert path.resolve().is_relative_to((workspace.root / "scores").resolve())
+    assert len(path.relative_to(workspace.root).parts) == 4
+
+
+# ---- lock ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_workspace_below_a_file_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")  # below a file nobody can write, not even root
+    workspace = Workspace(tmp_path / "file" / "study")
+    message = "cannot be written: .*choose another --workspace"
+    with pytest.raises(WorkspaceError, match=message), workspace.lock():
+        pass
+    with pytest.raises(WorkspaceError, match=message):
+        workspace.table(("facts",), "capital", FACTS, {}).write(ROWS)
+    with pytest.raises(WorkspaceError, match=message):
+        workspace.note_failure("score", "key", "why")
+
+
+def test_only_what_killed_runs_left_is_removed(workspace: Workspace) -> None:
+    path = workspace.table(("facts",), "capital", FACTS, {}).write(ROWS)
+    leftover = path.with_name(f".{path.name}.4711-1.unfinished")
+    leftover.write_bytes(b"half")
+    database = workspace.root / ".study.duckdb.4711.unfinished.wal"
+    database.write_bytes(b"half")
+    (workspace.root / ".notes").write_text("mine")
+    (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))
+    with workspace.lock():
+        assert not leftover.exists()
+        assert not database.exists()
+    assert path.exists()
+    assert (workspace.root / ".notes").exists()
+
+
+def test_one_process_may_lock_a_workspace_twice(workspace: Workspace) -> None:
+    with workspace.lock(), workspace.lock():
+        workspace.table(("facts",), "capital", FACTS, {}).write(ROWS)
+
+
+def test_a_run_that_failed_unlocks_its_workspace(workspace: Workspace) -> None:
+    with pytest.raises(RuntimeError), workspace.lock():
+        raise RuntimeError
+    with workspace.lock():
+        pass
+
+
+def test_another_process_is_refused_until_the_first_dies(workspace: Workspace) -> None:
+    first = subprocess.Popen([sys.executable, "-c", HOLD, str(workspace.root)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        with pytest.raises(WorkspaceBusy, match=r"another run uses .*wait for it to end"), workspace.lock():
+            pass
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        with workspace.lock():
+            pass
+    finally:
+        first.kill()
+        first.communicate()
+
+
+def test_two_workspaces_are_locked_side_by_side(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "one").lock(), Workspace(tmp_path / "two").lock():
+        pass
+
+
+# ---- layout ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_workspace_notes_its_layout(workspace: Workspace) -> None:
+    with workspace.lock():
+        assert json.loads((workspace.root / "workspace.json").read_text()) == {"layout": LAYOUT}
+    workspace.check_layout()
+
+
+@pytest.mark.parametrize("folder", ["facts", "prompts", "scores"])
+def test_the_layout_of_an_earlier_version_is_refused(folder: str, workspace: Workspace) -> None:
+    (workspace.root / folder).mkdir(parents=True)
+    with pytest.raises(WorkspaceError, match=r"made by another version of swaymeter.*; move the folder away"):
+        workspace.check_layout()
+    with pytest.raises(WorkspaceError), workspace.lock():
+        pass
+    assert [path.name for path in workspace.root.iterdir()] == [folder]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"layout": 1}', '{"layout": 3}', '"text"'])
+def test_an_unknown_layout_is_refused(content: str, workspace: Workspace) -> None:
+    workspace.root.mkdir()
+    (workspace.root / "workspace.json").write_text(content)
+    with pytest.raises(WorkspaceError, match="made by another version"):
+        workspace.check_layout()
+
+
+def test_a_folder_of_something_else_may_become_one(workspace: Workspace) -> None:
+    (workspace.root / "notes").mkdir(parents=True)
+    with workspace.lock():
+        pass
+
+
+# ---- failures --------------------------------------------------------------------------------------------------------
+
+
+def test_a_failure_is_noted_until_it_is_forgotten(workspace: Workspace) -> None:
+    assert workspace.failure_reason("score · capital", "key") is None
+    workspace.note_failure("score · capital", "key", "no weights – ☂", detail="where")
+    assert workspace.failure_reason("score · capital", "key") == "no weights – ☂"
+    for _ in range(2):
+        workspace.forget_failure("score · capital")
+        assert workspace.failure_reason("score · capital", "key") is None
+
+
+def test_failures_of_long_names_are_told_apart(workspace: Workspace) -> None:
+    model = "/models/" + "deep/" * 30
+    workspace.note_failure(f"{model} · capital", "key", "no weights")
+    assert workspace.failure_reason(f"{model} · father", "key") is None
+    workspace.forget_failure(f"{model} · father")
+    assert workspace.failure_reason(f"{model} · capital", "key") == "no weights"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '"text"'])
+def test_a_damaged_note_of_a_failure_is_ignored(content: str, workspace: Workspace) -> None:
+    workspace.note_failure("score", "key", "why")
+    (note,) = (workspace.root / "failures").iterdir()
+    note.write_text(content)
+    assert workspace.failure_reason("score") is None

@@ -1,0 +1,61 @@
+"""Studies that are run once for all the tests of a session: the tiny one, and one of an invented world's questions."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+
+from flows.server.process import api_child, wait_until_ready
+from flows.server.settings import QUIET, TEMPORARY
+from tests.end_to_end.tiny_study import Run, TinyStudy, begin_to_preload, new_study
+from tests.end_to_end.wiki_runs import Done, failing_at_first
+from tests.end_to_end.wiki_studies import WikiStudies
+
+Server = tuple[Popen[bytes], str]
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A Prefect server for many commands, since each would wait for its own; it may not answer yet."""
+    begin_to_preload()
+    home = tmp_path_factory.getbasetemp() / "prefect"
+    home.mkdir()
+    settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
+    with (home / "log").open("wb") as log, api_child(0, settings=settings, log=log) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def api(server: Server) -> str:
+    """The address of a Prefect server that answers."""
+    wait_until_ready(*server)
+    return server[1]
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, api: str) -> tuple[TinyStudy, Run]:
+    """A study after a run that nothing disturbed, and what that run said; not to be changed."""
+    study = new_study(tmp_path_factory.mktemp("tiny"), api)
+    run = study.run("run")
+    assert run.code == 0, run.said
+    return study, run
+
+
+@pytest.fixture
+def study(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> TinyStudy:
+    """A finished study in a workspace of the test's own."""
+    return undisturbed[0].elsewhere(tmp_path / "workspace")
+
+
+@pytest.fixture(scope="session")
+def studies(tmp_path_factory: pytest.TempPathFactory, api: str) -> WikiStudies:
+    """Studies of live questions."""
+    return WikiStudies.of(tmp_path_factory.mktemp("wiki-studies"), api)
+
+
+@pytest.fixture(scope="session")
+def done(studies: WikiStudies) -> Iterator[Done]:
+    """A study of live questions that was run to its end; its workspace is not to be changed."""
+    with failing_at_first(studies) as study:
+        yield study

@@ -1,0 +1,78 @@
+"""The command `swaymeter` in a process that is forked from one that has imported all of it: each would take long to.
+
+Chunks hold eight queries, so that a study that is over in seconds has several of them, and a figure is an empty
+picture: drawing them takes as long as everything else together.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+
+SIGN = "SWAYMETER_PRELOAD"
+"""A variable that says that this is the process from which others are forked."""
+
+FIXED = {"HF_HUB_OFFLINE": "1", "COLUMNS": "400", "DO_NOT_TRACK": "1"}
+"""What libraries read once, when they are imported."""
+
+
+def in_small_chunks() -> None:
+    """Makes chunks small."""
+    from tasks.measures import chunks
+
+    chunks.LEAST_QUERIES, chunks.LEAST_PROMPTS = 8, 1
+
+
+def _with_empty_figures() -> None:
+    from reports import report
+    from reports.figures.rendering import Pictures
+
+    report.rendered = lambda drawn: Pictures("<svg></svg>", b"<svg></svg>", b"")  # type: ignore[attr-defined]
+
+
+def swaymeter(
+    arguments: list[str], environment: Mapping[str, str], said: str, before: Callable[[], None] | None
+) -> None:
+    """Becomes the command.
+
+    Args:
+        arguments: of the command line.
+        environment: all of it.
+        said: the file of what it writes on both outputs.
+        before: is called first of all.
+    """
+    file = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    sys.argv = ["swaymeter", *arguments]
+    os.environ.clear()
+    os.environ.update(environment)
+    from prefect.context import refresh_global_settings_context
+
+    from flows.cli.main import main
+    from flows.server.settings import keep_quiet
+
+    keep_quiet()
+    refresh_global_settings_context()
+    in_small_chunks()
+    _with_empty_figures()
+    if before:
+        before()
+    main()
+
+
+if os.environ.get(SIGN):
+    os.environ.update(FIXED)
+    for name in (
+        "flows.cli.main", "flows.cli.pipeline", "flows.cli.diff", "flows.cli.annotate_commands", "flows.execution.flow",
+        "flows.datasets.annotate", "flows.server.api", "tasks.measures.run", "tasks.models", "tasks.models.loading",
+        "tasks.models.embedder", "reports.report", "reports.figures.rendering",
+        "transformers.models.llama.modeling_llama", "transformers.models.bert.modeling_bert",
+    ):  # fmt: skip
+        importlib.import_module(name)
+
+if __name__ == "__main__":  # a real process, with figures
+    from flows.cli.main import main
+
+    in_small_chunks()
+    main()

@@ -1,0 +1,56 @@
+"""How far apart contexts pull queries, relation by relation."""
+
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from reports.figures.figure import Drawing, Figure
+from reports.frames import Frames, Model, finite, units
+from reports.style import QUERY_HUES, blank, dots, legend_above, mark, plain
+
+
+def persuasion_range_by_relation(axes: Axes, data: pd.DataFrame, unit: str) -> Axes:
+    """Draws the persuasion range of every query, a row per relation, in the hue of its query type."""
+    names = list(dict.fromkeys(data["relation"]))
+    for at, (query_type, hue) in enumerate(QUERY_HUES.items()):
+        rows = data[data["query_type"] == query_type]
+        y = rows["relation"].map({name: place + 0.3 * at - 0.15 for place, name in enumerate(names)})
+        dots(axes, rows["persuasion_range"], y, alpha=0.5, color=hue, markersize=4)
+    axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
+    axes.set_xlim(left=0)
+    axes.set_xlabel(f"persuasion range ({unit})")
+    return axes
+
+
+def draw(model: Model, frames: Frames) -> Drawing | None:
+    """The queries of a model."""
+    every = frames["persuasion_range_of_queries"]
+    found = finite(every, "persuasion_range")
+    if found.rows.empty:
+        return None
+    unit, relations = units(every)["persuasion_range"], found.rows["relation"].nunique()
+    caption = (
+        "Each dot is a query; further right the study's contexts differ more in how far they persuade. "
+        f"{model}; n = {len(found.rows)} queries in {relations} relations.{found.note('queries')}"
+    )
+    alt = f"Dot plot of the persuasion range ({unit}) of {len(found.rows)} queries in {relations} relations, {model}."
+    numbers = every.drop(columns=["model", "dtype"])
+    return Drawing(caption, alt, numbers, numbers.head(20), partial(_paint, found.rows, unit))
+
+
+def _paint(rows: pd.DataFrame, unit: str) -> Canvas:
+    canvas, ((axes,),) = blank(1, 1, 1.5 + 0.3 * rows["relation"].nunique())
+    persuasion_range_by_relation(axes, rows, unit)
+    legend_above(canvas, [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()])
+    return canvas
+
+
+FIGURE = Figure(
+    "persuasion-range-by-relation",
+    "How far apart do contexts pull a query?",
+    ("persuasion_range_of_queries",),
+    draw,
+    measures=("persuasion_range", "persuasion"),
+)

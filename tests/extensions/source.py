@@ -1,0 +1,60 @@
+"""Facts from a CSV file that the study names; its columns are relation, subject and object."""
+
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from data import catalog
+from data.records import Fact, RelationName
+from data.sources.graph.graphs import EndpointGraph
+from data.sources.source import Access, FactsOptions, FactSource, FetchedFacts
+from data.sources.triples.csv_rows import rows
+from data.storage.keys import content_key
+
+COLUMNS = {name: (name,) for name in ("relation", "subject", "object")}
+
+
+class CsvFacts(FactsOptions):
+    """Facts from a CSV file."""
+
+    title: ClassVar[str] = "the CSV file"
+
+    source: Literal["csv"] = "csv"
+    """Facts from a CSV file."""
+    file: str
+    """The file, with the columns relation, subject and object."""
+    licence: str = "not stated"
+    """The terms under which the facts may be used."""
+
+    @classmethod
+    def available_relations(cls) -> tuple[str, ...]:
+        """Every relation that the catalog has texts for."""
+        return tuple(catalog.relations())
+
+
+def facts(options: CsvFacts, relation: str) -> list[Fact]:
+    """The facts of a relation, in the order of the file; InputError where it cannot be read."""
+    file, name = Path(options.file), RelationName(relation)
+    return [
+        Fact(name, row.cells["subject"], row.cells["object"], None, None, None, file.name, options.licence)
+        for row in rows(file, COLUMNS, tuple(COLUMNS))
+        if row.cells["relation"] == relation
+    ]
+
+
+def key(options: CsvFacts, relation: str, seed: int, access: Access) -> dict[str, Any]:
+    """What the fetched facts depend on."""
+    found = [[fact.subject, fact.object, fact.source, fact.licence] for fact in facts(options, relation)]
+    return {"source": "csv", "version": 1, "facts": content_key({"facts": found})}
+
+
+def fetch(options: CsvFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
+    """Reads the facts of a relation."""
+    return FetchedFacts(facts(options, relation), {}, 0)
+
+
+def graphs(options: CsvFacts, access: Access) -> list[EndpointGraph]:
+    """The graphs in which invented names must not occur: those that the study names."""
+    return [EndpointGraph(name, access) for name in options.absent_from or ()]
+
+
+SOURCE = FactSource("csv", CsvFacts, key, fetch, graphs)

@@ -1,0 +1,210 @@
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from data.errors import UsageError
+from flows.execution.progress import Silent
+from flows.execution.runner import AT_ONCE, Runner
+from flows.graph.graph import Graph
+from flows.graph.selection import Selection
+from flows.graph.step import Run, Step, StepId
+from tests.flows.graph.toy import (
+    BUILD_A,
+    BUILD_B,
+    FETCH_A,
+    FETCH_B,
+    OF_A,
+    OF_B,
+    PAGE,
+    SCORE_A,
+    SCORE_B,
+    TOTAL,
+    Toy,
+)
+from tests.flows.small_study import run
+
+EVERYTHING = {*OF_A, *OF_B, TOTAL, PAGE}
+
+
+def test_every_step_runs_once_after_its_inputs(toy: Toy) -> None:
+    ran = toy.run()
+    assert len(ran) == len(EVERYTHING)
+    for chain in (OF_A, OF_B, [SCORE_A, TOTAL, PAGE], [SCORE_B, TOTAL]):
+        assert [one for one in ran if one in chain] == chain
+    assert set(toy.states().values()) == {"done"}
+    assert toy.numbers(PAGE) == [21]
+
+
+def test_a_second_run_computes_nothing(toy: Toy) -> None:
+    toy.run()
+    assert toy.run() == []
+
+
+def test_a_failure_blocks_only_what_needs_it(toy: Toy) -> None:
+    toy.failing = {BUILD_A}
+    ran = toy.run()
+    assert SCORE_A not in ran
+    done = dict.fromkeys([FETCH_A, *OF_B, TOTAL, PAGE], "done")
+    assert toy.states() == {**done, BUILD_A: "failed", SCORE_A: "blocked"}
+    assert toy.numbers(PAGE) == [20]
+    assert ran.count(TOTAL) == 1
+
+
+def test_what_failed_is_tried_once_in_every_run(toy: Toy) -> None:
+    toy.failing = {FETCH_A}
+    assert toy.run().count(FETCH_A) == 1
+    assert toy.run() == [FETCH_A]
+    toy.failing = set()
+    assert toy.run() == [*OF_A, TOTAL, PAGE]
+    assert toy.numbers(PAGE) == [21]
+
+
+def test_the_same_content_lets_nothing_below_run(toy: Toy) -> None:
+    toy.run()
+    toy.request("refresh")
+    assert toy.run() == [FETCH_A, FETCH_B]
+    assert toy.run() == []
+
+
+def test_changed_content_is_followed_and_nothing_else(toy: Toy) -> None:
+    toy.run()
+    toy.world["a"] = 5
+    toy.request("refresh")
+    assert toy.run() == [FETCH_A, FETCH_B, BUILD_A, SCORE_A, TOTAL, PAGE]
+    assert toy.numbers(PAGE) == [25]
+    toy.world["a"] = 1  # what was made from it before is there still
+    toy.request("refresh")
+    assert toy.run() == [FETCH_A, FETCH_B]
+
+
+def test_a_damaged_output_is_made_again(toy: Toy) -> None:
+    toy.run()
+    (file,) = toy.root.glob("numbers/build-a-*")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0x01
+    file.write_bytes(content)
+    assert toy.run() == [BUILD_A]
+    assert set(toy.states().values()) == {"done"}
+
+
+def test_outputs_count_whatever_became_of_the_task(toy: Toy) -> None:
+    toy.failing_late = {BUILD_A}
+    assert set(toy.run()) == EVERYTHING
+    assert toy.states()[BUILD_A] == "done"
+
+
+# ---- reruns ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_rerun_makes_everything_again_once(toy: Toy) -> None:
+    toy.run()
+    toy.request()
+    ran = toy.run()
+    assert Counter(ran) == dict.fromkeys(EVERYTHING, 1)
+    assert toy.run() == []
+
+
+def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.run()
+    toy.request()
+
+    def stop(step: Step, run: Run) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr("tests.flows.small_study.Ended.add_done_callback", stop)
+        with pytest.raises(KeyboardInterrupt):
+            toy.run()
+    (first,) = toy.ran[len(EVERYTHING) :]
+    assert Counter(toy.run()) == dict.fromkeys(EVERYTHING - {first}, 1)
+
+
+def test_outputs_stay_usable_while_they_are_made_again(toy: Toy) -> None:
+    toy.run()
+    toy.request(subject="a")
+    toy.failing = {FETCH_A}
+    node = toy.graph().nodes[FETCH_A]
+    assert node.output("numbers").is_usable
+    assert toy.run() == [*OF_A]
+    assert toy.states()[FETCH_A] == "failed"
+    assert toy.states()[SCORE_A] == "done"
+    assert toy.numbers(PAGE) == [21]
+
+
+def test_nothing_is_computed_from_outputs_that_will_change(toy: Toy) -> None:
+    toy.run()
+    for file in toy.root.glob("numbers/score-a-*"):
+        file.unlink()
+    toy.world["a"] = 5
+    toy.request("refresh")
+    assert toy.run() == [FETCH_A, FETCH_B, BUILD_A, SCORE_A, TOTAL, PAGE]
+
+
+# ---- selections and order --------------------------------------------------------------------------------------------
+
+
+def test_only_selected_stages_run(toy: Toy) -> None:
+    assert toy.run(Selection(stages=("fetch",))) == [FETCH_A, FETCH_B]
+    assert toy.run(Selection(stages=("score",))) == []
+    assert toy.run(Selection(stages=("build",))) == [BUILD_A, BUILD_B]
+
+
+def test_resources_limit_what_runs_at_once(toy: Toy) -> None:
+    toy.world = dict.fromkeys("abcdef", 1)
+    lock, running, most = threading.Lock(), Counter[str](), Counter[str]()
+    pool = ThreadPoolExecutor(16)
+
+    def compute(step: Step) -> None:
+        with lock:
+            running[step.resource] += 1
+            most[step.resource] = max(most[step.resource], running[step.resource])
+        time.sleep(0.01)
+        step.function(step, Run(toy.root))
+        with lock:
+            running[step.resource] -= 1
+
+    def submit(step: Step) -> Future[None]:
+        return pool.submit(compute, step)
+
+    with pool:
+        graph = Runner(toy.graph, Selection(), submit, Silent()).run()
+    assert {node.state for node in graph} == {"done"}
+    assert most == AT_ONCE
+
+
+class Told(Silent):
+    """Progress that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.plans: list[dict[str, int]] = []
+        self.steps: list[tuple[str, str]] = []
+
+    def plan(self, totals: Mapping[str, int]) -> None:
+        self.plans.append(dict(totals))
+
+    def started(self, stage: str, name: str) -> None:
+        self.steps.append((stage, name))
+
+
+def test_the_plan_grows_with_what_is_known(toy: Toy) -> None:
+    told = Told()
+    ran = toy.run(progress=told)
+    assert told.plans[0] == {"fetch": 2, "aggregate": 1}
+    assert told.plans[-1] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
+    assert told.steps == [(one.stage, str(one)) for one in ran]
+    assert all(before != after for before, after in zip(told.plans, told.plans[1:], strict=False))
+
+
+def test_a_step_that_cannot_run_is_not_planned(toy: Toy) -> None:
+    def resolve() -> Graph:
+        graph = toy.graph()
+        graph.refuse(StepId("score", "c", "numbers"), UsageError("no such model"))
+        return graph
+
+    told = Told()
+    run(resolve, progress=told)
+    assert told.plans[-1]["score"] == 2

@@ -1,0 +1,160 @@
+import pickle
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from data.errors import UsageError
+from flows.graph.graph import Node, upstream
+from flows.graph.step import StepId
+from tests.flows.graph.toy import (
+    BUILD_A,
+    BUILD_B,
+    FETCH_A,
+    FETCH_B,
+    NUMBERS,
+    OF_A,
+    PAGE,
+    SCORE_A,
+    SCORE_B,
+    TOTAL,
+    Toy,
+)
+
+
+def key(node: Node) -> str:
+    assert node.step is not None
+    return node.step.outputs["numbers"].key
+
+
+def test_before_anything_is_done_only_first_steps_are_resolved(toy: Toy) -> None:
+    nodes = toy.graph().nodes
+    assert {identity for identity, node in nodes.items() if node.step} == {FETCH_A, FETCH_B, TOTAL}
+    assert {node.state for node in nodes.values()} == {"missing", "blocked"}
+    assert not toy.root.exists()
+
+
+def test_a_blocked_step_names_the_first_step_upstream(toy: Toy) -> None:
+    blocked = toy.graph().nodes[SCORE_A]
+    assert (blocked.state, blocked.blocked_by, blocked.reason) == ("blocked", FETCH_A, f"waits for {FETCH_A}")
+    toy.failing = {BUILD_A}
+    toy.run()
+    assert toy.graph().nodes[SCORE_A].blocked_by == BUILD_A
+
+
+def test_a_failed_step_says_why_until_it_is_done(toy: Toy) -> None:
+    toy.failing = {FETCH_A}
+    toy.run()
+    failed = toy.graph().nodes[FETCH_A]
+    assert (failed.state, failed.reason) == ("failed", f"{FETCH_A} cannot be computed")
+    toy.failing = set()
+    toy.run()
+    assert set(toy.states().values()) == {"done"}
+
+
+def test_a_damaged_output_is_named(toy: Toy) -> None:
+    toy.run()
+    (file,) = toy.root.glob("numbers/build-a-*")
+    file.write_bytes(b"PAR1")
+    states = toy.states()
+    assert (states[FETCH_A], states[BUILD_A], states[SCORE_A], states[SCORE_B]) == (
+        "done",
+        "damaged",
+        "blocked",
+        "done",
+    )
+    assert str(file) in toy.graph().nodes[BUILD_A].reason
+
+
+def test_equal_inputs_and_parameters_give_equal_keys(toy: Toy) -> None:
+    toy.run()
+    fetched = toy.graph().nodes[FETCH_A]
+    of = StepId("score", "a", "other")
+
+    def made(identity: StepId = of, **options: object) -> str:
+        return key(toy.add(toy.graph(), identity, [fetched], **options))  # type: ignore[arg-type]
+
+    assert made() == made() == made(parameters={}) == made(resource="services")
+    others = {
+        made(version=2),
+        made(parameters={"seed": 1}),
+        made(replace(of, subject="b")),
+        made(replace(of, part="x")),
+    }
+    assert len(others - {made()}) == 4
+
+
+def test_only_the_rows_that_are_read_count(toy: Toy) -> None:
+    toy.run()
+    fetched = toy.graph().nodes[FETCH_A].output("numbers")
+    before = key(toy.add(toy.graph(), StepId("score", "a", "x"), [replace(fetched, part="some rows")]))
+    toy.world["a"] = 5
+    toy.request()
+    toy.run()
+    changed = toy.graph().nodes[FETCH_A].output("numbers")
+    assert changed.check != fetched.check
+    assert key(toy.add(toy.graph(), StepId("score", "a", "x"), [replace(changed, part="some rows")])) == before
+
+
+def test_a_refused_step_has_failed_and_blocks_others(toy: Toy) -> None:
+    graph = toy.graph()
+    refused = graph.refuse(StepId("score", "a", "x"), UsageError("no such model"), inputs=[graph.nodes[BUILD_A]])
+    below = toy.add(graph, StepId("score", "a", "y"), [refused])
+    assert (refused.state, refused.reason) == ("failed", "no such model")
+    assert (below.state, below.blocked_by) == ("blocked", refused.id)
+
+
+def test_what_follows_from_unknown_content_waits(toy: Toy) -> None:
+    graph = toy.graph()
+    waiting = graph.wait(StepId("score", "a", "x"), graph.nodes[BUILD_A])
+    assert (waiting.state, waiting.blocked_by) == ("blocked", FETCH_A)
+
+
+def test_upstream_follows_needed_inputs_alone(toy: Toy) -> None:
+    nodes = toy.graph().nodes
+    assert upstream([nodes[SCORE_A]]) == set(OF_A)
+    assert upstream([nodes[PAGE]]) == {PAGE, TOTAL}
+
+
+def test_rows_are_computed_with_once_for_each_content(toy: Toy) -> None:
+    toy.run()
+    calls = []
+
+    def compute(rows: pa.Table) -> int:
+        calls.append(rows.num_rows)
+        return len(calls)
+
+    for _ in range(2):
+        graph = toy.graph()
+        assert graph.remembered(graph.nodes[BUILD_A].output("numbers"), compute) == 1
+    assert graph.remembered(graph.nodes[BUILD_B].output("numbers"), compute) == 2
+
+
+def test_a_run_knows_its_artifacts_until_they_are_forgotten(toy: Toy) -> None:
+    toy.run()
+    (file,) = toy.root.glob("numbers/score-b-*")
+    file.unlink()
+    graph = toy.graph()
+    assert graph.nodes[SCORE_B].state == "done"
+    graph.forget(graph.nodes[SCORE_B])
+    assert toy.graph().nodes[SCORE_B].state == "missing"
+
+
+def test_a_step_is_the_same_value_after_pickling(toy: Toy) -> None:
+    toy.run()
+    for node in toy.graph():
+        again = pickle.loads(pickle.dumps(node.step))
+        assert again == node.step
+        assert again.table("numbers").table == NUMBERS
+
+
+@pytest.mark.parametrize(
+    ("identity", "name"),
+    [
+        (StepId("fetch", "capital", "facts"), "fetch · capital · facts"),
+        (StepId("score", "x", "answers", "", "m", "float32"), "score · x · answers · m (float32)"),
+        (StepId("fetch", "disputable", "disputes", "Tea"), "fetch · disputable · Tea · disputes"),
+    ],
+)
+def test_a_step_has_a_readable_name(identity: StepId, name: str) -> None:
+    assert str(identity) == name

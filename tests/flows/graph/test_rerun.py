@@ -1,0 +1,64 @@
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from flows.graph.rerun import EXPIRES, Rerun, Reruns, read_reruns, write_reruns
+from flows.graph.selection import Selection
+from flows.graph.step import StepId
+from flows.stages.study_graph import reruns_of
+from tests.flows.small_study import again, prepare, run, selected
+
+NOW = datetime.now(UTC)
+FACTS, QUESTIONS = StepId("fetch", "capital", "facts"), StepId("fetch", "static", "questions")
+WHOLE = Selection().as_json()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "reruns.json"
+
+
+def test_requests_are_read_as_they_were_written(file: Path) -> None:
+    requests = [Rerun(NOW, "force", WHOLE), Rerun(NOW, "refresh", WHOLE)]
+    write_reruns(file, requests)
+    assert read_reruns(file) == requests
+    write_reruns(file, [])
+    assert not file.exists()
+    write_reruns(file, [])
+
+
+def test_a_request_expires(file: Path) -> None:
+    write_reruns(file, [Rerun(NOW - EXPIRES - timedelta(minutes=1), "force", WHOLE)])
+    assert read_reruns(file) == []
+
+
+@pytest.mark.parametrize("since", ["yesterday", "", "2026-01-01T00:00:00", None])
+def test_a_damaged_request_is_none(since: str | None, file: Path) -> None:
+    file.write_text(json.dumps([{"since": since, "kind": "force", "selection": WHOLE}]))
+    assert read_reruns(file) == []
+
+
+@pytest.mark.parametrize("content", ["", "{", "7", "{}", "[7]", "[{}]"])
+def test_a_damaged_file_holds_no_request(content: str, file: Path) -> None:
+    file.write_text(content)
+    assert read_reruns(file) == []
+
+
+def test_the_newest_matching_request_counts() -> None:
+    earlier = NOW - timedelta(hours=1)
+    reruns = Reruns((Rerun(earlier, "force", {}), Rerun(NOW, "force", {})), lambda request, step: step == FACTS)
+    assert reruns.since(FACTS, "force") == NOW
+    assert reruns.since(FACTS, "refresh") is None
+    assert reruns.since(QUESTIONS, "force") is None
+
+
+def test_a_refresh_asks_for_questions_and_disputes_alone(tmp_path: Path) -> None:
+    study = prepare(selected(tmp_path))
+    write_reruns(reruns_of(study.workspace), [Rerun(datetime.now(UTC), "refresh", WHOLE)])
+    asked = {node.id for node in again(study).graph if node.state == "missing" and node.id.stage == "fetch"}
+    assert asked == {QUESTIONS}
+    ran: list[StepId] = []
+    run(lambda: again(study).graph, Selection(stages=("fetch", "build")), lambda step: ran.append(step.id))
+    assert ran == [QUESTIONS]  # its content is the same

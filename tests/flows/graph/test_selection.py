@@ -1,0 +1,63 @@
+from pathlib import Path
+
+import pytest
+
+from flows.cli.pipeline import Selected
+from flows.graph.selection import Selection
+from flows.graph.step import Stage
+from tests.flows.small_study import prepare, selected
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Selected:
+    return prepare(selected(tmp_path_factory.mktemp("small")))
+
+
+def chosen(study: Selected, selection: Selection, stage: Stage) -> set[tuple[str, str]]:
+    return {(one.subject, one.group) for one in selection.of(study.graph) if one.stage == stage}
+
+
+def test_the_whole_study_is_selected_by_default(study: Selected) -> None:
+    assert Selection().of(study.graph) == set(study.graph.nodes)
+
+
+def test_a_relation_brings_what_it_needs(study: Selected) -> None:
+    only = Selection(relations=("capital",))
+    assert chosen(study, only, "score") == {("capital", "persuasion"), ("capital", "susceptibility")}
+    assert chosen(study, only, "build") >= {("capital", "queries and contexts")}
+    assert chosen(study, only, "fetch") >= {("capital", "facts"), ("country", "invented names")}
+    assert ("father", "facts") not in chosen(study, only, "fetch")
+    assert chosen(study, only, "report") == {("study", "page")}
+
+
+@pytest.mark.parametrize(
+    ("measure", "groups"),
+    [
+        ("persuasion", {"persuasion"}),
+        ("susceptibility", {"persuasion", "susceptibility"}),
+        ("accuracy", {"answers", "accuracy"}),
+        ("semantic_entropy", {"answers", "semantic_entropy"}),
+    ],
+)
+def test_a_measure_brings_those_that_it_needs(measure: str, groups: set[str], study: Selected) -> None:
+    only = Selection(measures=(measure,))
+    assert {group for _, group in chosen(study, only, "score")} == groups
+    about = "facts" if "persuasion" in groups else "questions"
+    assert {group for _, group in chosen(study, only, "fetch")} - {"invented names"} == {about}
+
+
+def test_a_stage_is_selected_without_what_it_needs(study: Selected) -> None:
+    selection = Selection(relations=("capital",), stages=("score",))
+    assert {one.stage for one in selection.of(study.graph)} == {"score"}
+
+
+def test_another_model_has_steps_of_its_own(study: Selected, tmp_path: Path) -> None:
+    models = [study.study.models[0].model_dump(), {"name": str(tmp_path / "model"), "dtype": "bfloat16"}]
+    both = prepare(selected(tmp_path, models=models))
+    only = Selection(models=(str(tmp_path / "model"),))
+    assert {one.model for one in only.of(both.graph) if one.stage == "score"} == {str(tmp_path / "model")}
+
+
+def test_a_selection_is_read_from_its_plain_values() -> None:
+    selection = Selection(("capital",), ("m",), ("accuracy",), ("fetch", "score"))
+    assert Selection.from_json(selection.as_json()) == selection

@@ -1,0 +1,108 @@
+"""A graph of made-up steps: two subjects are fetched, built and scored, and everything is aggregated and reported."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from data.records.row import Meaning, table, table_of
+from data.storage.workspace import Workspace
+from flows.graph.graph import Graph, Node, Reference
+from flows.graph.rerun import Kind, Rerun, Reruns
+from flows.graph.selection import Selection
+from flows.graph.step import Output, Run, Step, StepId
+from tests.flows.small_study import run
+
+
+@table("numbers", "Numbers that a made-up step wrote.", key=("number",))
+@dataclass(frozen=True)
+class Number:
+    number: Annotated[int, Meaning("a number")]
+
+
+NUMBERS = table_of(Number)
+FETCH_A, FETCH_B = StepId("fetch", "a", "numbers"), StepId("fetch", "b", "numbers")
+BUILD_A, BUILD_B = StepId("build", "a", "numbers"), StepId("build", "b", "numbers")
+SCORE_A, SCORE_B = StepId("score", "a", "numbers"), StepId("score", "b", "numbers")
+TOTAL, PAGE = StepId("aggregate", "study", "total"), StepId("report", "study", "page")
+OF_A, OF_B = [FETCH_A, BUILD_A, SCORE_A], [FETCH_B, BUILD_B, SCORE_B]
+
+
+@dataclass
+class Toy:
+    """The graph, what its sources hold, which of its steps fail, and which have run."""
+
+    root: Path
+    world: dict[str, int] = field(default_factory=lambda: {"a": 1, "b": 20})
+    failing: set[StepId] = field(default_factory=set)
+    failing_late: set[StepId] = field(default_factory=set)
+    requests: list[Rerun] = field(default_factory=list)
+    ran: list[StepId] = field(default_factory=list)
+    memory: dict[Any, Any] = field(default_factory=dict)
+
+    def graph(self) -> Graph:
+        graph = Graph(Workspace(self.root), reruns=Reruns(tuple(self.requests), _matches), memory=self.memory)
+        scores = []
+        for subject in self.world:
+            fetched = self.add(graph, StepId("fetch", subject, "numbers"), resource="services")
+            built = self.add(graph, StepId("build", subject, "numbers"), [fetched])
+            scores.append(self.add(graph, StepId("score", subject, "numbers"), [built]))
+        total = self.add(graph, TOTAL, optional=scores)
+        self.add(graph, PAGE, [total])
+        return graph
+
+    def add(
+        self,
+        graph: Graph,
+        identity: StepId,
+        inputs: Iterable[Node | Reference] = (),
+        optional: Iterable[Node] = (),
+        version: int = 1,
+        **options: Any,
+    ) -> Node:
+        outputs = {"numbers": Output(NUMBERS, ("numbers",), f"{identity.stage}-{identity.subject}")}
+        return graph.add(
+            identity, compute, outputs, version=version, inputs=_by_role(inputs), optional=_by_role(optional),
+            arguments=self, **options,
+        )  # fmt: skip
+
+    def request(self, kind: Kind = "force", subject: str | None = None) -> None:
+        self.requests.append(Rerun(datetime.now(UTC), kind, {"subject": subject}))
+
+    def run(self, selection: Selection | None = None, progress: Any = None) -> list[StepId]:
+        """The steps that ran, in order."""
+        before = len(self.ran)
+        self.memory.clear()  # a run of its own
+        run(self.graph, selection, progress=progress)
+        return self.ran[before:]
+
+    def states(self) -> dict[StepId, str]:
+        self.memory.clear()
+        return {node.id: node.state for node in self.graph()}
+
+    def numbers(self, identity: StepId) -> list[int]:
+        read: list[int] = self.graph().nodes[identity].output("numbers").read()["number"].to_pylist()
+        return read
+
+
+def compute(step: Step, run: Run) -> None:
+    """Writes what the source holds, or the sum of the inputs."""
+    toy: Toy = step.arguments
+    toy.ran.append(step.id)
+    if step.id in toy.failing:
+        raise RuntimeError(f"{step.id} cannot be computed")
+    read = [step.table(role).read()["number"].to_pylist() for role in step.inputs]
+    number = toy.world[step.id.subject] if step.id.stage == "fetch" else sum(map(sum, read))
+    step.table("numbers").write(NUMBERS.of([{"number": number}]))
+    if step.id in toy.failing_late:
+        raise RuntimeError(f"{step.id} was killed at its end")
+
+
+def _by_role(inputs: Iterable[Node | Reference]) -> Mapping[str, Reference]:
+    references = [one.output("numbers") if isinstance(one, Node) else one for one in inputs]
+    return {str(reference.node.id): reference for reference in references}
+
+
+def _matches(request: Rerun, step: StepId) -> bool:
+    return request.selection["subject"] in (None, step.subject) and (request.kind == "force" or step.stage == "fetch")

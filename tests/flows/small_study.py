@@ -1,0 +1,128 @@
+"""A study of a model that is only a folder's name, and its steps run one after the other, without Prefect."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from data.records.table import Table
+from flows.cli.pipeline import Selected
+from flows.execution.progress import Silent
+from flows.execution.runner import Runner
+from flows.graph.graph import Graph
+from flows.graph.selection import Selection
+from flows.graph.step import Run, Stage, Step
+from flows.stages.study_graph import study_graph
+from tests.data.warehouse.small_study import row
+
+PREPARED: tuple[Stage, ...] = ("fetch", "build")
+NOTED = {
+    "started_at": "2026-03-01T12:00:00+00:00", "finished_at": "2026-03-01T12:00:03+00:00", "forward_passes": 1,
+    "swaymeter_version": "0", "torch_version": "0", "transformers_version": "0",
+}  # fmt: skip
+
+
+def small_study(folder: Path, **changes: Any) -> dict[str, Any]:
+    """A sound study; its model is a folder that can be identified, and its entailment model another."""
+    for name in ("model", "judge"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name / "config.json").write_text("{}")
+        (folder / name / "model.safetensors").write_bytes(name.encode())
+    return {
+        "name": "small",
+        "workspace": str(folder / "workspace"),
+        "facts": {"relations": ["capital", "father"], "real_entities": 2, "invented_entities": 1},
+        "contexts": {"base": 1, "assertive": 1, "negation": 0},
+        "questions": {"partitions": ["static"], "per_partition": 3},
+        "models": [{"name": str(folder / "model"), "dtype": "float32", "device": "cpu"}],
+        "measures": {"persuasion": {}, "susceptibility": {}, "answers": {"samples": 2}, "accuracy": {},
+                     "clusters": {"entailment": str(folder / "judge")}, "semantic_entropy": {}},
+    } | changes  # fmt: skip
+
+
+def write_study(folder: Path, study: Any) -> str:
+    """A study file with that content."""
+    file = folder / "study.yaml"
+    file.write_text(yaml.safe_dump(study), encoding="utf-8")
+    return str(file)
+
+
+def selected(folder: Path, **changes: Any) -> Selected:
+    """The sound study, with changes to it; its graph is resolved when it is first asked for."""
+    return Selected.of(write_study(folder, small_study(folder, **changes)))
+
+
+def prepare(study: Selected) -> Selected:
+    """The study with its facts and questions fetched and its prompts built; what is alike is built once and copied."""
+    root, alike = study.workspace.root, study.study.model_dump_json(exclude={"models", "workspace"})
+    if alike in _prepared and not root.exists():
+        shutil.copytree(_prepared[alike], root)
+    memory: dict[Any, Any] = {}
+    graph = run(lambda: study_graph(study.study, study.workspace, memory), Selection(stages=PREPARED))
+    failed = {str(node.id): node.reason for node in graph if node.id.stage in PREPARED and node.state == "failed"}
+    assert failed == {}
+    if alike not in _prepared:
+        _prepared[alike] = Path(tempfile.mkdtemp(dir=_folder.name)) / "workspace"
+        shutil.copytree(root, _prepared[alike], ignore=shutil.ignore_patterns("scores", "annotations", ".lock"))
+    return again(study)
+
+
+_folder = tempfile.TemporaryDirectory(prefix="swaymeter-tests-")
+_prepared: dict[str, Path] = {}
+
+
+def score(study: Selected, *, seconds: float = 3.0, prompts: int = 6) -> Selected:
+    """The study with a row in each of its score files."""
+    while True:
+        nodes = [node for node in study.graph if node.id.stage == "score" and node.step and node.state != "done"]
+        if not nodes:
+            return study
+        for node in nodes:
+            assert node.step is not None
+            for role in node.step.outputs:
+                table = node.step.table(role)
+                table.write(_one_row(table.table), {**NOTED, "seconds": seconds, "prompts": prompts})
+            study.workspace.forget_failure(str(node.id))
+        study = again(study)
+
+
+def again(study: Selected) -> Selected:
+    """The study, whose graph is resolved anew."""
+    return Selected(study.name, study.study, study.workspace, study.selection)
+
+
+class Ended:
+    """The future of a step that has run already."""
+
+    def add_done_callback(self, fn: Callable[[Any], None]) -> None:
+        fn(self)
+
+
+def run(
+    resolve: Callable[[], Graph],
+    selection: Selection | None = None,
+    ran: Callable[[Step], None] = lambda step: None,
+    progress: Any = None,
+) -> Graph:
+    """Runs the steps of a graph in this thread; `ran` is told each, after it has run."""
+    workspace = resolve().workspace
+
+    def submit(step: Step) -> Ended:
+        try:
+            step.function(step, Run(workspace.root))
+        except Exception as error:
+            workspace.note_failure(str(step.id), step.key, str(error))
+        else:
+            workspace.forget_failure(str(step.id))
+        ran(step)
+        return Ended()
+
+    with workspace.lock():
+        return Runner(resolve, selection or Selection(), submit, progress or Silent()).run()
+
+
+def _one_row(table: Table) -> Any:
+    return table.of([row(table)])

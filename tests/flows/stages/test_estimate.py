@@ -1,0 +1,62 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.cli.pipeline import Selected
+from flows.graph.selection import Selection
+from flows.stages.estimate import estimate
+from tests.flows.small_study import again, prepare, score, selected
+
+ENTITIES, KINDS, RELATIONS = 3, 2, 2
+OF_A_RELATION = 4 * ENTITIES * ENTITIES * KINDS
+BY_CONTEXTS, BY_QUESTIONS = RELATIONS * OF_A_RELATION, 3 * 3
+NOT_COUNTED = "the questions are not fetched yet, so their prompts cannot be counted"
+SCORES = Selection(stages=("score",))
+
+
+def lines(study: Selected, selection: Selection = SCORES, *, force: bool = False) -> list[str]:
+    return list(estimate(study.graph, study.study, selection, force=force))
+
+
+def test_an_empty_workspace_counts_what_the_study_names(tmp_path: Path) -> None:
+    listed = lines(selected(tmp_path))
+    assert listed[-2] == NOT_COUNTED
+    assert listed[-1].startswith(f"{BY_CONTEXTS} prompts; estimated time: unknown")
+
+
+def test_built_prompts_are_counted(tmp_path: Path) -> None:
+    listed = lines(prepare(selected(tmp_path)))
+    assert NOT_COUNTED not in listed
+    assert listed[-1].startswith(f"{BY_CONTEXTS + BY_QUESTIONS} prompts; ")
+
+
+@pytest.mark.parametrize(
+    ("measures", "prompts"),
+    [
+        ({"fisher_susceptibility": {}}, 4 * ENTITIES),
+        ({"memorization_ratio": {}}, OF_A_RELATION),
+        ({"answer_set_persuasion": {}}, OF_A_RELATION),
+        ({"entity_independent_persuasion": {}}, OF_A_RELATION),  # those of persuasion alone
+        ({"precision": {"queries": 5}}, 2 * 5 * ENTITIES * KINDS),
+        ({"precision": {"queries": 1000}}, 2 * OF_A_RELATION),
+    ],
+)
+def test_every_measure_counts_its_prompts(measures: dict[str, Any], prompts: int, tmp_path: Path) -> None:
+    models = [{"name": str(tmp_path / "model"), "dtype": "bfloat16", "device": "cpu"}]
+    study = prepare(selected(tmp_path, measures=measures, models=models, questions=None))
+    assert lines(study, Selection(relations=("capital",), stages=("score",)))[-1].startswith(f"{prompts} prompts; ")
+
+
+def test_what_is_done_counts_only_by_force(tmp_path: Path) -> None:
+    study = score(prepare(selected(tmp_path)))
+    assert lines(study) == ["everything is done: nothing would be computed"]
+    assert lines(study, force=True)[-1].startswith(f"{BY_CONTEXTS + BY_QUESTIONS} prompts; estimated time: ")
+
+
+def test_time_is_estimated_from_what_was_measured(tmp_path: Path) -> None:
+    study = score(prepare(selected(tmp_path)), seconds=3.0, prompts=6)
+    for file in study.workspace.root.glob("scores/capital/*/persuasion-*.parquet"):
+        file.unlink()
+    listed = lines(again(study))
+    assert listed[-1] == f"{OF_A_RELATION} prompts; estimated time: {OF_A_RELATION * 0.5:.0f} s"
