@@ -1,6 +1,7 @@
 """Answer-set scores against a brute force that reads each answer as a prompt of its own; bounds, degenerate cases."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -23,6 +24,12 @@ ANSWERS = [["O", "Os"], ["N"], ["NY"], ["S"], ["S. L", "S."], ["Q:"]]
 TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_pair_tokenizer()}
 
 
+@lru_cache(maxsize=1)
+def _texts(model: LanguageModel) -> list[str]:
+    """What each token says by itself."""
+    return list(model.tokenizer.batch_decode([[token] for token in range(len(model.tokenizer))]))
+
+
 def _log_probs(
     model: LanguageModel, prompt: str, aliases: Sequence[str], terminators: Sequence[str] = ("\n", ".")
 ) -> NDArray[np.float64]:
@@ -35,8 +42,8 @@ def _log_probs(
     wholes = [ids(f"{prompt}{space}{alias}") for alias in aliases]
     alike = [len(set(tokens)) == 1 for tokens in zip(ids(prompt), *wholes, strict=False)]
     beginning = [*alike, False].index(False)
-    texts = model.tokenizer.batch_decode([[token] for token in range(len(model.tokenizer))])
-    stops = {token for token, text in enumerate(texts) if text.startswith(tuple(terminators))} | end_tokens(model)
+    stops = {token for token, text in enumerate(_texts(model)) if text.startswith(tuple(terminators))}
+    stops |= end_tokens(model)
     found = []
     for whole in wholes:
         with torch.inference_mode():
