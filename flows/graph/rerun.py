@@ -42,7 +42,10 @@ class Reruns:
 
     def since(self, step: StepId, kind: Kind) -> datetime | None:
         """Nothing that the step made before then counts; None where anything does."""
-        return max((one.since for one in self.requests if one.kind == kind and self.matches(one, step)), default=None)
+        return max(
+            (request.since for request in self.requests if request.kind == kind and self.matches(request, step)),
+            default=None,
+        )
 
 
 def read_reruns(file: Path) -> list[Rerun]:
@@ -67,6 +70,9 @@ def write_reruns(file: Path, requests: list[Rerun]) -> None:
     if not requests:
         file.unlink(missing_ok=True)
         return
-    listed = [{"since": one.since.isoformat(), "kind": one.kind, "selection": one.selection} for one in requests]
+    listed = [
+        {"since": request.since.isoformat(), "kind": request.kind, "selection": request.selection}
+        for request in requests
+    ]
     with written_whole(file) as temporary:
         temporary.write_text(json.dumps(listed, indent=1), encoding="utf-8")

@@ -29,7 +29,8 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     tables = _by_role([*prompts, *scores])
     outputs = {
-        one.name: Output(one.table, ("statistics",), one.name, {"version": one.version}) for one in STATISTICS.values()
+        name: Output(statistic.table, ("statistics",), name, {"version": statistic.version})
+        for name, statistic in STATISTICS.items()
     }
     statistics = graph.add(
         StepId("aggregate", "study", "statistics"), compute_statistics, outputs, version=VERSION, optional=tables,
@@ -42,7 +43,10 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     return graph.add(
         StepId("aggregate", "study", "database"), load_database, graph.workspace.database_artifact, version=VERSION,
         optional={role: reference.as_file() for role, reference in loaded.items()},
-        parameters={"schema": schema_version(schema()), "annotations": [one.check().digest for one in annotations]},
+        parameters={
+            "schema": schema_version(schema()),
+            "annotations": [annotation.check().digest for annotation in annotations],
+        },
         arguments=annotations, after=[statistics],
     )  # fmt: skip
 
@@ -53,22 +57,22 @@ def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:
 
 def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
     """What questions were made from, and what was rejected on the way."""
-    found = [node.output("rejected") for node in built.chosen.values()]
+    references = [node.output("rejected") for node in built.chosen.values()]
     for node in graph:
         if node.id.stage == "fetch":
-            found += [Reference(node, role) for role in ("triples", "disputes", "rejected") if role in node.checks]
-    return found
+            references += [Reference(node, role) for role in ("triples", "disputes", "rejected") if role in node.checks]
+    return references
 
 
 def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:
     """The imports of annotations that can be read; what cannot be is named by the step that needs it."""
-    found = []
+    imports = []
     for file in graph.workspace.annotation_files():
         try:
-            found.append(imported(file))
+            imports.append(imported(file))
         except SwaymeterError:
             continue
-    return tuple(found)
+    return tuple(imports)
 
 
 # ---- what the steps do -----------------------------------------------------------------------------------------------
@@ -81,12 +85,12 @@ def compute_statistics(step: Step, run: Run) -> None:
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
     frames: dict[str, Any] = {}
     with over(_files(_done(step.inputs.values())), schema()) as warehouse:
-        for one in STATISTICS.values() if step.not_before else missing:
-            for query in one.queries:
+        for statistic in STATISTICS.values() if step.not_before else missing:
+            for query in statistic.queries:
                 if query not in frames:
                     frames[query] = warehouse.frame(query)
-            rows = one.compute({query: frames[query] for query in one.queries}, step.arguments)
-            step.table(one.name).write(one.table.of(rows))
+            rows = statistic.compute({query: frames[query] for query in statistic.queries}, step.arguments)
+            step.table(statistic.name).write(statistic.table.of(rows))
 
 
 def load_database(step: Step, run: Run) -> None:

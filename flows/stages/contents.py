@@ -71,7 +71,7 @@ class Contents:
         """The questions of a partition that the study asks; DamagedFile where they are not chosen yet."""
         node = self.graph.nodes[StepId("build", partition, "choice of questions")]
         questions = [of_row(Question, row) for row in _rows(node, "questions")]
-        return [one for one in questions if not self.relations or one.relation in self.relations]
+        return [question for question in questions if not self.relations or question.relation in self.relations]
 
     def missing(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """The steps that fetch questions of these partitions and are not done, by name."""

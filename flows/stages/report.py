@@ -45,7 +45,7 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
             "study": study.model_dump(mode="json"),
             "drawn by": _digest_of_reports(),
             "queries": queries_digest(),
-            "not_run": [[one.relation, one.model, one.measure, one.reason] for one in not_run],
+            "not_run": [[row.relation, row.model, row.measure, row.reason] for row in not_run],
         },
         arguments=(study, not_run),
     )  # fmt: skip

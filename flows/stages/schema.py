@@ -8,5 +8,5 @@ from tasks.statistics import STATISTICS
 
 def schema() -> tuple[Table, ...]:
     """Every table, each once, also of measures and statistics that were added to the registries."""
-    tables = (*RECORD_TABLES, *(one.table for one in MEASURES.values()), *(one.table for one in STATISTICS.values()))
-    return tuple({table.name: table for table in tables}.values())
+    declared = [item.table for item in (*MEASURES.values(), *STATISTICS.values())]
+    return tuple({table.name: table for table in (*RECORD_TABLES, *declared)}.values())

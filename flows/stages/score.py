@@ -53,12 +53,12 @@ def _passes(
     graph: Graph, study: Study, model: ModelPart, identify: Identify, relation: str, prompts: Mapping[str, Reference]
 ) -> list[Reference]:
     """The passes over one relation, in an order in which none needs a later one."""
-    made: dict[str, Reference] = {}
-    for one in passes(study.requested()):
-        if set(INPUTS[one.leading.about]) <= prompts.keys() and not _compares_with_itself(study, model, one):
-            node = _add(graph, study, model, identify, relation, one, {**prompts, **made})
-            made |= {name: node.output(name) for name in one.measures}
-    return list(made.values())
+    scored: dict[str, Reference] = {}
+    for group in passes(study.requested()):
+        if set(INPUTS[group.leading.about]) <= prompts.keys() and not _compares_with_itself(study, model, group):
+            node = _add(graph, study, model, identify, relation, group, {**prompts, **scored})
+            scored |= {name: node.output(name) for name in group.measures}
+    return list(scored.values())
 
 
 def _add(
@@ -67,33 +67,33 @@ def _add(
     model: ModelPart,
     identify: Identify,
     relation: str,
-    one: Pass,
+    group: Pass,
     available: Mapping[str, Reference],
 ) -> Node:
-    identity = StepId("score", relation, one.leading.name, "", model.name, model.dtype)
-    inputs = {name: available[name] for name in (*INPUTS[one.leading.about], *one.needs)}
+    identity = StepId("score", relation, group.leading.name, "", model.name, model.dtype)
+    inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     try:
         common = {
             "model": model.name, "revision": identify(model.name).revision,
             "dtype": resolved_dtype(model), "seed": study.seed,
-            "prompt": content_key(asdict(catalog.prompts())) if one.leading.about == "questions" else "",
+            "prompt": content_key(asdict(catalog.prompts())) if group.leading.about == "questions" else "",
         }  # fmt: skip
         outputs = {
             name: Output(MEASURES[name].table, ("scores", relation, model.name), name, declaration(name, parameters))
-            for name in one.measures
+            for name in group.measures
         }
     except SwaymeterError as error:
         return graph.refuse(identity, error, inputs=[reference.node for reference in inputs.values()])
-    arguments = Score(one.leading.name, model, study.seed, parameters)
+    arguments = Score(group.leading.name, model, study.seed, parameters)
     return graph.add(
         identity, run_pass, outputs, version=VERSION, inputs=inputs, parameters=common, arguments=arguments
     )
 
 
-def _compares_with_itself(study: Study, model: ModelPart, one: Pass) -> bool:
+def _compares_with_itself(study: Study, model: ModelPart, group: Pass) -> bool:
     """Whether a measure would compare a model's dtype with the same dtype."""
-    if one.leading.name != "precision":
+    if group.leading.name != "precision":
         return False
     try:
         return bool(resolved_dtype(model) == study.parameters("precision")["reference"])
@@ -103,7 +103,7 @@ def _compares_with_itself(study: Study, model: ModelPart, one: Pass) -> bool:
 
 def measure_states(study: Study, node: Node) -> Iterator[tuple[str, State, str]]:
     """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
-    together = {one.leading.name: one.measures for one in passes(study.requested())}
+    together = {group.leading.name: group.measures for group in passes(study.requested())}
     is_partial = any(check.state != "done" for check in node.checks.values())  # and not done but asked for anew
     for name in together.get(node.id.group, (node.id.group,)):
         check = node.checks.get(name)
