@@ -8,5 +8,6 @@ from tasks.statistics import STATISTICS
 
 def schema() -> tuple[Table, ...]:
     """Every table, each once, also of measures and statistics that were added to the registries."""
-    declared = [item.table for item in (*MEASURES.values(), *STATISTICS.values())]
+    declared = [measure.table for measure in MEASURES.values()]
+    declared += [statistic.table for statistic in STATISTICS.values()]
     return tuple({table.name: table for table in (*RECORD_TABLES, *declared)}.values())
