@@ -78,10 +78,10 @@ def fetch_property(step: Step, run: Run) -> None:
     """Makes the static and temporal questions of a property from its triples."""
     study, chosen = step.arguments
     options, access = _options(study), access_for(study, step, run)
-    similar = Wembedder(access.session("wembedder")) if options.counter_memory == "wembedder" else None
-    wikidata = Wikidata(Wiki(access.session("wikidata_api")))
-    clients = Clients(wikidata, _wikipedia(access), PageViews(access.session("pageviews")), similar)
     with alternative(ADVICE):
+        wikidata = Wikidata(Wiki(access.session("wikidata_api")))
+        similar = Wembedder(access.session("wembedder")) if options.counter_memory == "wembedder" else None
+        clients = Clients(wikidata, _wikipedia(access), PageViews(access.session("pageviews")), similar)
         built = questions_of_property(
             chosen, clients, words=options.snippet_words, months=_months(options), embed=_embed(options)
         )

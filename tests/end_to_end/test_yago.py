@@ -117,11 +117,11 @@ def _gone(connection: socket.socket) -> bool:
 def facts(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
     """Every relation's facts without when and where they were asked for."""
     return {
-        path.name.rpartition("-")[0]: [
+        path.name.rsplit("-", 2)[0]: [
             {
                 name: value
                 for name, value in row.items()
-                if name not in ("address", "query", "retrieved_at", "looked_for_in")
+                if name not in ("address", "query", "retrieved_at", "absent_from")
             }
             for row in pq.read_table(path, partitioning=None).to_pylist()
         ]
