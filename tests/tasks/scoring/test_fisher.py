@@ -45,8 +45,7 @@ def test_estimate_agrees_with_the_reference(smollm2: LanguageModel, oracle_fishe
     assert (found.standard_error < 0.1 * found.trace).all()
 
 
-@pytest.mark.parametrize("padding", [1.0, 100.0])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("family", "padding"), [*((family, 100.0) for family in FAMILIES), ("llama", 1.0)])
 def test_every_architecture_agrees_with_plain_autograd(
     family: str, padding: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,8 +32,11 @@ def _alone(model: LanguageModel, prompt: str, most: int) -> str:
     return str(model.tokenizer.decode(answer, skip_special_tokens=True)).lstrip().partition("\n")[0].rstrip()
 
 
-@pytest.mark.parametrize("tokens", TOKENIZERS)
-@pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom"])
+@pytest.mark.parametrize(
+    ("family", "tokens"),
+    [("llama", "bytes"), ("llama", "lines"), ("bloom", "lines")]
+    + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom")],
+)
 def test_answers_are_those_of_prompts_answered_one_at_a_time(family: str, tokens: str) -> None:
     tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
     model = tiny_language_model(family, tokenizer=tokenizer)

@@ -18,7 +18,7 @@ from tests.tasks.models.tiny import tiny_language_model
 PROMPTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]
 IDENTITIES = [(f"question {number}", "none") for number in range(len(PROMPTS))]
 NOISE = 5e-3
-REAL: dict[str, Any] = {"samples": 3, "max_new_tokens": 8}
+REAL: dict[str, Any] = {"samples": 2, "max_new_tokens": 8}
 
 
 def _every(found: Sequence[SampledAnswers]) -> list[Answer]:
@@ -85,7 +85,7 @@ def _names(prompts: Sequence[tuple[int, ...]]) -> list[tuple[str, ...]]:
     return [(f"prompt {number}",) for number in range(len(prompts))]
 
 
-@pytest.mark.parametrize("batch_size", [1, 7])
+@pytest.mark.parametrize("batch_size", [1, 3])
 def test_real_answers_are_the_same_in_every_batch_and_order(
     batch_size: int, smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
 ) -> None:
@@ -106,8 +106,8 @@ def test_real_answers_are_the_same_in_every_batch_and_order(
 def test_real_answers_have_the_probabilities_of_a_plain_pass(
     smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
 ) -> None:
-    for prompt, one in list(zip(prompts, answered, strict=True))[1:]:
-        for answer in (one.samples[2], one.greedy):
+    for prompt, one in list(zip(prompts, answered, strict=True))[1::2]:
+        for answer in (one.samples[1], one.greedy):
             with torch.inference_mode():
                 logits = smollm2.model(torch.tensor([[*prompt, *answer.token_ids]]), use_cache=False).logits[0]
             log_probs = torch.log_softmax(logits[len(prompt) - 1 : -1].float(), dim=-1)
