@@ -152,8 +152,8 @@ BAD_FILES = {
         b"subject_id,property_id,object_id\nQ1,P1\n",
         "line 2: 2 cells, and the header has 3, separated by",
     ),
-    "an open quote": (b'subject_id,property_id,object_id\nQ1,P1,"Q2\n', "line 2: no row of a CSV"),
-    "a huge cell": (b"subject_id,property_id,object_id\nQ1,P1," + b"Q" * 200_000, "line 2: no row of a CSV"),
+    "an open quote": (b'subject_id,property_id,object_id\nQ1,P1,"Q2\n', "line 2: is not a valid row of CSV"),
+    "a huge cell": (b"subject_id,property_id,object_id\nQ1,P1," + b"Q" * 200_000, "line 2: is not a valid row of CSV"),
     "UTF-16": ("subject_id,property_id,object_id\nQ1,P1,Q2\n".encode("utf-16"), "not text in UTF-8"),
     "Latin 1": (
         "subject_id,property_id,object_id,subject\nQ1,P1,Q2,Zoë\n".encode("latin-1"),
