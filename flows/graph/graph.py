@@ -179,6 +179,19 @@ class Graph:
             self._memory[key] = compute(reference.read())
         return self._memory[key]
 
+    def once(self, compute: Callable[[str], Any], name: str) -> Any:
+        """What `compute` gives or raises for a name, found out once for all graphs of a run: it may ask the network."""
+        key = (compute.__qualname__, name)
+        if key not in self._memory:
+            try:
+                self._memory[key] = compute(name), None
+            except SwaymeterError as error:
+                self._memory[key] = None, error
+        result, error = self._memory[key]
+        if error is not None:
+            raise error
+        return result
+
     def forget(self, node: Node) -> None:
         """Looks at the outputs of a step anew when the graph is resolved the next time: it has run."""
         for artifact in node.step.outputs.values() if node.step else ():

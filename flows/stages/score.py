@@ -1,8 +1,7 @@
 """The steps that score: for each model and relation one step a pass, which yields one measure or several together."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any
 
 from data import catalog
@@ -18,10 +17,8 @@ from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS, Inputs
 from tasks.measures.passes import Pass, declaration, passes
 from tasks.models.backends import identify_language_model
-from tasks.models.identity import ModelIdentity
 
 VERSION = 1
-Identify = Callable[[str], ModelIdentity]
 
 
 @dataclass(frozen=True)
@@ -37,45 +34,38 @@ class Score:
 def score(graph: Graph, study: Study, built: Built) -> list[Reference]:
     """Adds the steps that score what was built; gives the score tables."""
     scores: list[Reference] = []
-    identify = cache(identify_language_model)  # every file beside the weights is looked at
     for model in study.models:
         for relation in built.queries:
             prompts = {"queries": built.queries[relation], "contexts": built.contexts[relation]}
-            scores += _passes(graph, study, model, identify, relation, prompts)
+            scores += _passes(graph, study, model, relation, prompts)
         for relation in built.questions:
-            scores += _passes(graph, study, model, identify, relation, {"questions": built.questions[relation]})
+            scores += _passes(graph, study, model, relation, {"questions": built.questions[relation]})
         for partition, node in built.waiting.items():
             graph.wait(StepId("score", partition, UNKNOWN_MEASURES, "", model.name, model.dtype), node)
     return scores
 
 
 def _passes(
-    graph: Graph, study: Study, model: ModelPart, identify: Identify, relation: str, prompts: Mapping[str, Reference]
+    graph: Graph, study: Study, model: ModelPart, relation: str, prompts: Mapping[str, Reference]
 ) -> list[Reference]:
     """The passes over one relation, in an order in which none needs a later one."""
     scored: dict[str, Reference] = {}
     for group in passes(study.requested()):
         if set(INPUTS[group.leading.about]) <= prompts.keys() and not _compares_with_itself(study, model, group):
-            node = _add(graph, study, model, identify, relation, group, {**prompts, **scored})
+            node = _add(graph, study, model, relation, group, {**prompts, **scored})
             scored |= {name: node.output(name) for name in group.measures}
     return list(scored.values())
 
 
 def _add(
-    graph: Graph,
-    study: Study,
-    model: ModelPart,
-    identify: Identify,
-    relation: str,
-    group: Pass,
-    available: Mapping[str, Reference],
+    graph: Graph, study: Study, model: ModelPart, relation: str, group: Pass, available: Mapping[str, Reference]
 ) -> Node:
     identity = StepId("score", relation, group.leading.name, "", model.name, model.dtype)
     inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     try:
         common = {
-            "model": model.name, "revision": identify(model.name).revision,
+            "model": model.name, "revision": graph.once(identify_language_model, model.name).revision,
             "dtype": resolved_dtype(model), "seed": study.seed,
             "prompt": content_key(asdict(catalog.prompts())) if group.leading.about == "questions" else "",
         }  # fmt: skip

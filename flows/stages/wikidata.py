@@ -159,7 +159,7 @@ class _Wikidata:
         title = disputes.node.id.part
         identity, writer = StepId("fetch", DISPUTABLE, "questions", title), steps.writer_of(self.study)
         try:
-            revision = identify_language_model(writer.name).revision
+            revision = self.graph.once(identify_language_model, writer.name).revision
         except SwaymeterError as error:
             return self.graph.refuse(identity, error, inputs=[disputes.node]).output("questions")
         parameters = {
