@@ -187,9 +187,9 @@ class Graph:
                 self._memory[key] = compute(name), None
             except SwaymeterError as error:
                 self._memory[key] = None, error
-        result, error = self._memory[key]
-        if error is not None:
-            raise error
+        result, refusal = self._memory[key]
+        if refusal is not None:
+            raise refusal
         return result
 
     def forget(self, node: Node) -> None:

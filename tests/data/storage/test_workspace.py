@@ -165,4 +165,4 @@ def test_a_damaged_note_of_a_failure_is_ignored(content: str, workspace: Workspa
     workspace.note_failure("score", "key", "why")
     (note,) = (workspace.root / "failures").iterdir()
     note.write_text(content)
-    assert workspace.failure_reason("score") is None
+    assert workspace.failure_reason("score", "key") is None

@@ -158,18 +158,19 @@ def test_annotations_are_read_from_every_file_the_earliest_first(tmp_path: Path)
     workspace = Workspace(tmp_path)
     said = [says(ONE, "ada", choice, at=number) for number, choice in enumerate(ANNOTATION_CHOICES)]
     for number, one in reversed(list(enumerate(said))):
-        workspace.annotations("ada", {"number": number}).write(ANNOTATIONS.of([as_row(one)]))
+        workspace.table(("annotations",), "ada", ANNOTATIONS, {"number": number}).write(ANNOTATIONS.of([as_row(one)]))
     assert read_annotations(workspace) == said
     assert read_annotations(Workspace(tmp_path / "empty")) == []
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1", None], ids=["empty", "cut", "a byte changed"])
 def test_a_damaged_file_is_named_and_never_removed(damage: bytes | None, tmp_path: Path) -> None:
-    stored = Workspace(tmp_path).annotations("ada", {"number": 1})
-    stored.write(ANNOTATIONS.of([as_row(says(ONE, "ada", "accept"))]))
-    content = bytearray(stored.path.read_bytes())
+    artifact = Workspace(tmp_path).table(("annotations",), "ada", ANNOTATIONS, {"number": 1})
+    path = artifact.write(ANNOTATIONS.of([as_row(says(ONE, "ada", "accept"))]))
+    content = bytearray(path.read_bytes())
     content[40] ^= 1
-    stored.path.write_bytes(bytes(content) if damage is None else damage)
-    with pytest.raises(DamagedFile, match=r"ada-\w+\.parquet holds annotations and cannot be read; bring it back") as e:
+    path.write_bytes(bytes(content) if damage is None else damage)
+    message = r"ada-\w+-\w+\.parquet holds annotations and cannot be read; restore it from a copy"
+    with pytest.raises(DamagedFile, match=message) as e:
         read_annotations(Workspace(tmp_path))
     assert "remove it" not in str(e.value)
