@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 
 from data.errors import DamagedFile, MissingFile
-from data.records.table import Table
+from data.records.table import Table, table_digest
 from data.storage.files import CHARACTERS, read_parquet, sha256_of, verify, write_parquet, written_whole
 from data.storage.keys import content_key
 
@@ -38,6 +38,7 @@ class Check:
     path: Path | None = None
     rows: int = 0
     about: Mapping[str, Any] | None = None
+    digest_of_all: str = ""
 
 
 class Artifact(Protocol):
@@ -92,7 +93,8 @@ class TableArtifact:
                 metadata = verify(path)
                 self._compare(path, metadata)
                 made_at = datetime.fromisoformat(metadata["made_at"])
-                return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], metadata["about"])
+                about, whole = metadata["about"], metadata["digest_of_all"]
+                return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], about, whole)
             except MissingFile:  # a run has just put a newer one in its place
                 continue
             except DamagedFile as error:
@@ -144,6 +146,7 @@ class TableArtifact:
             "table": self.table.name,
             "key": self.key,
             "digest": self.table.digest(rows),
+            "digest_of_all": table_digest(rows),
             "made_from": dict(self.made_from),
             "made_at": datetime.now(UTC).isoformat(),
             "about": dict(about or {}),

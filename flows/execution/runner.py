@@ -95,10 +95,10 @@ class Runner:
             if node.state == "damaged":
                 log.warning("%s: %s", node.id, node.reason)
             self._attempted.add(_attempt(node))
-            self._running[node.id] = node
             self._progress.started(node.id.stage, str(node.id))
             future = self._submit(step)
             future.add_done_callback(partial(self._end, node.id))
+            self._running[node.id] = node  # now, as who is waited for must be able to end
             submitted = True
         return submitted
 

@@ -47,10 +47,10 @@ class Reference:
         check = self.check
         return check is not None and check.state == "done"
 
-    def as_file(self) -> "Reference":
-        """The same output, known by its file: also a change of columns that do not count makes it another input."""
+    def with_all_columns(self) -> "Reference":
+        """The same output with all of its columns: also a change of those that do not count makes it another input."""
         check = self.check
-        return Reference(self.node, self.role, check.path.name if check and check.path else None)
+        return Reference(self.node, self.role, check.digest_of_all if check else None)
 
     def read(self) -> pa.Table:
         """The rows of a table; DamagedFile where they are not as they were written."""

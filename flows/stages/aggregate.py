@@ -42,7 +42,7 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     annotations = _annotations(graph) if study.questions is not None else ()
     return graph.add(
         StepId("aggregate", "study", "database"), load_database, graph.workspace.database_artifact, version=VERSION,
-        optional={role: reference.as_file() for role, reference in loaded.items()},
+        optional={role: reference.with_all_columns() for role, reference in loaded.items()},
         parameters={
             "schema": schema_version(schema()),
             "annotations": [annotation.check().digest for annotation in annotations],

@@ -52,7 +52,7 @@ def build(graph: Graph, study: Study, fetched: Fetched) -> Built:
         reference = node.output("questions")
         if reference.is_usable:
             for relation in graph.remembered(reference, _relations):
-                by_relation.setdefault(relation, {})[partition] = reference.as_file()
+                by_relation.setdefault(relation, {})[partition] = reference.with_all_columns()
     return Built(
         {name: node.output("queries") for name, node in built.items()},
         {name: node.output("contexts") for name, node in built.items()},
@@ -112,7 +112,7 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
         "annotations": [annotation.check().digest for annotation in annotations],
     }  # fmt: skip
-    roles = {role_of(one.node, one.role): one.as_file() for one in candidates}
+    roles = {role_of(one.node, one.role): one.with_all_columns() for one in candidates}
     return graph.add(
         identity, choose, outputs, version=VERSION, optional=roles, parameters=parameters,
         arguments=(study, tuple(annotations)), after=lacking,
