@@ -41,7 +41,7 @@ def services() -> dict[str, Any]:
 
 
 @needs_compose
-def test_no_password_is_in_the_file_and_none_is_made_up() -> None:
+def test_no_password_is_in_the_file_or_made_up() -> None:
     done = compose_config()
     assert done.returncode != 0
     assert "SWAYMETER_DATABASE_PASSWORD" in done.stderr
@@ -63,7 +63,7 @@ def test_workers_share_the_workspaces_and_one_has_a_gpu(services: dict[str, Any]
     assert gpu["profiles"] == ["gpu"]
 
 
-def test_image_copies_what_exists_and_runs_as_a_user_of_its_own() -> None:
+def test_image_copies_what_exists_and_runs_unprivileged() -> None:
     lines = [line.split() for line in (ROOT / "docker/Dockerfile").read_text().splitlines() if line[:1].isupper()]
     copied = [name for line in lines if line[0] == "COPY" for name in line[1:-1]]
     assert copied

@@ -7,7 +7,7 @@ from flows.stages.schema import schema
 from tests.end_to_end.tiny_study import Run, TinyStudy
 
 
-def test_a_run_computes_everything_and_leaves_a_page_and_a_database(undisturbed: tuple[TinyStudy, Run]) -> None:
+def test_a_run_leaves_a_page_and_a_database(undisturbed: tuple[TinyStudy, Run]) -> None:
     study, run = undisturbed
     assert run.prompts == study.stored_prompts() > 0
     assert (study.workspace / "report" / "index.html").exists()
@@ -16,7 +16,7 @@ def test_a_run_computes_everything_and_leaves_a_page_and_a_database(undisturbed:
     assert study.processes() == []
 
 
-def test_the_database_has_every_measure_and_how_well_they_agree(undisturbed: tuple[TinyStudy, Run]) -> None:
+def test_the_database_has_every_measure_and_their_correlations(undisturbed: tuple[TinyStudy, Run]) -> None:
     study, _ = undisturbed
     with opened(study.workspace / "study.duckdb", schema()) as warehouse:
         queries = len(warehouse.frame("susceptibility_of_queries"))

@@ -78,7 +78,7 @@ class TestTheWholeWay:
             else:
                 assert (row["replacement_by"], row["replacement_id"]) == ("wembedder", one.replacement), fact
 
-    def test_disputes_are_those_that_are_written_down_and_a_model_asks_about_them(self, done: Done) -> None:
+    def test_disputes_are_those_written_down_and_a_model_asks(self, done: Done) -> None:
         wars = {
             (title, war.object, war.replacement, war.sentence): (
                 len(war.pairs),
@@ -103,7 +103,7 @@ class TestTheWholeWay:
         } == {war: counted for war, counted in wars.items() if war[0] != UNWRITTEN}  # fmt: skip
         assert {row["question"] for row in questions} == {QUESTION.strip()}
 
-    def test_all_of_it_is_in_the_database_says_where_it_comes_from_and_is_scored(self, done: Done) -> None:
+    def test_all_is_in_the_database_with_its_origin_and_scored(self, done: Done) -> None:
         assert sorted(map(triple, rows(done.study, "triples"))) == sorted(OUTCOME)
         files, questions = fetched(done.study), rows(done.study, "questions")
         assert {row["question_id"] for row in questions} == {
@@ -116,7 +116,7 @@ class TestTheWholeWay:
         asked = {(row["question_id"], row["condition"]) for row in rows(done.study, "answers")}
         assert asked == {(row["question_id"], condition) for row in questions for condition in CONDITIONS}
 
-    def test_what_became_no_question_has_its_reason_and_is_counted_on_the_page(self, done: Done) -> None:
+    def test_what_is_rejected_has_a_reason_counted_on_the_page(self, done: Done) -> None:
         left = {fact: one.why for fact, one in OUTCOME.items() if isinstance(one, Left)}
         rejected = rows(done.study, "rejected")
         assert {triple(row): row["reason"] for row in rejected if row["partition"] != "disputable"} == left
@@ -146,7 +146,7 @@ class TestAServiceThatFailsForAPart:
         assert first.scored == {"occupation", "birthPlace", "disputable"}
         assert first.pages == {SKIRMISH}
 
-    def test_is_all_that_is_asked_and_scored_when_it_is_mended(self, done: Done) -> None:
+    def test_is_all_that_is_done_when_mended(self, done: Done) -> None:
         assert done.run.code == 0, done.run.said
         assert sent(done.asked).most_common(1)[0][1] == 1
         written = {path for path, when in done.study.written().items() if done.at_first.written.get(path) != when}
@@ -184,7 +184,7 @@ class TestARefresh:
         new = refreshed.study.scores().keys() - done.study.scores().keys()
         assert {name.split("/")[1] for name in new} == {"director"}
 
-    def test_asks_for_no_article_that_was_read_and_for_nothing_twice(self, refreshed: Killed) -> None:
+    def test_asks_for_no_article_again_and_nothing_twice(self, refreshed: Killed) -> None:
         assert {kind_of(one) for one in refreshed.asked} == {"items", "history", "page", "views"}
         pages = {one.form["titles"] for one in refreshed.asked if kind_of(one) == "page"}
         assert pages == {"Vito Red", "../../etc/passwd", "Wilma Blank"}  # two were not there, and one had no text
