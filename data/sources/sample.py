@@ -1,12 +1,11 @@
 """The bundled sample: real facts and DynamicQA-style questions that come with the package."""
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import field_validator
 
 from data import catalog
 from data.records import Fact, Partition, Question, RelationName, WikidataId, identity
-from data.sources.graph.graphs import EndpointGraph
 from data.sources.slots import fill_slot, flags_of
 from data.sources.source import (
     Access,
@@ -17,6 +16,9 @@ from data.sources.source import (
     QuestionsOptions,
     QuestionSource,
 )
+
+if TYPE_CHECKING:
+    from data.sources.graph.graphs import EndpointGraph
 
 LICENCE = "facts: CC0 1.0; texts: Apache-2.0"
 VERSION = 4
@@ -105,7 +107,9 @@ def _fetch_facts(options: SampleFacts, relation: str, seed: int, access: Access)
     return FetchedFacts(facts(relation), {}, 0)
 
 
-def _graphs(options: SampleFacts, access: Access) -> list[EndpointGraph]:
+def _graphs(options: SampleFacts, access: Access) -> list["EndpointGraph"]:
+    from data.sources.graph.graphs import EndpointGraph  # needs requests, which a bare GPU machine lacks
+
     return [EndpointGraph(name, access) for name in options.absent_from or ()]
 
 

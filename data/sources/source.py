@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from pydantic import Field, field_validator, model_validator
 
@@ -16,8 +16,10 @@ from data import catalog
 from data.errors import ServiceBudget, ServiceError, UnknownName
 from data.options import Options
 from data.records import PARTITIONS, Fact, Partition, Question
-from data.sources.graph.sparql import SparqlStore
-from data.sources.http.session import Session
+
+if TYPE_CHECKING:
+    from data.sources.graph.sparql import SparqlStore
+    from data.sources.http.session import Session
 
 Choice = Literal["random", "degree"]
 NameSource = Literal["catalog", "names", "model"]
@@ -37,7 +39,7 @@ class Access(Protocol):
     def address(self, service: str) -> str:
         """The address of a service, by its key in the study file."""
 
-    def session(self, service: str) -> Session:
+    def session(self, service: str) -> "Session":
         """The session with a service, shared by all threads of the process."""
 
 
@@ -51,7 +53,7 @@ class Graph(Protocol):
     def identity(self) -> str:
         """Its part of a cache key: its address, or the digest of its files."""
 
-    def open(self) -> SparqlStore:
+    def open(self) -> "SparqlStore":
         """The graph, ready to be queried."""
 
 

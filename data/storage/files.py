@@ -12,12 +12,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from data.errors import DamagedFile, MissingFile, WorkspaceError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TEMPORARY = ".unfinished"
 CHARACTERS = 12
@@ -68,8 +68,10 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_parquet(folder: Path, stem: str, rows: pa.Table, metadata: Mapping[str, Any]) -> Path:
+def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[str, Any]) -> Path:
     """Writes rows and metadata to `<stem>-<digest>.parquet`, whole or not at all, and gives its path."""
+    import pyarrow.parquet as pq  # here, as others of this module's callers do without it
+
     described = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, ensure_ascii=False)})
     with unfinished(folder / f"{stem}.parquet") as temporary:
         pq.write_table(described, temporary, compression="zstd")
@@ -88,8 +90,11 @@ def verify(path: Path) -> dict[str, Any]:
     return _metadata(path, path)
 
 
-def read_parquet(path: Path) -> tuple[pa.Table, dict[str, Any]]:
+def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
     """The rows and the metadata of a Parquet file, verified byte by byte; DamagedFile where one has changed."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         content = path.read_bytes()  # hashed and parsed from the same bytes: nothing can change between the two
     except OSError as error:
@@ -109,6 +114,9 @@ def _compare(path: Path, digest: str) -> None:
 
 
 def _metadata(path: Path, source: Path | io.BytesIO) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         return dict(json.loads((pq.read_schema(source).metadata or {})[_METADATA]))
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
