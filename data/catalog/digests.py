@@ -38,7 +38,7 @@ def questions_digest(partition: str) -> str:
     """The SHA-256 (hex) of a partition's rows of questions.csv, in the file's order.
 
     Raises:
-        UnknownName: there is no such partition.
+        UnknownName: the study does not have this partition.
     """
     return _digest([asdict(question) for question in questions(partition)])
 

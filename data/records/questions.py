@@ -81,7 +81,7 @@ class Question:
         return texts[condition]
 
     def context_answer(self, condition: Condition) -> str:
-        """The answer that a condition states; the original object where there is no context."""
+        """The answer that a condition states; the original object without a context."""
         return self.replacement if condition == "counter_memory" else self.object
 
 

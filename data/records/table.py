@@ -42,7 +42,7 @@ class Table:
     @property
     def schema(self) -> "pa.Schema":
         """The table's columns as Arrow has them."""
-        import pyarrow as pa  # here, since scoring imports row types where there is no Arrow
+        import pyarrow as pa  # here, since scoring imports row types on machines without Arrow
 
         return pa.schema([pa.field(c.name, _arrow(c.type), nullable=c.nullable) for c in self.columns])
 

@@ -90,7 +90,7 @@ def export(
 
     Raises:
         UsageError: The file exists, or nothing is left to judge.
-        UnknownName: The study has no such partition.
+        UnknownName: The study does not have this partition.
         SwaymeterError: No question is fetched.
         InputError: No question fits into a sheet.
     """

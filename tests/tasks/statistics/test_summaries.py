@@ -115,7 +115,7 @@ def test_queries_without_a_ratio_are_counted_and_in_no_fifth() -> None:
     assert len(made) == 3
 
 
-def test_the_envelope_is_of_entities_of_half_to_double_the_degree() -> None:
+def test_the_envelope_takes_half_to_double_the_degree() -> None:
     degrees = np.r_[np.full(20, 10.0), 20.0, 41.0]
     scores = np.r_[np.arange(20.0), 100.0, 7.0]
     assert list(envelope(degrees, scores)) == [
