@@ -3,6 +3,7 @@
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from data.storage.workspace import Workspace
 from flows.cli.status import StatusRow
 from flows.cli.terminal import TerminalProgress
 from flows.graph.graph import Graph, Node
+from flows.graph.rerun import Kind, Rerun
 from flows.graph.selection import DISPUTABLE, Selection
 from flows.graph.step import STAGES, Stage
 from flows.stages.contents import Contents
@@ -87,9 +89,12 @@ class Selected:
         selected = self.selection.of(self.graph)
         return [row for node in self.graph if node.id in selected for row in _rows(self.study, node)]
 
-    def estimate(self, name: str, force: bool) -> Iterator[str]:
+    def estimate(self, name: str, *, force: bool = False, refresh: bool = False) -> Iterator[str]:
         """What would be done, line by line."""
-        return estimate(self.graph, self.study, self._stages(name), force=force)
+        selection, now = self._stages(name), datetime.now(UTC)
+        asked: list[tuple[Kind, bool]] = [("force", force), ("refresh", refresh)]
+        requests = [Rerun(now, kind, selection.as_json()) for kind, is_asked in asked if is_asked]
+        return estimate(study_graph(self.study, self.workspace, requests=requests), self.study, selection)
 
     def execute(
         self, name: str, progress: TerminalProgress, *, force: bool, refresh: bool, offline: bool

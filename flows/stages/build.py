@@ -10,7 +10,7 @@ import pyarrow as pa
 from data import catalog
 from data.dataset.questions import with_current_counts
 from data.errors import InputError, SwaymeterError
-from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, as_row, of_row
+from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
 from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
 from data.sources.dynamicqa.rules import with_flags_across
 from data.sources.registry import QUESTION_SOURCES
@@ -135,7 +135,7 @@ def build_prompts(step: Step, run: Run) -> None:
     """Writes the queries and contexts of a relation, from its facts and the names of invented entities."""
     study: Study = step.arguments
     assert study.facts is not None
-    facts = _records(step, "facts", Fact)
+    facts = step.records("facts", Fact)
     names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []
     relation, options = RelationName(step.id.subject), study.facts
     entities = choose_entities(
@@ -143,8 +143,8 @@ def build_prompts(step: Step, run: Run) -> None:
         choice=options.choice,
     )  # fmt: skip
     contexts = write_contexts(relation, entities, objects(facts), per_kind=study.contexts.per_kind(), seed=study.seed)
-    _write(step, "contexts", contexts)
-    _write(step, "queries", write_queries(relation, entities))
+    step.write("contexts", contexts)
+    step.write("queries", write_queries(relation, entities))
 
 
 def choose(step: Step, run: Run) -> None:
@@ -166,8 +166,8 @@ def choose(step: Step, run: Run) -> None:
             "triples or pages under `questions`"
         )
     chosen = choose_questions(candidates, count=study.questions.per_partition, seed=study.seed)
-    _write(step, "rejected", [*rejected, *chosen.rejected])
-    _write(step, "questions", chosen.questions)
+    step.write("rejected", [*rejected, *chosen.rejected])
+    step.write("questions", chosen.questions)
 
 
 def candidates_of(inputs: Mapping[str, Any], partition: Partition, *, several: bool) -> list[Question]:
@@ -203,13 +203,4 @@ def build_questions(step: Step, run: Run) -> None:
         if row["relation"] == step.id.subject
     ]
     # A fact that became temporal keeps its place.
-    _write(step, "questions", sorted(questions, key=lambda question: question.question_id))
-
-
-def _records(step: Step, role: str, kind: Any) -> list[Any]:
-    return [of_row(kind, row) for row in step.table(role).read().to_pylist()]
-
-
-def _write(step: Step, role: str, records: Any) -> None:
-    table = step.table(role)
-    table.write(table.table.of([as_row(record) for record in records]))
+    step.write("questions", sorted(questions, key=lambda question: question.question_id))

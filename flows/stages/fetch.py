@@ -6,7 +6,7 @@ from typing import Any
 
 from data import catalog
 from data.errors import InputError, SwaymeterError
-from data.records import Partition, as_row
+from data.records import Partition
 from data.records.table import Table
 from data.records.tables import FACTS, INVENTED, QUESTIONS
 from data.sources.access import ServiceAccess
@@ -117,8 +117,7 @@ def fetch_facts(step: Step, run: Run) -> None:
     if not fetched.facts:
         raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
     about = {"requested": fetched.requested, "rejected": dict(fetched.rejected)}
-    facts = step.table("facts")
-    facts.write(facts.table.of([as_row(fact) for fact in fetched.facts]), about)
+    step.write("facts", fetched.facts, about)
 
 
 def fetch_names(step: Step, run: Run) -> None:
@@ -144,5 +143,4 @@ def fetch_questions(step: Step, run: Run) -> None:
     questions = source.fetch(study.questions, partition, access_for(study, step, run))  # type: ignore[arg-type]
     if not questions:
         raise InputError(f"partition {partition}: the source has no questions; leave the partition out")
-    table = step.table("questions")
-    table.write(table.table.of([as_row(question) for question in questions]))
+    step.write("questions", questions)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from data.errors import InputError
 from data.reasons import DOUBLED
-from data.records import Dispute, Rejected, Triple, WikidataId, as_row, of_row
+from data.records import Dispute, Rejected, Triple, WikidataId
 from data.sources import triples
 from data.sources.access import ServiceAccess
 from data.sources.graph.sparql import Endpoint
@@ -71,7 +71,7 @@ def fetch_triples(step: Step, run: Run) -> None:
     if not found:
         name = step.id.part or wanted.source
         raise InputError(f"the list of triples {name!r} is empty; name another one under `questions.triples`")
-    _write(step, "triples", found)
+    step.write("triples", found)
 
 
 def fetch_property(step: Step, run: Run) -> None:
@@ -85,8 +85,8 @@ def fetch_property(step: Step, run: Run) -> None:
         built = questions_of_property(
             chosen, clients, words=options.snippet_words, months=_months(options), embed=_embed(options)
         )
-    _write(step, "rejected", built.rejected)
-    _write(step, "questions", built.questions)
+    step.write("rejected", built.rejected)
+    step.write("questions", built.questions)
 
 
 def fetch_pages(step: Step, run: Run) -> None:
@@ -113,15 +113,15 @@ def fetch_disputes(step: Step, run: Run) -> None:
             months=_months(options),
         )  # fmt: skip
     found = _without_doubles(found, step.id.part, titles)
-    _write(step, "rejected", found.rejected)
-    _write(step, "disputes", found.disputes)
+    step.write("rejected", found.rejected)
+    step.write("disputes", found.disputes)
 
 
 def write_page(step: Step, run: Run) -> None:
     """Lets a language model write the questions about the disputes of a page."""
     study: Study = step.arguments
     writer = writer_of(study)
-    disputes = [of_row(Dispute, row) for row in step.table("disputes").read().to_pylist()]
+    disputes = step.records("disputes", Dispute)
     rejected: Sequence[Any] = ()
     questions: Sequence[Any] = ()
     if disputes:
@@ -132,8 +132,8 @@ def write_page(step: Step, run: Run) -> None:
             model = load_language_model(writer.name, dtype=writer.dtype, device=writer.device)
             written = write_questions(model, disputes, seed=study.seed)
         rejected, questions = written.rejected, written.questions
-    _write(step, "rejected", rejected)
-    _write(step, "questions", questions)
+    step.write("rejected", rejected)
+    step.write("questions", questions)
 
 
 def _options(study: Study) -> WikidataQuestions:
@@ -170,8 +170,3 @@ def _without_doubles(found: PageDisputes, title: str, titles: Sequence[str]) -> 
         licence=LICENCE, detail=f"leads to {page}",
     )  # fmt: skip
     return PageDisputes([], [doubled])
-
-
-def _write(step: Step, role: str, records: Sequence[Any]) -> None:
-    table = step.table(role)
-    table.write(table.table.of([as_row(record) for record in records]))
