@@ -122,12 +122,15 @@ def run_pass(step: Step, run: Run) -> Spent:
     arguments: Score = step.arguments
     leading, model = MEASURES[arguments.measure_pass], arguments.model
     tables = INPUTS[leading.about]
+    prompts: dict[str, list[Any]] = {name: step.records(name, PROMPTS[name]) for name in tables}
     digests = {name: step.table(name).check().digest for name in tables}
     inputs = Inputs(
         relation=step.id.subject,
         seed=arguments.seed,
         dataset_version=content_key(digests)[:12],
-        **{name: step.records(name, PROMPTS[name]) for name in tables},
+        queries=prompts.get("queries", ()),
+        contexts=prompts.get("contexts", ()),
+        questions=prompts.get("questions", ()),
         scores={name: step.table(name).read() for name in step.inputs if name not in tables},
         parameters=arguments.parameters,
         device=model.device,
