@@ -34,6 +34,9 @@ LAYOUT = 2
 """The version of the layout above; a workspace of another one is recognised and refused."""
 
 
+_memories: dict[Path, dict[Any, Any]] = {}
+
+
 def slug(name: str) -> str:
     """The name as part of a file name: lower-case letters, digits and dashes, never empty, never a path."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80] or "unnamed"
@@ -77,10 +80,11 @@ class Workspace:
         return sorted((self.root / "annotations").glob("*.parquet"))
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> Iterator[dict[Any, Any]]:
         """Holds the workspace for one run, and removes what killed runs left unfinished.
 
-        The lock dies with its process, and one process may take it again inside.
+        The lock dies with its process, and one process may take it again inside. It comes with a memory for how
+        artifacts stand, the same one inside: nobody else writes here meanwhile.
 
         Raises:
             WorkspaceBusy: another process holds it.
@@ -99,9 +103,11 @@ class Workspace:
             raise self._not_writable(error) from error
         try:
             self._prepare()
-            yield
+            yield _memories.setdefault(self.root, {})
         finally:
             lock.release()
+            if not lock.is_locked:
+                _memories.pop(self.root, None)
 
     def check_layout(self) -> None:
         """WorkspaceError where the folder is a workspace of another version of this layout."""

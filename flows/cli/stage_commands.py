@@ -84,8 +84,8 @@ def _run(
         return
     progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
-    message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
-    summary(out, selected.description(), progress, time.monotonic() - began, selected.outputs())
+    graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
+    summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     if message and not progress.failures:
         raise WorkFailed(message)
     if message:

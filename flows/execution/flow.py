@@ -83,10 +83,6 @@ def run_study(
     """Runs the selected steps of a study in this process; to be called inside a Prefect flow. Gives the graph then."""
     chosen = read_study(name)
     workspace = workspace_of(chosen, folder)
-    memory: dict[Any, Any] = {}
-
-    def resolve() -> Graph:
-        return study_graph(chosen, workspace, memory)
 
     def submit(step: Step) -> Any:
         name = str(step.id)
@@ -95,10 +91,10 @@ def run_study(
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 
-    with workspace.lock():
+    with workspace.lock() as memory:
         _request(workspace, selection, force=force, refresh=refresh)
         try:
-            graph = Runner(resolve, selection, submit, progress()).run()
+            graph = Runner(lambda: study_graph(chosen, workspace, memory), selection, submit, progress()).run()
         finally:
             close_sessions()
         _settle(workspace, graph)
