@@ -50,7 +50,7 @@ class Selected:
         selection = Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ()))
         selected = cls(study, read, workspace_of(read, workspace), selection)
         for kind, names, known in (
-            ("model", selection.models, [one.name for one in read.models]),
+            ("model", selection.models, [model.name for model in read.models]),
             ("measure", selection.measures, list(read.requested())),
             ("relation", selection.relations, selected._relations() if selection.relations else []),
         ):
@@ -91,8 +91,8 @@ class Selected:
     def estimate(self, name: str, *, force: bool = False, refresh: bool = False) -> Iterator[str]:
         """What would be done, line by line."""
         selection, now = self._stages(name), datetime.now(UTC)
-        asked: list[tuple[Kind, bool]] = [("force", force), ("refresh", refresh)]
-        requests = [Rerun(now, kind, selection.as_json()) for kind, is_asked in asked if is_asked]
+        kinds: list[tuple[Kind, bool]] = [("force", force), ("refresh", refresh)]
+        requests = [Rerun(now, kind, selection.as_json()) for kind, is_asked in kinds if is_asked]
         return estimate(study_graph(self.study, self.workspace, requests=requests), self.study, selection)
 
     def execute(

@@ -87,10 +87,11 @@ def compute_statistics(step: Step, run: Run) -> None:
 
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
     statistics = list(STATISTICS.values()) if step.not_before else missing
-    done, asked = _done(step.inputs.values()), dict.fromkeys(name for one in statistics for name in one.queries)
-    answers = {name: _by_relation(QUERIES[name], done, step, run) for name in asked if QUERIES[name].by_relation}
+    names = dict.fromkeys(name for statistic in statistics for name in statistic.queries)
+    done = _done(step.inputs.values())
+    answers = {name: _by_relation(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
     with over(_files(done), schema(), answers) as warehouse:
-        frames = {name: warehouse.frame(name) for name in asked}
+        frames = {name: warehouse.frame(name) for name in names}
     for statistic in statistics:
         rows = statistic.compute({name: frames[name] for name in statistic.queries}, step.arguments)
         step.table(statistic.name).write(statistic.table.of(rows))
@@ -117,7 +118,7 @@ def _by_relation(query: Any, done: Sequence[Done], step: Step, run: Run) -> Any:
         for relation, read in inputs.items()
     }  # fmt: skip
     new = [name for name, part in parts.items() if step.not_before or part.check().state != "done"]
-    with over(_files([one for name in new for one in inputs[name]]), schema()) as warehouse:
+    with over(_files([artifact for name in new for artifact in inputs[name]]), schema()) as warehouse:
         rows = warehouse.rows(query)
     for name in new:
         parts[name].write(rows.filter(pc.equal(rows["relation"], name)))

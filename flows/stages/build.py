@@ -95,15 +95,15 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
     assert study.questions is not None
     identity = StepId("build", partition, "choice of questions")
     candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition, [])
-    unusable = next((node for node in (*(one.node for one in candidates if not one.is_usable), *lacking)), None)
-    if not any(one.is_usable for one in candidates) and unusable is not None:
-        return graph.wait(identity, unusable, after=[*(one.node for one in candidates), *lacking])
+    unusable = next(iter([candidate.node for candidate in candidates if not candidate.is_usable] + lacking), None)
+    if not any(candidate.is_usable for candidate in candidates) and unusable is not None:
+        return graph.wait(identity, unusable, after=[*(candidate.node for candidate in candidates), *lacking])
     annotations: list[TableArtifact] = []
     try:
         if study.questions.annotated:
             annotations = [imported(file) for file in graph.workspace.annotation_files()]
     except SwaymeterError as error:
-        return graph.refuse(identity, error, inputs=[one.node for one in candidates])
+        return graph.refuse(identity, error, inputs=[candidate.node for candidate in candidates])
     outputs = {
         "questions": Output(QUESTIONS, ("prompts", partition), "chosen-questions"),
         "rejected": Output(REJECTED, ("prompts", partition), "rejected-questions"),
@@ -112,7 +112,7 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
         "annotations": [annotation.check().digest for annotation in annotations],
     }  # fmt: skip
-    roles = {role_of(one.node, one.role): one.with_all_columns() for one in candidates}
+    roles = {role_of(candidate.node, candidate.role): candidate.with_all_columns() for candidate in candidates}
     return graph.add(
         identity, choose, outputs, version=VERSION, optional=roles, parameters=parameters,
         arguments=(study, tuple(annotations)), after=lacking,
@@ -159,7 +159,7 @@ def choose(step: Step, run: Run) -> None:
         decided = decide(candidates, sorted(rows, key=lambda row: row.imported_at))
         candidates, rejected = list(decided.accepted), list(decided.rejected)
     if not candidates:
-        counts = Counter(one.reason for one in rejected).most_common(5)
+        counts = Counter(candidate.reason for candidate in rejected).most_common(5)
         reasons = ", ".join(f"{count} {reason}" for reason, count in counts) or "no candidate was found"
         raise InputError(
             f"partition {partition}: no question can be asked ({reasons}); leave the partition out, or fetch more "

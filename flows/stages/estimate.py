@@ -45,7 +45,7 @@ def _prompts(study: Study, node: Node) -> int:
 
 
 def _amounts(study: Study, node: Node) -> Amounts:
-    built = {role: check.rows for one in node.inputs for role, check in one.checks.items() if check.state == "done"}
+    built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     entities = study.facts.real_entities + study.facts.invented_entities if study.facts else 0
     return Amounts(
         queries=built.get("queries", 4 * entities),

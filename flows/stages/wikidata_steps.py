@@ -55,23 +55,23 @@ def fact_of(triple: Triple) -> str:
 def fetch_triples(step: Step, run: Run) -> None:
     """Fetches the triples of the study's list, or draws those of a property."""
     study: Study = step.arguments
-    wanted, access = _options(study).triples, access_for(study, step, run)
-    if wanted.source == "wikidata":
-        assert wanted.per_property
+    options, access = _options(study).triples, access_for(study, step, run)
+    if options.source == "wikidata":
+        assert options.per_property
         with alternative(ADVICE):
             store = Endpoint(access.session("wikidata"))
-            found = triples.of_property(store, WikidataId(step.id.part), wanted.per_property, seed=study.seed)
+            listed = triples.of_property(store, WikidataId(step.id.part), options.per_property, seed=study.seed)
     else:
-        file = Path(wanted.file).expanduser() if wanted.file else None
-        if wanted.source == "popqa":
-            found = triples.popqa(file, offline=run.offline)
+        file = Path(options.file).expanduser() if options.file else None
+        if options.source == "popqa":
+            listed = triples.popqa(file, offline=run.offline)
         else:
             assert file is not None
-            found = triples.from_csv(file)
-    if not found:
-        name = step.id.part or wanted.source
+            listed = triples.from_csv(file)
+    if not listed:
+        name = step.id.part or options.source
         raise InputError(f"the list of triples {name!r} is empty; name another one under `questions.triples`")
-    step.write("triples", found)
+    step.write("triples", listed)
 
 
 def fetch_property(step: Step, run: Run) -> None:
@@ -107,14 +107,14 @@ def fetch_disputes(step: Step, run: Run) -> None:
     study, titles = step.arguments
     options, access = _options(study), access_for(study, step, run)
     with alternative(ADVICE):
-        found = disputes_of_page(
+        result = disputes_of_page(
             step.id.part, _wikipedia(access), embed=_embed(options), similarity=options.disputes.similarity,
             span_words=options.disputes.max_span_words, pageviews=PageViews(access.session("pageviews")),
             months=_months(options),
         )  # fmt: skip
-    found = _without_doubles(found, step.id.part, titles)
-    step.write("rejected", found.rejected)
-    step.write("disputes", found.disputes)
+    result = _without_doubles(result, step.id.part, titles)
+    step.write("rejected", result.rejected)
+    step.write("disputes", result.disputes)
 
 
 def write_page(step: Step, run: Run) -> None:
@@ -159,12 +159,12 @@ def _wikipedia(access: ServiceAccess) -> Wikipedia:
     return Wikipedia(Wiki(access.session("wikipedia")), reuse_pages=access.only_refreshes)
 
 
-def _without_doubles(found: PageDisputes, title: str, titles: Sequence[str]) -> PageDisputes:
+def _without_doubles(result: PageDisputes, title: str, titles: Sequence[str]) -> PageDisputes:
     """What was found, unless the title redirects to a page that is listed under its own name, too."""
-    pages = (*(dispute.page for dispute in found.disputes), *(rejected.part for rejected in found.rejected))
+    pages = (*(dispute.page for dispute in result.disputes), *(rejected.part for rejected in result.rejected))
     page = next(iter(pages), title)
     if page == title or page not in titles:
-        return found
+        return result
     doubled = Rejected(
         partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,
         licence=LICENCE, detail=f"leads to {page}",
