@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from data.dataset.dataset import Dataset
-from data.dataset.questions import with_current_counts
+from data.dataset.reading import with_current_counts
 from data.errors import DamagedFile, InputError
 from data.records import Question, as_row
 from data.records.tables import DISPUTES, QUESTIONS
