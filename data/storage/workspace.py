@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 
 from data.errors import WorkspaceBusy, WorkspaceError
 from data.records.table import Table
-from data.storage.artifact import FilesArtifact, TableArtifact
+from data.storage.artifact import FilesArtifact, TableArtifact, is_joined
 from data.storage.files import CHARACTERS, TEMPORARY, written_whole
 from data.storage.keys import content_key
 
@@ -119,7 +119,7 @@ class Workspace:
 
     def _prepare(self) -> None:
         try:
-            for leftover in sorted(self.root.rglob(f".*{TEMPORARY}*")):  # also those of a database
+            for leftover in self._leftovers():
                 if leftover.is_dir():
                     shutil.rmtree(leftover)
                 else:
@@ -132,6 +132,11 @@ class Workspace:
         if not (self.root / "workspace.json").exists():
             with written_whole(self.root / "workspace.json") as temporary:
                 temporary.write_text(json.dumps({"layout": LAYOUT}), encoding="utf-8")
+
+    def _leftovers(self) -> list[Path]:
+        """What killed runs left: files half written, also of a database, and parts of scores that have been joined."""
+        parts = self.root.glob("scores/*/*/*.part-*.parquet")
+        return [*self.root.rglob(f".*{TEMPORARY}*"), *filter(is_joined, parts)]
 
     def _not_writable(self, error: OSError) -> WorkspaceError:
         return WorkspaceError(

@@ -58,7 +58,7 @@ def test_other_parameters_make_another_file(artifact: TableArtifact) -> None:
 
 def test_a_missing_table_names_what_makes_it(artifact: TableArtifact) -> None:
     artifact.discard()
-    assert not artifact.is_done()
+    assert artifact.check().state == "missing"
     with pytest.raises(MissingFile, match="does not exist; run the step that makes it"):
         artifact.read()
     artifact.discard()
