@@ -61,10 +61,10 @@ def _heading(level: int, title: str, model: type[BaseModel]) -> list[str]:
 
 def _keys(model: type[BaseModel], only: Collection[str] | None = None, **instead: Mapping[str, Any]) -> Iterator[str]:
     """A table of a model's keys; instead: schemas that take the place of its own."""
-    schema = model.model_json_schema()
+    properties = model.model_json_schema()["properties"] | instead
     rows = [
-        (f"`{name}`", _values(field, schema), _default(field, schema), str(field.get("description", "")))
-        for name, field in (schema["properties"] | instead).items()
+        (f"`{name}`", _values(field), _default(field), str(field.get("description", "")))
+        for name, field in properties.items()
         if only is None or name in only
     ]
     yield from _table(("key", "values", "default", "meaning"), rows)
@@ -89,44 +89,26 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[st
     yield ""
 
 
-def _default(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _default(field: Mapping[str, Any]) -> str:
     """The default in YAML; nothing for a section, whose keys have their own."""
     if "default" not in field:
         return "required"
-    definitions = schema.get("$defs", {}).values()
-    is_section = any(one.get("title") == _referred(field) for one in definitions if "properties" in one)
+    is_section = any("$ref" in kind for kind in field.get("anyOf", [field]))
     return "" if is_section or field["default"] in ([], "") else f"`{json.dumps(field['default'])}`"
 
 
-def _referred(field: Mapping[str, Any]) -> str:
-    """The name of the definition that a field refers to."""
-    return next((str(kind["$ref"]).rpartition("/")[2] for kind in field.get("anyOf", [field]) if "$ref" in kind), "")
-
-
-def _values(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _values(field: Mapping[str, Any]) -> str:
     """The values that a field takes, in words."""
     if "anyOf" in field:
-        return " or ".join(_values(kind, schema) for kind in field["anyOf"])
+        return " or ".join(map(_values, field["anyOf"]))
     if "$ref" in field:
         return "keys"
     if "enum" in field or "const" in field:
         return ", ".join(f"`{value}`" for value in field.get("enum", [field.get("const")]))
-    match field.get("type"):
-        case "null":
-            return "null"
-        case "array":
-            return f"list of {_values(field['items'], schema)}"
-        case "object":
-            return "keys"
-        case "string":
-            return "text"
-        case "boolean":
-            return "`true`, `false`"
-        case kind:
-            return f"{kind or 'any'}{_limits(field)}"
-
-
-def _limits(field: Mapping[str, Any]) -> str:
+    kind = field.get("type", "any")
+    if kind == "array":
+        return f"list of {_values(field['items'])}"
+    words = {"object": "keys", "string": "text", "boolean": "`true`, `false`"}
     signs = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
-    limits = [f"{sign} {field[name]:,}" for name, sign in signs.items() if name in field]
-    return f" {', '.join(limits)}" if limits else ""
+    limits = ", ".join(f"{sign} {field[name]:,}" for name, sign in signs.items() if name in field)
+    return f"{words.get(kind, kind)} {limits}".rstrip()
