@@ -31,8 +31,8 @@ _PART = re.compile(r"(?P<name>.+)\.part-\d+-(?P<key>[0-9a-f]+)-")
 class Check:
     """How an artifact stands.
 
-    reason: why it is damaged. digest: of its content, which is part of the keys of what is made from it. made_at: when
-    it was written (UTC). path: its file. about: what its writer noted beside the rows.
+    reason: why it is damaged. digest: of what counts, part of the keys of what is made from it; digest_of_all: of every
+    column. made_at: when it was written (UTC). about: what its writer noted beside the rows.
     """
 
     state: State
@@ -61,19 +61,16 @@ class TableArtifact:
 
     @property
     def stem(self) -> str:
-        """What its file's name begins with: its name and the first characters of its key."""
+        """What its file's name begins with."""
         return f"{self.name}-{self.key[:CHARACTERS]}"
 
     def files(self) -> list[Path]:
         """The files with its name and key, readable or not; after a step that ran twice there may be two."""
-        begin, end = f"{self.stem}-", ".parquet"
-        length = len(begin) + CHARACTERS + len(end)
+        named = re.compile(rf"{re.escape(self.stem)}-.{{{CHARACTERS}}}\.parquet")
         try:  # a glob takes several times as long, and this is asked of every artifact
-            names = os.listdir(self.folder)
+            return [self.folder / name for name in sorted(os.listdir(self.folder)) if named.fullmatch(name)]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        found = (name for name in names if len(name) == length and name.startswith(begin) and name.endswith(end))
-        return [self.folder / name for name in sorted(found)]
 
     def check(self) -> Check:
         """Whether one of its files is as it was written; the reason names the file that is not."""
@@ -85,12 +82,7 @@ class TableArtifact:
             return Check("damaged", str(error))
 
     def read(self) -> pa.Table:
-        """Its rows, verified.
-
-        Raises:
-            MissingFile: it does not exist.
-            DamagedFile: it does not hold what was written.
-        """
+        """Its rows, verified; MissingFile where there is none, DamagedFile where it does not hold what was written."""
         return self._first(self._rows)
 
     def about(self) -> dict[str, Any]:
@@ -129,12 +121,7 @@ class TableArtifact:
         return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
-        """Writes the rows whole or not at all; `about` is kept beside them and is not part of the key.
-
-        Raises:
-            ValueError: the rows have other columns than the table.
-            WorkspaceError: the file cannot be written.
-        """
+        """Writes the rows whole or not at all; `about` is kept beside them and is not part of the key."""
         if rows.schema.names != self.table.schema.names:
             raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
         metadata = {

@@ -78,7 +78,7 @@ class Workspace:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Holds the workspace for one run, and removes what killed runs left unfinished.
+        """Holds the workspace for one run, and removes what killed runs left.
 
         The lock dies with its process, and one process may take it again inside.
 
@@ -87,18 +87,13 @@ class Workspace:
             WorkspaceError: the folder cannot be written, or an earlier version made it.
         """
         self.check_layout()
-        try:
+        lock = FileLock(self.root / ".lock", timeout=0, thread_local=False, is_singleton=True)
+        with self._writing():
             self.root.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.root / ".lock", timeout=0, thread_local=False, is_singleton=True)
             lock.acquire()
-        except Timeout:
-            raise WorkspaceBusy(
-                f"another run uses the workspace {self.root}; wait for it to end, or choose another --workspace"
-            ) from None
-        except OSError as error:
-            raise self._not_writable(error) from error
         try:
-            self._prepare()
+            with self._writing():
+                self._prepare()
             yield
         finally:
             lock.release()
@@ -118,30 +113,35 @@ class Workspace:
             )
 
     def _prepare(self) -> None:
-        try:
-            for leftover in self._leftovers():
-                if leftover.is_dir():
-                    shutil.rmtree(leftover)
-                else:
-                    leftover.unlink(missing_ok=True)
-            probe = self.root / f".writable.{os.getpid()}{TEMPORARY}"
-            probe.touch()
-            probe.unlink()
-        except OSError as error:
-            raise self._not_writable(error) from error
+        for leftover in self._leftovers():
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            else:
+                leftover.unlink(missing_ok=True)
+        probe = self.root / f".writable.{os.getpid()}{TEMPORARY}"
+        probe.touch()
+        probe.unlink()
         if not (self.root / "workspace.json").exists():
             with written_whole(self.root / "workspace.json") as temporary:
                 temporary.write_text(json.dumps({"layout": LAYOUT}), encoding="utf-8")
 
     def _leftovers(self) -> list[Path]:
-        """What killed runs left: files half written, also of a database, and parts of scores that have been joined."""
+        """Files half written, also of a database, and parts of scores that have been joined."""
         parts = self.root.glob("scores/*/*/*.part-*.parquet")
         return [*self.root.rglob(f".*{TEMPORARY}*"), *filter(is_joined, parts)]
 
-    def _not_writable(self, error: OSError) -> WorkspaceError:
-        return WorkspaceError(
-            f"the workspace {self.root} cannot be written: {error.strerror or error}; choose another --workspace"
-        )
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except Timeout:
+            raise WorkspaceBusy(
+                f"another run uses the workspace {self.root}; wait for it to end, or choose another --workspace"
+            ) from None
+        except OSError as error:
+            raise WorkspaceError(
+                f"the workspace {self.root} cannot be written: {error.strerror or error}; choose another --workspace"
+            ) from error
 
     def _failure(self, step: str) -> Path:
         return self.root / "failures" / f"{slug(step)}-{content_key({'step': step})[:CHARACTERS]}.json"
