@@ -9,7 +9,7 @@ import pytest
 from data import catalog, invented
 from data.catalog.name_parts import name_parts
 from data.errors import InputError, UnknownName, UsageError
-from data.invented import GENERATOR_VERSION, invented_names
+from data.invented import invented_names
 from tests.data.conftest import Change
 
 CATALOG = Path(catalog.__file__).parent
@@ -28,10 +28,6 @@ def test_every_class_has_500_clean_names(entity_class: str) -> None:
         assert all(unicodedata.name(c).startswith("LATIN ") for c in name if c.isalpha()), name
     assert invented_names(entity_class, 7, seed=0) == names[:7]
     assert len(set(invented_names(entity_class, 50, seed=1)) & set(names[:50])) < 5
-
-
-def test_classes_that_are_made_alike_do_not_share_their_names() -> None:
-    assert not set(invented_names("person", 100, seed=0)) & set(invented_names("musician", 100, seed=0))
 
 
 def test_names_are_the_same_in_another_process_whatever_its_hashes() -> None:
@@ -61,22 +57,9 @@ def test_no_surname_is_one_that_faker_knows() -> None:
     assert len(surnames & known) < 0.02 * len(surnames)  # of its own locale none; of another one by chance
 
 
-@pytest.mark.parametrize(
-    ("listed", "locales"), [("last_names", "locales"), ("cities", "town_locales")]
-)  # fmt: skip
-def test_faker_lists_what_is_joined_for_every_locale(listed: str, locales: str) -> None:
-    for locale in getattr(name_parts(), locales):
-        assert len(invented._known(locale, listed)) > 50, locale
-
-
 def test_the_people_of_a_name_are_of_many_locales() -> None:
     marks = {c for name in invented_names("person", 400, seed=0) for c in name if not c.isascii()}
     assert len(marks) > 10
-
-
-def test_the_version_names_the_library_and_the_parts() -> None:
-    assert "Faker 4" in GENERATOR_VERSION
-    assert catalog.digest("name_parts.yaml")[:12] in GENERATOR_VERSION
 
 
 def test_no_names_are_an_empty_list_and_fewer_are_refused() -> None:
@@ -85,7 +68,7 @@ def test_no_names_are_an_empty_list_and_fewer_are_refused() -> None:
         invented_names("city", -1, seed=0)
 
 
-@pytest.mark.parametrize("entity_class", [*catalog.LITERAL_CLASSES, "capital"])
+@pytest.mark.parametrize("entity_class", ["date", "capital"])
 def test_what_is_no_class_of_entities_has_no_names(entity_class: str) -> None:
     with pytest.raises(UnknownName, match=f"no class of entities is named '{entity_class}'"):
         invented_names(entity_class, 1, seed=0)
