@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from data import catalog
-from data.dataset.questions import with_current_counts
+from data.dataset.reading import with_current_counts
 from data.errors import InputError, SwaymeterError
 from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
 from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from data import catalog
-from data.catalog.prompt_file import dispute_prompt
+from data.catalog import dispute_prompt
 from data.errors import SwaymeterError
 from data.records import Partition, Triple, as_row, of_row
 from data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES

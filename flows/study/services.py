@@ -29,10 +29,6 @@ class ServiceOptions(Options):
     max_minutes: float | None = Field(default=None, gt=0)
     """The most minutes of one run."""
 
-    def applied_to(self, service: Service) -> Service:
-        """The service with these options in place of its own."""
-        return replace(service, **self.model_dump(exclude_none=True))
-
 
 class ServicesPart(Options):
     """Who asks public services, where their responses are cached, and options of each service by its key."""
@@ -60,9 +56,5 @@ class ServicesPart(Options):
 
     def by_name(self) -> dict[str, Service]:
         """Every service as the study wants it."""
-        given = self.__pydantic_extra__
-        return {name: given.get(name, ServiceOptions()).applied_to(service) for name, service in SERVICES.items()}
-
-    def service(self, name: str) -> Service:
-        """The service of that key as the study wants it."""
-        return self.by_name()[name]
+        changes = {name: options.model_dump(exclude_none=True) for name, options in self.__pydantic_extra__.items()}
+        return {name: replace(service, **changes.get(name, {})) for name, service in SERVICES.items()}

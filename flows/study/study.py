@@ -31,20 +31,14 @@ def _branch(sources: Registry[Any]) -> Callable[[Any], Any]:
             known = ", ".join(sources)
             raise refused([Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {known}")])
         options = sources[name].options
-        other = {str(key): _owner(str(key), sources) for key in content if key not in options.model_fields}
-        if any(other.values()):
+        owners = {key: owner for owner, source in reversed(sources.items()) for key in source.options.model_fields}
+        if foreign := [key for key in content if key in owners and key not in options.model_fields]:
             raise refused(
-                Problem((key,), f"is a key of source {owner}, not of {name}; leave it out")
-                for key, owner in other.items()
-                if owner
+                Problem((key,), f"is a key of source {owners[key]}, not of {name}; leave it out") for key in foreign
             )
         return options.model_validate(content)
 
     return validate
-
-
-def _owner(key: str, sources: Registry[Any]) -> str | None:
-    return next((name for name, source in sources.items() if key in source.options.model_fields), None)
 
 
 Facts = Annotated[SerializeAsAny[FactsOptions], BeforeValidator(_branch(FACT_SOURCES))]
@@ -148,10 +142,9 @@ class Study(Options):
 
     def requested(self) -> dict[str, Measure]:
         """The measures that the study names and, transitively, those that they need, in the registry's order."""
-        names, added = set[str](), set(self.measures)
-        while added:
-            names |= added
-            added = {need for name in added for need in MEASURES[name].needs} - names
+        names = list(self.measures)
+        for name in names:  # grows meanwhile
+            names += [need for need in MEASURES[name].needs if need not in names]
         return {name: measure for name, measure in MEASURES.items() if name in names}
 
     def parameters(self, name: str) -> dict[str, Any]:

@@ -10,7 +10,8 @@ What it is not: a proof that a name does not exist. Models repeat what they have
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from data.catalog.name_parts import SLOT, class_of_names, names_prompt
+from data.catalog import names_prompt
+from data.catalog.name_parts import SLOT, class_of_names
 from data.errors import InputError, ModelError, UsageError
 from data.invented import invented_names
 from tasks.contexts.listed_names import folded, names_in

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal
 
 from data import catalog
-from data.catalog.name_parts import names_prompt
+from data.catalog import names_prompt
 from data.errors import InputError
 from data.invented import GENERATOR_VERSION, invented_names
 from data.sources.graph import yago

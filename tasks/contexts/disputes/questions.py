@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from data import reasons
-from data.catalog.prompt_file import dispute_prompt
+from data.catalog import dispute_prompt
 from data.records import Dispute, Question, Rejected, identity
 from data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of
 from tasks.contexts.disputes.of_page import RELATION
