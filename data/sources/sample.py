@@ -1,24 +1,14 @@
 """The bundled sample: real facts and DynamicQA-style questions that come with the package."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
 from data import catalog
 from data.records import Fact, Partition, Question, RelationName, WikidataId, identity
+from data.sources.access import Access
 from data.sources.slots import fill_slot, flags_of
-from data.sources.source import (
-    Access,
-    Choice,
-    FactsOptions,
-    FactSource,
-    FetchedFacts,
-    QuestionsOptions,
-    QuestionSource,
-)
-
-if TYPE_CHECKING:
-    from data.sources.graph.graphs import EndpointGraph
+from data.sources.source import Choice, FactsOptions, FactSource, FetchedFacts, QuestionsOptions, QuestionSource
 
 LICENCE = "facts: CC0 1.0; texts: Apache-2.0"
 VERSION = 4
@@ -107,12 +97,6 @@ def _fetch_facts(options: SampleFacts, relation: str, seed: int, access: Access)
     return FetchedFacts(facts(relation), {}, 0)
 
 
-def _graphs(options: SampleFacts, access: Access) -> list["EndpointGraph"]:
-    from data.sources.graph.graphs import EndpointGraph  # needs requests, which a bare GPU machine lacks
-
-    return [EndpointGraph(name, access) for name in options.absent_from or ()]
-
-
 def _questions_key(options: SampleQuestions, partition: Partition, access: Access) -> dict[str, Any]:
     return {
         "source": "sample", "version": VERSION, "partition": partition, "digest": catalog.questions_digest(partition),
@@ -123,5 +107,5 @@ def _fetch_questions(options: SampleQuestions, partition: Partition, access: Acc
     return questions(partition)
 
 
-SAMPLE_FACTS = FactSource("sample", SampleFacts, _facts_key, _fetch_facts, _graphs)
+SAMPLE_FACTS = FactSource("sample", SampleFacts, _facts_key, _fetch_facts)
 SAMPLE_QUESTIONS = QuestionSource("sample", SampleQuestions, _questions_key, _fetch_questions)

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from io import StringIO
+from itertools import zip_longest
 from pathlib import Path
 
 from data.errors import InputError
 from data.records import Partition
 from data.sources.http.printable import printable
-from data.storage.files import written_whole
 
 FILES: Mapping[Partition, str] = {
     "static": "Static_final.csv",
@@ -94,12 +94,6 @@ def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
     return Rows(tuple(header), tuple(rows), line_end)
 
 
-def write_rows(file: Path, rows: Rows) -> None:
-    """Writes the rows whole or not at all, as they were read; WorkspaceError where the file cannot be written."""
-    with written_whole(file) as temporary:
-        temporary.write_bytes(content_of(rows))
-
-
 def content_of(rows: Rows) -> bytes:
     """What the rows' file holds."""
     cells = [rows.columns, *([row.cells[column] for column in rows.columns] for row in rows.rows)]
@@ -154,15 +148,13 @@ def _check_columns(header: Sequence[str], partition: Partition, named: str) -> N
         raise InputError(
             f"{where} has no column {', '.join(missing)}; expected {', '.join(published).lstrip(', ')}; {MEND}"
         )
-    for place, column in enumerate(header):
+    for column in header:
         if column not in published:
             near = get_close_matches(column, published, n=1)
             hint = f"did you mean {near[0]!r}?" if near else "remove it"
             raise InputError(f"{where} has a column {printable(column, 60)!r}, which is not a published one; {hint}")
-        if column in header[:place]:
-            raise InputError(f"{where} has the column {_displayed(column)} twice; {MEND}")
     expected = [column for column in published if column in header]
-    for column, other in zip(header, expected, strict=True):
+    for column, other in zip_longest(header, expected, fillvalue="end"):
         if column != other:
             raise InputError(
                 f"{where} has the column {_displayed(column)} where {_displayed(other)} is published; {MEND}"

@@ -6,9 +6,10 @@ from typing import Any, Literal
 from data import catalog
 from data.errors import InputError
 from data.records import Partition, Question
+from data.sources.access import Access
 from data.sources.dynamicqa.layout import FILES
 from data.sources.dynamicqa.published import download, questions
-from data.sources.source import Access, QuestionsOptions, QuestionSource
+from data.sources.source import QuestionsOptions, QuestionSource
 from data.storage.keys import file_digest
 
 VERSION = 4

@@ -24,7 +24,6 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _NUMBERS = frozenset({
     "decimal", "integer", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger",
     "nonPositiveInteger", "negativeInteger", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte",
@@ -132,14 +131,9 @@ def _day(value: str) -> str | None:
     if not match:
         return None
     year, month, day = map(int, match.groups())
-    if not 1 <= month <= 12 or not 1 <= day <= _days(year, month):
+    if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(year, month)[1]:  # Gregorian, also backwards
         return None
     return f"{day} {_MONTHS[month - 1]} {_year(year)}"
-
-
-def _days(year: int, month: int) -> int:
-    """How many days the month has, in the Gregorian calendar continued backwards; the year 0 is a leap year."""
-    return 29 if month == 2 and calendar.isleap(year) else _DAYS[month - 1]
 
 
 def _month(value: str) -> str | None:

@@ -45,22 +45,10 @@ def from_csv(path: Path) -> list[Triple]:
             )
         lines[triple] = row.line
     relations = relations_of((triple[1], row.text("property")) for row, triple in zip(listed, ids, strict=True))
+    source = f"a list of Wikidata facts ({path.name})"
     return [
-        Triple(
-            relation=relations[property_id],
-            subject_id=subject_id,
-            property_id=property_id,
-            object_id=object_id,
-            source=f"a list of Wikidata facts ({path.name})",
-            licence=LICENCE,
-            subject=row.text("subject"),
-            property=row.text("property"),
-            object=row.text("object"),
-            question=row.text("question"),
-            answers=row.answers("answers"),
-            list_id=row.text("list_id"),
-        )
-        for row, (subject_id, property_id, object_id) in zip(listed, ids, strict=True)
+        row.triple(triple, relations[triple[1]], source=source, licence=LICENCE, property=row.text("property"))
+        for row, triple in zip(listed, ids, strict=True)
     ]
 
 

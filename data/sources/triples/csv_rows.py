@@ -16,7 +16,7 @@ from pathlib import Path
 from unicodedata import category
 
 from data.errors import InputError
-from data.records import WikidataId
+from data.records import RelationName, Triple, WikidataId
 from data.sources.http.printable import printable
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -51,6 +51,34 @@ class ListedRow:
     def property(self, field: str) -> WikidataId:
         """The cell's property: an id, or an address of Wikidata that ends with an id; InputError if it is not valid."""
         return self._id(field, _PROPERTY, "property of Wikidata", "P106")
+
+    def triple(
+        self,
+        ids: tuple[WikidataId, WikidataId, WikidataId],
+        relation: RelationName,
+        *,
+        source: str,
+        licence: str,
+        property: str | None,
+        retrieved_at: str | None = None,
+    ) -> Triple:
+        """The row as a triple of these ids, with its own texts."""
+        subject_id, property_id, object_id = ids
+        return Triple(
+            relation=relation,
+            subject_id=subject_id,
+            property_id=property_id,
+            object_id=object_id,
+            source=source,
+            licence=licence,
+            subject=self.text("subject"),
+            property=property,
+            object=self.text("object"),
+            question=self.text("question"),
+            answers=self.answers("answers"),
+            list_id=self.text("list_id"),
+            retrieved_at=retrieved_at,
+        )
 
     def answers(self, field: str) -> tuple[str, ...]:
         """The cell's texts, each once: a JSON list, or separated by |; () where it is empty."""

@@ -82,22 +82,10 @@ def popqa(
     names = {property_id: name for name, property_id in PROPERTIES.items()}
     relations = relations_of(names.items())
     return [
-        Triple(
-            relation=relations[property_id],
-            subject_id=subject_id,
-            property_id=property_id,
-            object_id=object_id,
-            source=SOURCE,
-            licence=LICENCE,
-            subject=row.text("subject"),
-            property=names[property_id],
-            object=row.text("object"),
-            question=row.text("question"),
-            answers=row.answers("answers"),
-            list_id=row.text("list_id"),
-            retrieved_at=retrieved_at,
+        row.triple(
+            ids, relations[ids[1]], source=SOURCE, licence=LICENCE, property=names[ids[1]], retrieved_at=retrieved_at
         )
-        for (subject_id, property_id, object_id), row in listed.items()
+        for ids, row in listed.items()
     ]
 
 

@@ -5,24 +5,19 @@ some days after the month's end. A page without views in a month has no entry fo
 """
 
 import calendar
-import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from data.errors import InputError
-from data.sources.http.printable import printable, shown
+from data.sources.http.printable import shown
 from data.sources.http.session import ServiceProblem, Session
 
 PROJECT = "en.wikipedia"
-FIRST_MONTH = "2015-07"
-"""Since when the service counts."""
 COUNTED_AFTER_DAYS = 5
 """Days after its end when a month is counted for sure."""
 
 _MOST = 10**12  # views of a page in a month, more than there are views of all pages
-_MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +40,11 @@ class PageViews:
         """The mean views of a page per month, over the months from first to last (YYYY-MM), both included.
 
         title: the page's own, as the wiki writes it, not that of a redirect. A month without an entry counts 0, and so
-        does a page that the service does not know. InputError for invalid months, ServiceError for all else.
+        does a page that the service does not know. ServiceError where it fails or its answer is invalid.
         """
-        months = _months(first, last)
-        _check_title(title)
-        begins, ends = _day(months[0], 1), _day(months[-1], None)
+        months = [_named(month) for month in range(_numbered(first), _numbered(last) + 1)]
+        days = calendar.monthrange(*map(int, last.split("-")))[1]
+        begins, ends = f"{first.replace('-', '')}0100", f"{last.replace('-', '')}{days}00"
         path = f"per-article/{PROJECT}/all-access/user/{quote(title.replace(' ', '_'), safe='')}/monthly"
 
         def problem(content: Any) -> ServiceProblem | None:
@@ -67,8 +62,6 @@ def months(until: date | None = None, count: int = 12) -> tuple[str, str]:
 
     until: that day; None: today (UTC), less the days that the service may take to count a month.
     """
-    if count < 1:
-        raise InputError(f"page views need 1 month or more, not {count}")
     day = until or (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
     last = 12 * day.year + day.month - 2
     return _named(last - count + 1), _named(last)
@@ -78,34 +71,9 @@ def _named(month: int) -> str:
     return f"{month // 12:04}-{month % 12 + 1:02}"
 
 
-def _months(first: str, last: str) -> list[str]:
-    numbers = []
-    for month in (first, last):
-        match = _MONTH.fullmatch(month)
-        if not match:
-            raise InputError(f"{month[:20]!r} is not a month: expected a year and a month, such as 2025-01")
-        numbers.append(12 * int(match[1]) + int(match[2]) - 1)
-    if first < FIRST_MONTH:
-        raise InputError(f"page views are counted from {FIRST_MONTH} on, not from {first}; name a later first month")
-    if numbers[1] < numbers[0]:
-        raise InputError(f"no months lie between {first} and {last}: the first is after the last")
-    return [_named(month) for month in range(numbers[0], numbers[1] + 1)]
-
-
-def _day(month: str, day: int | None) -> str:
-    year, number = map(int, month.split("-"))
-    return f"{year:04}{number:02}{day or calendar.monthrange(year, number)[1]:02}00"
-
-
-def _check_title(title: str) -> None:
-    try:
-        title.encode()
-    except UnicodeEncodeError:
-        raise InputError(
-            f"no page is named {printable(ascii(title))}: it has a lone surrogate, which is not text"
-        ) from None
-    if title.strip(" _") in ("", ".", ".."):
-        raise InputError(f"no page of Wikipedia can be named {title[:20]!r}")
+def _numbered(month: str) -> int:
+    year, number = month.split("-")
+    return 12 * int(year) + int(number) - 1
 
 
 def _views(content: Any, months: list[str]) -> dict[str, int] | str:

@@ -12,8 +12,8 @@ from typing import Any
 
 from data.errors import InputError
 from data.records import WikidataId
-from data.sources.wikimedia.mediawiki import History, Wiki, is_title
-from data.sources.wikimedia.mediawiki_answers import page_of, text, whole
+from data.sources.wikimedia.mediawiki import History, Wiki
+from data.sources.wikimedia.mediawiki_answers import is_title, page_of, text, whole
 
 SOURCE = "Wikipedia"
 LICENCE = "CC BY-SA 4.0"

@@ -1,6 +1,5 @@
 import pytest
 
-from data import catalog
 from data.errors import InputError
 from data.records import WikidataId
 from data.sources.property_names import relation_of, relations_of
@@ -35,17 +34,6 @@ def test_a_property_is_named_by_catalog_words_or_id(property_id: str | None, wor
 def test_without_an_id_words_that_make_no_name_are_refused(words: str | None) -> None:
     with pytest.raises(InputError, match="is not a valid relation name"):
         relation_of(None, words)
-
-
-def test_an_invalid_id_is_refused() -> None:
-    with pytest.raises(InputError, match="not a Wikidata id"):
-        relation_of("p641", "...")
-
-
-def test_every_relation_of_the_catalog_is_found_by_its_property() -> None:
-    for relation in catalog.relations().values():
-        if relation.wikidata and not relation.reverse:
-            assert relation_of(relation.wikidata, "other words") == relation.name
 
 
 def named(*listed: tuple[str, str | None]) -> dict[str, str]:

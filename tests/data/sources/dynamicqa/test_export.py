@@ -106,11 +106,6 @@ def test_an_unwritable_folder_changes_no_file(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before | {"file": b""}
 
 
-def test_older_files_give_way_to_the_new_ones(tmp_path: Path) -> None:
-    again(tmp_path, question(), disputed())
-    assert [one.partition for one in again(tmp_path, question())] == ["temporal"]
-
-
 def test_the_bundled_questions_come_back() -> None:
     for partition in PARTITIONS:
         laid = from_questions(sample.questions(partition), partition)

@@ -3,20 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import InputError, WorkspaceError
+from data.errors import InputError
 from data.records import PARTITIONS, Partition
-from data.sources import dynamicqa, slots
+from data.sources import dynamicqa
 from data.sources.dynamicqa.layout import (
     COLUMNS,
     FILES,
     OPTIONAL,
-    Row,
-    Rows,
     content_of,
-    keeps,
     read_rows,
     rows_of,
-    write_rows,
 )
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, write
 
@@ -32,14 +28,11 @@ def refused(text: str) -> str:
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_whole_files_are_read_and_written_back_to_the_byte(
-    partition: Partition, sound_files: Path, tmp_path: Path
-) -> None:
+def test_whole_files_are_read_and_written_back_to_the_byte(partition: Partition, sound_files: Path) -> None:
     file = sound_files / FILES[partition]
     rows = read_rows(file, partition)
     assert rows.columns == COLUMNS[partition]
-    write_rows(tmp_path / "again.csv", rows)
-    assert (tmp_path / "again.csv").read_bytes() == file.read_bytes()
+    assert content_of(rows) == file.read_bytes()
 
 
 @pytest.mark.parametrize("cell", ["", " a ", "two\nlines", 'say "no"', "a,b", "\t", "Ωμέγα 🙂", "\u2028", "'", '"'])
@@ -48,11 +41,6 @@ def test_any_cell_is_read_and_written_back_to_the_byte(cell: str, tmp_path: Path
     rows = read_rows(file, "static")
     assert rows.rows[0].cells["context"] == cell
     assert content_of(rows) == file.read_bytes()
-
-
-def test_a_row_says_in_which_line_it_begins(tmp_path: Path) -> None:
-    file = write(tmp_path, "static", {**ROW, "context": "three\n\nlines"}, PERU)
-    assert [row.line for row in read_rows(file, "static").rows] == [2, 5]
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
@@ -128,19 +116,6 @@ def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
         read_rows(file, "static")
 
 
-def test_rows_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    rows = read_rows(write(tmp_path, "static", ROW), "static")
-    (tmp_path / "place").mkdir()
-    with pytest.raises(WorkspaceError, match="cannot be written"):
-        write_rows(tmp_path / "place", rows)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["Static_final.csv", "place"]
-
-
-def test_a_cell_may_hold_what_is_read_back() -> None:
-    assert all(map(keeps, ["", "two\nlines", "\t", "é🙂", "x" * 131_071]))
-    assert not any(map(keeps, ["\0", "\r", "\x1b[2J", "\x7f", "\ud800", "x" * 131_072]))
-
-
 def put_in(what: bytes) -> Callable[[bytes], bytes]:
     """Bytes put before the first question mark of the file's second half."""
 
@@ -197,31 +172,6 @@ def test_damaged_files_are_refused_with_what_to_do(kind: str, sound_files: Path,
     with pytest.raises(InputError, match=rf"(?s)^{file},? {reason}.*(fetch it again|save it as)") as raised:
         dynamicqa.questions(tmp_path, "static")
     assert str(raised.value).isprintable()
-
-
-@pytest.mark.parametrize(("partition", "other"), [("static", "temporal"), ("temporal", "static")])
-def test_a_file_under_the_name_of_another_is_flagged(
-    partition: Partition, other: Partition, sound_files: Path, tmp_path: Path
-) -> None:
-    (tmp_path / FILES[partition]).write_bytes((sound_files / FILES[other]).read_bytes())
-    questions = dynamicqa.questions(tmp_path, partition)
-    assert all(slots.EDITS_CONTRADICT_PARTITION in question.flags for question in questions)
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "flag"),
-    [
-        ("obj", "replace_name", slots.OBJECT_NOT_AMONG_ANSWERS), ("question", "context", slots.NO_SLOT),
-        ("subj", "obj", slots.SUBJECT_NOT_IN_QUESTION), ("subj_id", "prop_id", slots.MALFORMED_ID),
-        ("num_edits", "s_pop", slots.EDITS_CONTRADICT_PARTITION),
-    ],
-)  # fmt: skip
-def test_swapped_columns_are_flagged(one: str, two: str, flag: str, sound_files: Path) -> None:
-    rows = read_rows(sound_files / FILES["static"], "static")
-    cells = ({**row.cells, one: row.cells[two], two: row.cells[one]} for row in rows.rows)
-    swapped = Rows(rows.columns, tuple(Row(row.line, new) for row, new in zip(rows.rows, cells, strict=True)))
-    questions = dynamicqa.questions_of(swapped, "static", "swapped")
-    assert sum(flag in question.flags for question in questions) > 0.98 * len(questions)
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)

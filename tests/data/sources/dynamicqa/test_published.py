@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.records import PARTITIONS, Partition, Question, as_row
-from data.records.tables import QUESTIONS
+from data.records import PARTITIONS, Partition, Question
 from data.sources import dynamicqa, slots
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 
@@ -129,14 +128,6 @@ def test_a_disputable_context_without_its_object_is_flagged(context: str, answer
 HOSTILE = ['He said "no", then left', "two\nlines", "=cmd|'/C calc'!A0", "{entity} {answer} \\1 $& %s", "Ωμέγα 模型 🙂"]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_are_kept_as_they_are(text: str, tmp_path: Path) -> None:
-    question = one(tmp_path, "static", {**ROW, "obj": text, "possible_answers": "", "subj": text})
-    assert question.answers == (text,)
-    assert question.original_context == f"The seat of Norway is {text}."
-    assert QUESTIONS.of([as_row(question)]).to_pylist()[0]["subject"] == text
-
-
 @pytest.mark.parametrize(
     ("column", "cell", "said"),
     [
@@ -164,13 +155,6 @@ def test_a_malformed_value_is_named_with_file_line_and_column(
         dynamicqa.questions(tmp_path, "static")
     assert str(raised.value).startswith(f"{file}, line 4, column {column}: {said}")
     assert str(raised.value).endswith("; mend it, or remove the file and fetch it again")
-
-
-@pytest.mark.parametrize("words", ["...", "1st place"])
-def test_a_property_without_a_usable_name_is_refused(words: str, tmp_path: Path) -> None:
-    file = write(tmp_path, "static", {**ROW, "prop_id": "", "prop": words})
-    with pytest.raises(InputError, match=f"^{file}, line 2, column prop: is not a valid relation name: '{words}'"):
-        dynamicqa.questions(tmp_path, "static")
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)

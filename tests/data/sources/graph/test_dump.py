@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import DamagedFile, InputError, ServiceError
-from data.sources.graph.dump import Dump, close_dumps, shared_dump
+from data.sources.graph.dump import Dump
 from data.sources.graph.sparql import Literal, Uri
 from tests.data.sources.graph.dumps import ALL, QUADS, TRIPLES, TURTLE, flipped, graphs, rows, unfinished, written
 from tests.data.sources.graph.turtle import HEAD, YAGO
@@ -40,12 +40,6 @@ def test_blank_nodes_of_two_files_are_not_the_same(tmp_path: Path) -> None:
     files = [written(tmp_path, f"{name}.ttl", HEAD + f"_:b yago:n {name} .\n") for name in (1, 2)]
     count = Dump.of(files, tmp_path / "graphs").select("SELECT (COUNT(DISTINCT ?s) AS ?n) WHERE { ?s ?p ?o }")
     assert count.rows[0]["n"] == Literal("2", "http://www.w3.org/2001/XMLSchema#integer")
-
-
-def test_a_dump_is_loaded_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("data.sources.graph.dump_files.MAX_TRIPLES_IN_MEMORY", 3)
-    text = "".join(f"yago:E{number} yago:n {number} .\n" for number in range(20))
-    assert len(rows(Dump.of([written(tmp_path, "a.ttl.gz", HEAD + text)], tmp_path / "graphs"))) == 20
 
 
 def test_unbound_variables_are_absent_and_blank_nodes_rejected(tmp_path: Path) -> None:
@@ -106,25 +100,6 @@ def test_a_flipped_bit_of_a_loaded_dump_is_noticed(tmp_path: Path) -> None:
                 Dump(folder)
         file.write_bytes(sound)
     assert len(rows(Dump(folder))) == 4
-
-
-def test_a_missing_file_of_a_loaded_dump_is_noticed(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.ttl", TURTLE)
-    Dump.of([file], tmp_path / "graphs")
-    (folder,) = graphs(tmp_path / "graphs")
-    (folder / "CURRENT").unlink()
-    with pytest.raises(DamagedFile, match="remove the folder and run again"):
-        Dump.of([file], tmp_path / "graphs")
-
-
-def test_a_process_opens_a_shared_dump_once(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.ttl", TURTLE)
-    with ThreadPoolExecutor(8) as pool:
-        dumps = set(pool.map(lambda _: shared_dump([file], tmp_path / "graphs"), range(16)))
-    assert len(dumps) == 1
-    close_dumps()
-    assert shared_dump([file], tmp_path / "graphs") not in dumps
-    close_dumps()
 
 
 @pytest.mark.parametrize("query", ["SELECT ?s WHERE {", "ASK {}"])

@@ -88,13 +88,6 @@ def test_a_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest
     assert "1 of 4 rows are duplicates" in caplog.text
 
 
-def test_the_same_list_with_commas_is_the_same_list(tmp_path: Path) -> None:
-    file = tmp_path / "popqa.csv"
-    with file.open("w", newline="") as handle:
-        csv.writer(handle).writerows([HEADER, row(1, subj='Ada "Ex", ample'), row(2)])
-    assert popqa(file) == popqa(written(tmp_path, row(1, subj='Ada "Ex", ample'), row(2)))
-
-
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
@@ -184,12 +177,4 @@ def test_without_file_and_hub_an_error_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("status", [401, 404])
 def test_a_hub_that_refuses_says_what_to_do(status: int, tmp_path: Path) -> None:
     with hub(b"{}", status) as (endpoint, _), pytest.raises(ServiceError, match=r"not on this machine .*name its file"):
-        popqa(None, endpoint=endpoint, cache=tmp_path)
-
-
-def test_a_page_in_place_of_the_list_is_refused(tmp_path: Path) -> None:
-    with (
-        hub(b"<!doctype html><title>Hub</title>\n") as (endpoint, _),
-        pytest.raises(InputError, match="no column s_uri"),
-    ):
         popqa(None, endpoint=endpoint, cache=tmp_path)

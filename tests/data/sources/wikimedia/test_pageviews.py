@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import pytest
 
 from data.errors import InputError, ServiceError
-from data.sources.wikimedia.pageviews import COUNTED_AFTER_DAYS, PageViews, months
+from data.sources.wikimedia.pageviews import PageViews, months
 from tests.data.sources.servers.faults import Say, says
 from tests.data.sources.small_sessions import answering
 
@@ -38,10 +38,6 @@ def test_the_mean_is_over_all_months_asked_for(tmp_path: Path) -> None:
         views = PageViews(session).monthly_mean("Ada Example", first="2025-01", last="2025-04")
     assert (views.mean, views.months, views.address) == (50.25, 4, server.address)
     assert abs(views.retrieved_at - before) < timedelta(seconds=20)
-
-
-def test_a_month_without_an_entry_had_no_views(tmp_path: Path) -> None:
-    assert mean(tmp_path, says(counted(m202502=100, m202504=20))) == 30
 
 
 @pytest.mark.parametrize("said", [UNKNOWN, OLD_UNKNOWN])
@@ -134,15 +130,3 @@ def test_nonsense_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
 )
 def test_the_last_whole_months_before_a_day(until: date, count: int, span: tuple[str, str]) -> None:
     assert months(until, count) == span
-
-
-def test_the_last_month_without_a_day_is_counted() -> None:
-    first, last = months()
-    ended = (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
-    assert last < f"{ended:%Y-%m}"
-    assert (first, last) == months(ended)
-
-
-def test_no_months_are_refused() -> None:
-    with pytest.raises(InputError, match="1 month or more, not 0"):
-        months(count=0)

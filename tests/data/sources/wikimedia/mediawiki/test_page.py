@@ -56,25 +56,12 @@ def test_a_page_that_comes_in_parts_is_put_together(asking: Asking) -> None:
     assert (found.revision, found.item_id, found.text, found.address) == (17, "Q2", TEXT, URL)
 
 
-@pytest.mark.parametrize("name", ["missing_title", "missing_pageid"])
-def test_a_page_that_is_not_there_is_none(name: str, asking: Asking) -> None:
-    with serving(recorded(f"wikipedia/{name}.json")) as server:
-        assert asking(server).page("Nope") is None
-
-
 def test_a_page_is_none_where_its_title_is_none(asking: Asking) -> None:
     content = json.loads((ANSWERS / "wikipedia/invalid_title.json").read_text())
     content["query"]["pages"] = content["query"]["pages"][1:]
     with serving(says(content)) as server:
         assert asking(server).page("../../etc/passwd") is None
     assert server.asked[0].form["titles"] == "../../etc/passwd"
-
-
-def test_a_page_without_text_has_an_empty_one(asking: Asking) -> None:
-    with serving(page(revisions=[{"revid": 1}])) as server:
-        found = asking(server).page("Ada Example")
-    assert found is not None
-    assert (found.text, found.item_id, found.address) == ("", None, server.address)
 
 
 HOSTILE = [
@@ -98,13 +85,6 @@ def test_an_invalid_web_address_is_not_believed(said: str, asking: Asking) -> No
         found = asking(server).page("Ada Example")
     assert found is not None
     assert found.address == server.address
-
-
-def test_the_canonical_address_comes_first(asking: Asking) -> None:
-    with serving(page(canonicalurl=URL, fullurl=URL.replace("https", "http"), revisions=[{"revid": 1}])) as server:
-        found = asking(server).page("Ada Example")
-    assert found is not None
-    assert found.address == URL
 
 
 @pytest.mark.parametrize("item", ["", "q2", "Q02", "P31"])
@@ -197,16 +177,6 @@ def test_all_articles_that_a_page_links_to_are_listed_once(asking: Asking) -> No
         "action": "query", "format": "json", "formatversion": "2", "maxlag": "5", "prop": "links", "plnamespace": "0",
         "titles": "Wikipedia:List of controversial issues", "redirects": "1", "pllimit": "max",
     }  # fmt: skip
-
-
-def test_links_that_are_no_articles_are_left_out(asking: Asking) -> None:
-    with serving(page(links=[{"ns": 4, "title": "Wikipedia:About"}, {"ns": 0, "title": "A"}])) as server:
-        assert asking(server).linked("List") == ("A",)
-
-
-def test_a_page_without_links_links_to_nothing(asking: Asking) -> None:
-    with serving(page()) as server:
-        assert asking(server).linked("List") == ()
 
 
 @pytest.mark.parametrize("title", ["Nope", "A|B", ""])

@@ -107,11 +107,6 @@ def test_old_revisions_may_have_no_digest(asking: Asking) -> None:
     assert not revision.hidden
 
 
-def test_old_revisions_may_have_no_parent(asking: Asking) -> None:
-    revision = history_of({key: said for key, said in ENTRY.items() if key != "parentid"}, asking)
-    assert (revision.revision_id, revision.parent_id) == (8, 0)
-
-
 @pytest.mark.parametrize("said", ['"};DROP TABLE {0.__class__}', "a\nb", "\u202eright to left עברית <b>"])
 def test_hostile_words_come_back_letter_by_letter(said: str, asking: Asking) -> None:
     revision = history_of({**ENTRY, "user": said, "comment": said, "tags": [said]}, asking)
@@ -147,13 +142,6 @@ def test_a_redirect_is_followed_where_that_is_wanted(asking: Asking) -> None:
     assert followed is not None
     assert followed.title == "Ada Example"
     assert [asked.form.get("redirects") for asked in server.asked] == ["1", None]
-
-
-def test_a_page_outside_what_was_asked_for_has_no_revisions(asking: Asking) -> None:
-    with serving(recorded("wikipedia/revisions_start_older_empty.json")) as server:
-        history = asking(server).wiki.revisions("Ada Example")
-    assert history is not None
-    assert history.revisions == ()
 
 
 BAD = [

@@ -72,11 +72,6 @@ def test_what_stands_beside_a_value_is_none(what: dict[str, Any], summary: str, 
     assert counted(asking, BEGUN, MADE, edit(summary, OSLO, **what), edit(summary, OSLO)) == (101,)
 
 
-@pytest.mark.parametrize("summary", ["Undo revision 102", "/* restore:0||101|A */", "no!"])
-def test_putting_a_value_back_is_a_change_of_it(summary: str, asking: Asking) -> None:
-    assert counted(asking, BEGUN, MADE, SET, edit(summary, OSLO, tags=("mw-manual-revert",))) == (101, 102, 103)
-
-
 @pytest.mark.parametrize("tag", ["mw-undo", "mw-rollback"])
 def test_the_summary_of_an_undo_is_not_believed(tag: str, asking: Asking) -> None:
     hidden = edit("/* wbsetlabel-set:1|en */ nothing to see", OSLO, tags=(tag,))

@@ -78,13 +78,6 @@ def test_a_hidden_edit_at_the_end_is_only_told_apart(asking: Asking) -> None:
     assert (history.edits, history.hidden, history.latest) == ((101,), (102,), 102)
 
 
-def test_deleted_revisions_are_told_apart(asking: Asking) -> None:
-    gone = [replace(one, deleted=True) for one in (edit("", BERGEN), edit("", {}), edit("", BERGEN))]
-    assert judged(asking, BEGUN, MADE, *gone, LABEL_BERGEN) == ((101, 105), (104,))
-    assert judged(asking, BEGUN, MADE, *gone, LABEL_OSLO) == ((101,), (104,))
-    assert judged(asking, replace(MADE, deleted=True), LABEL_OSLO) == ((101,), (100,))
-
-
 @pytest.mark.parametrize("since", ["hidden", "deleted"])
 def test_a_content_deleted_meanwhile_never_existed(since: str, asking: Asking) -> None:
     edits = [BEGUN, MADE, edit("", BERGEN), edit("", OSLO, beside="X"), edit("", BERGEN, beside="X")]

@@ -97,14 +97,6 @@ def test_an_item_that_is_not_there_is_absent(asking: Asking) -> None:
         assert asking(server).items(["Q1", "Q999"]).keys() == {"Q1"}
 
 
-def test_an_error_of_the_wiki_is_told_in_its_words(asking: Asking) -> None:
-    with (
-        serving(recorded("wikidata/wbgetentities_51_ids.json")) as server,
-        pytest.raises(ServiceError, match=r"toomanyvalues: Too many values supplied .* The limit is 50"),
-    ):
-        asking(server).items(["Q1"])
-
-
 # How they are asked for
 
 
@@ -147,17 +139,6 @@ def test_the_label_for_all_languages_stands_in(asking: Asking) -> None:
     assert only(asking, entity("Q7259", labels=everywhere)).label == "Ada Lovelace"
     assert only(asking, entity("Q7259", labels=everywhere | english("Ada King"))).label == "Ada King"
     assert only(asking, entity("Q7259")).label is None
-
-
-def test_aliases_are_english_or_multilingual_each_once(asking: Asking) -> None:
-    said = {"en": [{"value": "Ada"}, {"value": "A"}], "mul": [{"value": "A"}, {"value": "B"}], "de": [{"value": "C"}]}
-    assert only(asking, entity("Q7259", aliases=said)).aliases == ("Ada", "A", "B")
-
-
-def test_a_page_of_wikipedia_is_the_english_one(asking: Asking) -> None:
-    links = {"enwiki": {"site": "enwiki", "title": "Ada Lovelace", "badges": []}, "dewiki": {"title": "Lady Ada"}}
-    assert only(asking, entity("Q7259", sitelinks=links)).wikipedia == "Ada Lovelace"
-    assert only(asking, entity("Q7259", sitelinks={"dewiki": {"title": "Lady Ada"}})).wikipedia is None
 
 
 @pytest.mark.parametrize("name", HOSTILE)
