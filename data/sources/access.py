@@ -19,14 +19,10 @@ CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
 class Access:
     """How a study reaches services, which have the names of SERVICES; sessions are opened at their first use.
 
-    Attributes:
-        downloads: the workspace's folder of downloaded files, loaded graphs and cached responses.
-        services: what differs from SERVICES.
-        contact: an e-mail address or page of whoever runs the study.
-        cache: the folder of cached responses; None for one below `downloads`.
-        offline: whether only cached responses are used.
-        not_before: older cached responses are not used (UTC): when a forced fetch began.
-        refreshed: the same for services that change daily: when a refresh began.
+    downloads: the workspace's folder of downloaded files, loaded graphs and cached responses. services: what differs
+    from SERVICES. contact: an e-mail address or page of whoever runs the study. cache: the folder of cached responses;
+    None for one below `downloads`. offline: whether only cached responses are used. not_before: when a forced fetch
+    began (UTC): older responses are requested again. refreshed: the same of a refresh, for services that change daily.
     """
 
     downloads: Path

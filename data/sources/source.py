@@ -1,7 +1,7 @@
 """What a source declares: its keys in a study file, what its rows depend on, and how they are fetched.
 
-A source is one module with its options model and one `FactSource` or `QuestionSource`, named in data.sources.registry.
-Nothing outside that module asks which source a study has.
+A source is one module with one `FactSource` or `QuestionSource`, which data.sources.registry names. Nothing outside
+that module asks which source a study has.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -106,12 +106,9 @@ class QuestionsOptions(Options):
 
 @dataclass(frozen=True)
 class FetchedFacts:
-    """The facts of a relation.
+    """The facts of a relation, in the order of the source.
 
-    Attributes:
-        facts: in the order of the source.
-        rejected: how many candidates were rejected, by reason.
-        requested: how many candidates were looked at; 0 where the source has nothing but facts.
+    rejected: how many candidates were rejected, by reason. requested: how many were looked at; 0 where all are facts.
     """
 
     facts: Sequence[Fact]

@@ -1,8 +1,7 @@
 """Questions of any source, written as the three CSV files in which DynamicQA is published.
 
-The layout has no column for where and when a question was fetched, the revisions of items and edits, and the ids of
-replacements and what chose them: they are not written. Page views are in both of their columns; the number of a page's
-revisions, which is part of the publishers' paths, is 0.
+The layout has no place for addresses and times, revisions of items and edits, and what chose a replacement. Page views
+are in both of their columns; the number of a page's revisions, a part of the publishers' paths, is 0.
 """
 
 import json
@@ -35,10 +34,7 @@ class Laid:
 
 
 def from_questions(questions: Sequence[Question], partition: Partition) -> Laid:
-    """The questions of a partition, in their order, as rows of its file; a row's id is its list's, or its position.
-
-    Read again, they are the same questions in all columns of the layout.
-    """
+    """The questions of a partition as rows of its file; read again, they are the same in all columns of the layout."""
     rows: list[Row] = []
     omitted = []
     for question in questions:
@@ -59,15 +55,9 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> Laid:
 
 
 def write_questions(folder: Path, questions: Sequence[Question]) -> tuple[OmittedQuestion, ...]:
-    """Writes the three files into the folder, replacing files of their names; a partition of no questions has no rows.
+    """Writes the three files into the folder, none before all are whole; gives the questions that are in none of them.
 
-    No file is replaced before all three are written.
-
-    Returns:
-        The questions that are in none of the files.
-
-    Raises:
-        WorkspaceError: The folder cannot be written.
+    A partition of no questions has no rows. WorkspaceError where the folder cannot be written.
     """
     laid = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:

@@ -1,8 +1,7 @@
 """The published CSV files of DynamicQA: every cell as text, read and written back to the byte.
 
-Cells are separated by commas and quoted only where they must be. Rows end in CR LF, lines within a cell in LF; a copy
-whose rows all end in LF is read as well, and written back so. A file that could not be written back identically, or
-that lacks the published columns, is refused with its line and column: it would be misread.
+Rows end in CR LF, lines within a cell in LF; a copy whose rows all end in LF is read as well. A file that lacks a
+published column, or that could not be written back identically, is refused with its line: it would be misread.
 """
 
 import csv
@@ -154,7 +153,7 @@ def _check_columns(header: Sequence[str], partition: Partition, named: str) -> N
             hint = f"did you mean {near[0]!r}?" if near else "remove it"
             raise InputError(f"{where} has a column {printable(column, 60)!r}, which is not a published one; {hint}")
     expected = [column for column in published if column in header]
-    for column, other in zip_longest(header, expected, fillvalue="end"):
+    for column, other in zip_longest(header, expected, fillvalue="no further one"):
         if column != other:
             raise InputError(
                 f"{where} has the column {_displayed(column)} where {_displayed(other)} is published; {MEND}"

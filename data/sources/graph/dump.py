@@ -29,18 +29,10 @@ class Dump:
 
     @classmethod
     def of(cls, files: Sequence[Path], folder: Path) -> "Dump":
-        """The graph of .ttl, .nt and .nq files, each maybe .gz.
+        """The graph of .ttl, .nt and .nq files, each maybe .gz, loaded into a folder below `folder` unless it is there.
 
-        Once its graph is loaded, the files may be removed (`dump_digest`).
-
-        Args:
-            files: The dump's files; graphs that quads name are read as one.
-            folder: Loaded graphs lie below it, each in a folder named by what the files hold.
-
-        Raises:
-            InputError: A file cannot be read or is not RDF; the message names the line.
-            WorkspaceError: The folder cannot be written.
-            DamagedFile: A byte of the loaded graph changed.
+        InputError names the line where a file is not RDF. WorkspaceError where the folder cannot be written,
+        DamagedFile where a byte of the loaded graph changed.
         """
         return cls(loaded_folder(files, folder))
 

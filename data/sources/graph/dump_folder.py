@@ -1,6 +1,5 @@
 """The folder of a loaded dump: filled whole or not at all, and verified before it is opened.
 
-It is filled under a temporary name and renamed when it is complete, so that an interrupted load leaves no graph.
 loaded.json holds the SHA-256 of each file of the store: RocksDB notices a changed block of data, but a changed byte of
 its own records can end the process.
 """
@@ -39,11 +38,9 @@ class Loaded(NamedTuple):
 
 
 def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
-    """The folder of the files' graph below `folder`, loaded unless it exists.
+    """The folder of the files' graph below `folder`, loaded unless it exists; errors as in `Dump.of`.
 
-    Raises:
-        InputError: A file cannot be read or is not RDF. A load that failed once in a process fails again at once.
-        WorkspaceError: The folder cannot be written.
+    A load that failed once in a process fails again at once.
     """
     place = _place(files, folder)
     if not place.exists():

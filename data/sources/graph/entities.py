@@ -1,7 +1,4 @@
-"""A graph's entities: English names, Wikidata ids, objects under a relation, degrees.
-
-Entities are queried in batches, which are halved where a query takes too long.
-"""
+"""A graph's entities: names, Wikidata ids, objects, degrees; queried in batches, halved where they are slow."""
 
 import re
 from collections import defaultdict
@@ -32,8 +29,8 @@ _PLACEHOLDER = "Generic instance"
 class Entities:
     """The names and Wikidata ids of entities, each queried once; the name that was read first is used.
 
-    A name is the first usable English label, in the order of code points (`literals.plain`). Where YAGO knows only the
-    class of an entity and has a generic instance of it, the name is the class's.
+    A name is the first usable English label in the order of code points, or, of a generic instance of YAGO, its
+    class's.
     """
 
     def __init__(self, store: SparqlStore) -> None:

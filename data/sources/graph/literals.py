@@ -42,10 +42,7 @@ _UNSEEN = re.compile(
 
 
 def plain(text: str) -> str | None:
-    """The text on one line: composed (NFC), without control characters, white space as single spaces.
-
-    None where the result is empty or longer than LONGEST characters.
-    """
+    """The text on one line: composed (NFC), without control characters; None where it is empty or over LONGEST."""
     if len(text) > 100 * LONGEST:
         return None
     seen = _UNSEEN.sub("", unicodedata.normalize("NFC", text))
@@ -58,10 +55,8 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
 
     units: names of datatypes that are units, by IRI; a unit without a name is called by the end of its IRI. A number
     without a unit gets the relation's. None for other languages than English, dates that do not exist, invalid numbers
-    and numbers of over 100 digits. Identifiers, texts and addresses stay as written.
-
-    Years are those of XSD 1.1, as Wikidata exports them and YAGO copies them: 0000 is 1 BC, -0043 is 44 BC. YAGO makes
-    the first of January, which is how Wikidata writes a date of which only the year is known, a gYear.
+    and numbers of over 100 digits. Identifiers, texts and addresses stay as written. Years are those of XSD 1.1: 0000
+    is 1 BC. YAGO writes a date of which only the year is known as the first of January, a gYear.
     """
     if literal.language is not None:
         return plain(literal.value) if re.fullmatch(r"en(-.*)?", literal.language, re.IGNORECASE) else None

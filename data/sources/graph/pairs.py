@@ -1,9 +1,9 @@
 """The pairs of a relation in a fixed random order, page by page.
 
 A pair's key is the MD5 of the seed and the two terms as the graph writes them; the smallest keys come first. So the
-first n pairs are a sample of n, the same on every day and from every service that holds the same graph, whatever the
-size of the pages. A page is a query for keys with a prefix (hexadecimal digits) and beyond the last key seen: for a
-large relation the prefix is so long that few pairs are left to sort, and longer where a query takes too long.
+first n pairs are a sample of n, the same from every service that holds the same graph, whatever the size of the pages.
+A page is a query for keys with a prefix and beyond the last key seen: of a large relation the prefix is so long that
+few pairs are left to sort, and longer where a query takes too long.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,15 +39,8 @@ def sampled_pairs(
 ) -> Iterator[Pair]:
     """Every pair that one of the predicates joins, in the order of the keys, without blank nodes, which have no name.
 
-    Args:
-        store: The graph.
-        predicates: IRIs.
-        seed: Part of the keys.
-        page: Pairs of a query, at first; it does not change the pairs.
-        english: Whether texts in other languages than English are left out.
-
-    Raises:
-        ServiceTimeout: Even queries for small parts take too long.
+    seed: part of the keys. page: pairs of a query, at first; it does not change the pairs. english: whether texts in
+    other languages are left out. ServiceTimeout where even queries for small parts take too long.
     """
     pages = _Pages(store, predicates, seed, max(page, 2), english)
     digits = pages.digits_at_first()
@@ -58,8 +51,7 @@ def sampled_pairs(
 def joined(predicates: Sequence[str], subject: str, object: str) -> str:
     """The triple pattern of the predicates between two variables.
 
-    Several are a path of alternatives: services look each of them up, and read the whole graph where the predicate is a
-    variable with VALUES.
+    Several are a path of alternatives: services read the whole graph where the predicate is a variable with VALUES.
     """
     return f"{subject} {'|'.join(map(iri, predicates))} {object} ."
 

@@ -54,10 +54,7 @@ TOP_CLASS: Mapping[str, str] = {name: _SCHEMA + top for top, names in _TOP_CLASS
 
 @dataclass(frozen=True)
 class QecDataset:
-    """The facts and invented names of a file, by the names of the catalog's relations, and what was left out.
-
-    skipped: predicates that no relation of the catalog has. nameless: pairs of a blank entity or answer.
-    """
+    """The facts and invented names of a file by relation; predicates without relation, pairs without a name."""
 
     facts: Mapping[str, tuple[Fact, ...]]
     names: Mapping[str, tuple[str, ...]]
@@ -162,15 +159,9 @@ def write_qec(
 ) -> tuple[str, ...]:
     """Writes the facts and invented names of relations in the published layout, whole or not at all.
 
-    The layout does not hold Wikidata ids, the objects' degrees, sources, addresses, times and all but the first
-    template of a kind of contexts.
-
-    Returns:
-        The names of the relations that were not written, since YAGO has no predicate for them.
-
-    Raises:
-        InputError: YAGO has no predicate for any of the relations.
-        WorkspaceError: The file cannot be written.
+    It has no place for Wikidata ids, the objects' degrees, sources, addresses, times and all but the first template of
+    a kind of contexts. Gives the names of the relations that YAGO has no predicate for; InputError where that is all of
+    them, WorkspaceError where the file cannot be written.
     """
     document = {
         predicate: _entry(relations[name], facts[name], names.get(name, ()))
@@ -230,20 +221,12 @@ def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
 
 def _fact(relation: Relation, first: _Pair, others: Sequence[_Pair]) -> Fact:
     return Fact(
-        relation=RelationName(relation.name),
-        subject=first.entity,
-        object=first.answer,
-        subject_id=None,
-        object_id=None,
-        id_source=None,
-        source=SOURCE,
-        licence=LICENCE,
+        RelationName(relation.name), first.entity, first.answer, None, None, None, SOURCE, LICENCE,
         subject_uri=_iri(first.entity_uri),
         object_uri=None if relation.object_class in LITERAL_CLASSES else _iri(first.answer_uri),
         other_objects=tuple(sorted({other.answer for other in others} - {first.answer})),
-        subject_degree=first.degree,
-        subject_relation_degree=first.relation_degree,
-    )
+        subject_degree=first.degree, subject_relation_degree=first.relation_degree,
+    )  # fmt: skip
 
 
 def _iri(value: str | None) -> str | None:
@@ -253,18 +236,12 @@ def _iri(value: str | None) -> str | None:
 
 def _entry(relation: Relation, facts: Sequence[Fact], names: Sequence[str]) -> dict[str, Any]:
     literal = relation.object_class in LITERAL_CLASSES
-    pairs = [
-        _Pair(
-            fact.subject,
-            answer,
-            fact.subject_uri,
-            answer if literal else fact.object_uri if place == 0 else None,
-            fact.subject_degree,
-            fact.subject_relation_degree,
-        )
-        for fact in facts
-        for place, answer in enumerate((fact.object, *fact.other_objects))
-    ]
+    pairs = []
+    for fact in facts:
+        for place, answer in enumerate((fact.object, *fact.other_objects)):
+            uri = answer if literal else fact.object_uri if place == 0 else None
+            degrees = (fact.subject_degree, fact.subject_relation_degree)
+            pairs.append(_Pair(fact.subject, answer, fact.subject_uri, uri, *degrees))
     columns = {key: [pair[place] for pair in pairs] for place, key in enumerate(_COLUMNS)}
     unknown = {key for key in _COLUMNS[2:] if all(value is None for value in columns[key])}
     return {

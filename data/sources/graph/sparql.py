@@ -42,10 +42,9 @@ Row = Mapping[str, Term]
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a query, the graph's address, the query, and when it was answered (UTC).
+    """The rows of a query (variable -> term, if bound), the graph's address, the query, and when it was answered (UTC).
 
-    rows: variable -> term; an unbound variable is an absent key. rejected: rows with a blank node, which has no name
-    that another query could use.
+    rejected: rows with a blank node, which has no name that another query could use.
     """
 
     rows: tuple[Row, ...]

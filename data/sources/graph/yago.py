@@ -47,23 +47,12 @@ NOT_AN_IRI = "an IRI that no query can name"
 def facts(
     store: SparqlStore, relation: Relation, *, pairs: int, seed: int, source: str = SOURCE, licence: str = LICENCE
 ) -> FetchedFacts:
-    """A sample of a relation's facts, in the order of their keys, the same for the same seed and graph.
+    """A sample of a relation's facts in the order of their keys, the same for the same seed and graph.
 
     Of a reversed relation the subject is what the graph has as the object. A pair of an entity that has its fact
-    already is not rejected: it is among the fact's other_objects. So are all objects of every other examined entity
-    with the same name.
-
-    Args:
-        store: The graph.
-        relation: The relation of the catalog.
-        pairs: The most pairs that become facts.
-        seed: Draws the sample.
-        source: What the facts cite.
-        licence: The licence of the graph.
-
-    Raises:
-        InputError: YAGO has no predicate for the relation, or the graph has no fact.
-        ServiceTimeout: Even the smallest queries take too long.
+    already is not rejected: it is among the fact's other_objects. So are all objects of every other examined entity of
+    the same name. source and licence: what the facts cite. InputError where YAGO has no predicate for the relation, or
+    the graph no fact; ServiceTimeout where even the smallest queries take too long.
     """
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
@@ -184,32 +173,19 @@ def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
     total = known.degrees([*entities, *answers])
     of_entities = known.relation_degrees(relation, entities, as_subject=not relation.reverse)
     of_answers = known.relation_degrees(relation, answers, as_subject=relation.reverse)
-    written = []
+    written: list[Fact] = []
     for entity, chosen in choice.chosen.items():
         uri, answer = chosen.object_uri, chosen.pair.answer
-        true = {
-            choice.answer(value) for namesake in choice.called[chosen.name] for value in everything.get(namesake, ())
-        }
-        written.append(
-            Fact(
-                relation=RelationName(relation.name),
-                subject=chosen.name,
-                object=chosen.answer,
-                subject_id=ids.get(entity),
-                object_id=ids.get(uri) if uri else None,
-                id_source=ID_SOURCE if entity in ids or uri in ids else None,
-                source=source,
-                licence=licence,
-                subject_uri=str(entity),
-                object_uri=str(uri) if uri else None,
-                other_objects=tuple(sorted(other for other in true - {chosen.answer} if other is not None)),
-                subject_degree=total[entity],
-                subject_relation_degree=of_entities[entity],
-                object_degree=total[uri] if uri else None,
-                object_relation_degree=of_answers[uri] if uri else None,
-                address=answer.address,
-                query=answer.query,
-                retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),
-            )
-        )
+        namesakes = choice.called[chosen.name]
+        true = {choice.answer(value) for namesake in namesakes for value in everything.get(namesake, ())}
+        fact = Fact(
+            RelationName(relation.name), chosen.name, chosen.answer, ids.get(entity), ids.get(uri) if uri else None,
+            id_source=ID_SOURCE if entity in ids or uri in ids else None, source=source, licence=licence,
+            subject_uri=str(entity), object_uri=str(uri) if uri else None,
+            other_objects=tuple(sorted(other for other in true - {chosen.answer} if other is not None)),
+            subject_degree=total[entity], subject_relation_degree=of_entities[entity],
+            object_degree=total[uri] if uri else None, object_relation_degree=of_answers[uri] if uri else None,
+            address=answer.address, query=answer.query, retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),
+        )  # fmt: skip
+        written.append(fact)
     return written

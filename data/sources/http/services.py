@@ -10,19 +10,11 @@ _A_DAY = 24 * 60
 
 @dataclass(frozen=True)
 class Service:
-    """A public service and its limits.
+    """A public service and its limits; `Limits` and `Session` keep them over all threads.
 
-    Attributes:
-        name: Its name in messages.
-        address: Its http or https address.
-        max_concurrency: Requests in flight.
-        requests_per_minute: Its rate, at even intervals.
-        cache_ttl_days: How old a cached response may be.
-        timeout_s: Most seconds without data.
-        max_requests: Requests that one run may send, every try counted.
-        max_minutes: Minutes in which one run may send requests, from the first request on.
-        tries: How often one request is sent while its error is transient.
-        contact_needed: Whether it requires a contact.
+    requests_per_minute: at even intervals. timeout_s: most seconds without data. max_requests, max_minutes: of one run,
+    every try counted, from the first request on. tries: how often one request is sent while its error is transient.
+    contact_needed: whether it requires a contact.
     """
 
     name: str

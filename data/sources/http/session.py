@@ -5,8 +5,7 @@
               the run's budget -> a pause that the service requires -> a place in flight -> the rate -> one exchange
           a valid response is cached before it is returned; any other is not cached
 
-A valid response has an expected status, complete JSON or text, and no error inside. All limits hold over all threads
-that use the session.
+A valid response has an expected status, complete JSON or text, and no error inside. Limits hold over all threads.
 """
 
 import logging
@@ -52,12 +51,9 @@ class Session:
 
     contact: an e-mail address or URL of whoever runs this. cache: the folder of cached responses, one file per service.
     offline: whether only cached responses are used. not_before: responses cached before this moment (UTC) are requested
-    again. limiter: keeps the requests per minute of several sessions; by default the session has its own. now and
-    sleep: another clock, in seconds, and another way to wait.
-
-    Raises:
-        ServiceError: The service requires a contact and has none, or the address is not valid.
-        WorkspaceError: The cache cannot be used.
+    again. limiter: keeps the requests per minute of several sessions. now and sleep: another clock, in seconds, and
+    another way to wait. ServiceError where the contact or the address is not valid, WorkspaceError where the cache
+    cannot be used.
     """
 
     def __init__(
@@ -112,21 +108,13 @@ class Session:
     ) -> Answer:
         """The answer to a form, from the cache or the service: its fields are in the address (GET) or the body (POST).
 
-        Args:
-            form: The fields of the request.
-            method: The HTTP method.
-            path: What is added to the service's address, its parts quoted by the caller.
-            accept: The accepted format; by default that of `content`.
-            error_of: Finds an error inside a response.
-            allow: The statuses of valid responses.
-            content: The form of a valid response.
-            immutable: Whether the response never changes and so never expires, or a function that decides so.
-            bypass_cache: Whether a cached response is not used, unless offline; a valid response replaces it.
+        path: added to the service's address, its parts quoted by the caller. accept: the accepted format, by default
+        that of `content`. error_of: finds an error inside a response. allow: the statuses of valid responses.
+        immutable: whether the response never changes and so never expires, or a function that decides so. bypass_cache:
+        whether a cached response is not used, unless offline; a valid response replaces it.
 
-        Raises:
-            ServiceError: The service failed or sent an invalid response, or, offline, no response is cached.
-            ServiceTimeout: The service takes too long; ask for less.
-            ServiceBudget: The run has spent its budget for the service.
+        ServiceError where the service fails or its response is invalid, or, offline, none is cached; ServiceTimeout
+        where it takes too long: ask for less; ServiceBudget where the run has spent its budget for the service.
         """
         request = self._request(form, method, path, accept or _ACCEPTED[content])
         expected = Expected(content, error_of, allow, immutable)

@@ -65,20 +65,9 @@ class ListedRow:
         """The row as a triple of these ids, with its own texts."""
         subject_id, property_id, object_id = ids
         return Triple(
-            relation=relation,
-            subject_id=subject_id,
-            property_id=property_id,
-            object_id=object_id,
-            source=source,
-            licence=licence,
-            subject=self.text("subject"),
-            property=property,
-            object=self.text("object"),
-            question=self.text("question"),
-            answers=self.answers("answers"),
-            list_id=self.text("list_id"),
-            retrieved_at=retrieved_at,
-        )
+            relation, subject_id, property_id, object_id, source, licence, self.text("subject"), property,
+            self.text("object"), self.text("question"), self.answers("answers"), self.text("list_id"), retrieved_at,
+        )  # fmt: skip
 
     def answers(self, field: str) -> tuple[str, ...]:
         """The cell's texts, each once: a JSON list, or separated by |; () where it is empty."""
@@ -104,10 +93,9 @@ class ListedRow:
 
 
 def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]) -> Iterator[ListedRow]:
-    """The rows of a list; InputError where it is not a valid list.
+    """The rows of a list; InputError where it is not a valid list. Other columns and empty lines are ignored.
 
     names: field -> possible names of its column, of which the header has one; required: fields that every list has.
-    Other columns and empty lines are ignored.
     """
     text = _text(file)
     delimiter, header = _header(file, text, names)

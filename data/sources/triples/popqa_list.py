@@ -1,7 +1,7 @@
 """PopQA's list of facts [Mallen et al. 2023], from a file or the hub.
 
-Its subj_id, prop_id and obj_id are numbers of its own and not ids of Wikidata: those are in s_uri and o_uri. Of its
-sixteen properties it has only the names.
+Its subj_id, prop_id and obj_id are numbers of its own: the ids of Wikidata are in s_uri and o_uri. Of its sixteen
+properties it has only the names.
 """
 
 import logging
@@ -60,15 +60,9 @@ def popqa(
 ) -> list[Triple]:
     """The facts of PopQA in its order, each once.
 
-    Args:
-        path: Its file, test.tsv, with tabs or as CSV; None for that of the hub.
-        offline: Whether only what the hub's library has cached is read.
-        endpoint: Another hub.
-        cache: Another folder for the hub's library.
-
-    Raises:
-        InputError: The file is not PopQA's; the message has file, line and column.
-        ServiceError: The file is neither on this machine nor on the hub.
+    path: its file, test.tsv, with tabs or as CSV; None for that of the hub. endpoint, cache: another hub, and another
+    folder for the hub's library. InputError names file, line and column where the file is not PopQA's; ServiceError
+    where it is neither on this machine nor on the hub.
     """
     retrieved_at = None
     if path is None:

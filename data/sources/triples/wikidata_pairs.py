@@ -39,8 +39,8 @@ _ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
 def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Triple]:
     """At most `count` facts of a property, the same for the same seed and graph, and a smaller sample begins a larger.
 
-    Both items have an article in the English Wikipedia. InputError where the property has no such pair, ServiceTimeout
-    where even the smallest queries take too long, ServiceError for all else.
+    InputError where the property has no pair of items with articles, ServiceTimeout where the smallest queries are
+    slow.
     """
     try:
         chosen, looked_at = _chosen(store, property_id, count, seed)
@@ -55,14 +55,15 @@ def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed
             "in the English Wikipedia; name another property"
         )
     log.info("property %s: %d facts of %d pairs", property_id, len(chosen), looked_at)
+    relation = relation_of(property_id)
     return [
         Triple(
-            relation=relation_of(property_id),
-            subject_id=pair.subject,
-            property_id=property_id,
-            object_id=pair.object,
-            source=SOURCE,
-            licence=LICENCE,
+            relation,
+            pair.subject,
+            property_id,
+            pair.object,
+            SOURCE,
+            LICENCE,
             property=name,
             retrieved_at=pair.retrieved_at,
         )

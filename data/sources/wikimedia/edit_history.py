@@ -4,9 +4,8 @@ A revision counts where a statement of the property was added or removed, or its
 qualifiers, ranks, labels and links are not values. Where the summary decides, it is used (`edit_summaries`); else the
 statements before and after are compared by their ids, and only the contents that this needs are requested.
 
-Some revisions cannot be read: their content is hidden, or they were deleted. Where the summary does not decide either,
-the last content before is compared with the first one after, and one change is counted where the two differ. So the
-number of changes is a lower bound.
+Some revisions are hidden or deleted. Where the summary does not decide either, the last content before is compared with
+the first one after, and one change is counted where the two differ. So the number of changes is a lower bound.
 """
 
 import json

@@ -26,10 +26,7 @@ _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The versions of a page, oldest first; title: the wiki's, which may differ from the requested one.
-
-    retrieved_at: of the answer that lists the newest of them (UTC).
-    """
+    """The versions of a page, oldest first; title: the wiki's own. retrieved_at: of the newest of them (UTC)."""
 
     title: str
     page_id: int
@@ -54,7 +51,7 @@ class Wiki:
     ) -> Answer:
         """The answer to a form, or its first part; immutable, bypass_cache: as in `Session.ask`.
 
-        reads: reads an answer and raises one of MISREAD where it is not valid; such an answer is an error and is not
+        reads: reads an answer, and raises one of MISREAD where it is not valid, which is then an error and is not
         cached.
         """
         return self.session.ask(
@@ -86,10 +83,9 @@ class Wiki:
             more = answers.continued(answer.content)
 
     def revisions(self, title: str, *, redirects: bool = False) -> History | None:
-        """All versions of a page; None where the page does not exist or the title is not valid.
+        """All versions of a page, maybe through redirects; None where it does not exist or the title is not valid.
 
-        redirects: whether redirects are followed. If the parts are of two pages, since one took the other's name
-        meanwhile, all of them are requested a second time.
+        If the parts are of two pages, since one took the other's name meanwhile, all are requested a second time.
         """
         if not answers.is_title(title):
             return None
@@ -112,10 +108,7 @@ class Wiki:
         )
 
     def contents(self, revision_ids: Sequence[int]) -> dict[int, str]:
-        """The contents of versions, by their ids; hidden, deleted and unknown versions are absent.
-
-        A cached content never expires.
-        """
+        """The contents of versions, by their ids; hidden, deleted and unknown ones are absent. They never expire."""
         numbers = sorted({number for number in revision_ids if number > 0})
         contents: dict[int, str] = {}
         for first in range(0, len(numbers), CONTENTS_AT_ONCE):

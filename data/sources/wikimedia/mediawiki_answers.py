@@ -1,7 +1,4 @@
-"""The answers of a MediaWiki: errors in its own codes, parts, pages and their versions.
-
-Where an answer is not valid, reading it raises one of MISREAD.
-"""
+"""The answers of a MediaWiki: errors, parts, pages and their versions; reading an invalid one raises one of MISREAD."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """How often pages of the English Wikipedia are read: views a month, by people, over all kinds of access.
 
-Robots are not counted, nor views through redirects. The service counts from July 2015 on; it adds a month to its counts
-some days after the month's end. A page without views in a month has no entry for it, one without any gets a 404.
+Views through redirects are not counted. The service adds a month to its counts some days after the month's end. A page
+without views in a month has no entry for it, one without any gets a 404.
 """
 
 import calendar
@@ -39,8 +39,8 @@ class PageViews:
     def monthly_mean(self, title: str, *, first: str, last: str) -> Views:
         """The mean views of a page per month, over the months from first to last (YYYY-MM), both included.
 
-        title: the page's own, as the wiki writes it, not that of a redirect. A month without an entry counts 0, and so
-        does a page that the service does not know. ServiceError where it fails or its answer is invalid.
+        title: the page's own, not that of a redirect. A month without an entry counts 0, and so does a page that the
+        service does not know. ServiceError where it fails or its answer is invalid.
         """
         months = [_named(month) for month in range(_numbered(first), _numbered(last) + 1)]
         days = calendar.monthrange(*map(int, last.split("-")))[1]
@@ -58,10 +58,7 @@ class PageViews:
 
 
 def months(until: date | None = None, count: int = 12) -> tuple[str, str]:
-    """The first and the last (YYYY-MM) of the last `count` whole months before the month of a day.
-
-    until: that day; None: today (UTC), less the days that the service may take to count a month.
-    """
+    """The first and the last (YYYY-MM) of the last `count` whole months before a day; None: of those surely counted."""
     day = until or (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
     last = 12 * day.year + day.month - 2
     return _named(last - count + 1), _named(last)

@@ -1,7 +1,4 @@
-"""Which items of Wikidata are most like another: Wembedder's embeddings of the knowledge graph (Nielsen 2017).
-
-The service has the items of Wikidata of June 2017 that occurred in twenty statements or more.
-"""
+"""Which items of Wikidata (of June 2017) are most alike: Wembedder's embeddings of the graph (Nielsen 2017)."""
 
 import re
 from dataclasses import dataclass
@@ -30,10 +27,7 @@ class Wembedder:
         self.session = session
 
     def most_similar(self, item_id: WikidataId) -> tuple[Similar, ...] | None:
-        """The items that are most like an item, the most similar first, without itself and without properties.
-
-        None where the service does not know the item. ServiceError where it fails or its answer is invalid.
-        """
+        """The other items that are most like an item, most similar first; None where the service does not know it."""
         answer = self.session.ask({}, path=f"most-similar/{item_id}", allow=(200, 404), error_of=_problem)
         similar = _similar(answer.content)
         assert not isinstance(similar, str), similar

@@ -61,8 +61,7 @@ def test_a_missing_column_is_named_unless_optional(partition: Partition, tmp_pat
     [
         (HEADER + ",notes", "has a column 'notes', which is not a published one; remove it"),
         (HEADER + ",Context", "has a column 'Context', which is not a published one; did you mean 'context'?"),
-        (HEADER + ",obj", "has the column obj twice"),
-        (HEADER + ",", "has the column '' (the index) twice"),
+        (HEADER + ",obj", "has the column obj where no further one is published"),
         (HEADER.replace("obj,replace_name", "replace_name,obj"), "has the column replace_name where obj is published"),
         ("\x1b[2J" + HEADER[1:], "has no column id"),
     ],

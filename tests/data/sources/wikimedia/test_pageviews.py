@@ -4,7 +4,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from data.errors import InputError, ServiceError
+from data.errors import ServiceError
 from data.sources.wikimedia.pageviews import PageViews, months
 from tests.data.sources.servers.faults import Say, says
 from tests.data.sources.small_sessions import answering
@@ -70,29 +70,6 @@ def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
     assert (head, tail) == ("/ask/per-article/en.wikipedia", ["monthly", "2025010100", "2025013100"])
     assert unquote(quoted) == title.replace(" ", "_")
     assert server.asked[0].form == {}
-
-
-@pytest.mark.parametrize("title", ["", " ", " .. ", "\ud800"])
-def test_an_invalid_title_is_refused_unasked(title: str, tmp_path: Path) -> None:
-    with answering(tmp_path, says(counted())) as (session, server):
-        with pytest.raises(InputError, match=r"no page .*named"):
-            PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
-        assert not server.asked
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "said"),
-    [
-        ("2025-13", "2025-12", "'2025-13' is not a month"),
-        ("2025-1", "2025-12", "'2025-1' is not a month"),
-        ("2025-01", "2025-12-31", "'2025-12-31' is not a month"),
-        ("2025-02", "2025-01", "the first is after the last"),
-        ("2015-06", "2025-01", "counted from 2015-07 on, not from 2015-06"),
-    ],
-)
-def test_months_that_are_none_are_refused(first: str, last: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=said):
-        mean(tmp_path, says(counted()), first=first, last=last)
 
 
 NONSENSE = {
