@@ -52,10 +52,8 @@ def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]
 
 
 def download(folder: Path, partition: Partition, session: Session) -> None:
-    """Downloads a partition's file into the folder unless it exists; ServiceError says what to do without a network."""
+    """Downloads a partition's file into the folder; ServiceError says what to do without a network."""
     file = folder / FILES[partition]
-    if file.exists():
-        return
 
     def problem(text: str) -> ServiceProblem | None:
         try:

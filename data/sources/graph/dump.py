@@ -19,22 +19,13 @@ class Dump:
     """The graph of some files, as a SparqlStore; several threads and processes may query it. address: their names."""
 
     def __init__(self, folder: Path) -> None:
-        """Opens a folder that `of` loaded; DamagedFile where a byte of it changed."""
+        """Opens a folder that `shared_dump` loaded; DamagedFile where a byte of it changed."""
         loaded = verify(folder)
         self.address, self._loaded_at, self._folder = "file:" + ",".join(loaded.files), loaded.loaded_at, folder
         try:
             self._store = ox.Store.read_only(str(folder))
         except (OSError, RuntimeError) as error:
             raise damaged(folder, error) from None
-
-    @classmethod
-    def of(cls, files: Sequence[Path], folder: Path) -> "Dump":
-        """The graph of .ttl, .nt and .nq files, each maybe .gz, loaded into a folder below `folder` unless it is there.
-
-        InputError names the line where a file is not RDF. WorkspaceError where the folder cannot be written,
-        DamagedFile where a byte of the loaded graph changed.
-        """
-        return cls(loaded_folder(files, folder))
 
     def select(self, query: str) -> Rows:
         """The query's rows, as of the time of loading; ServiceError where the query or the store cannot be read."""
@@ -56,7 +47,11 @@ class Dump:
 
 
 def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
-    """The graph of the files as in `Dump.of`, opened and verified once in a process for all threads."""
+    """The graph of .ttl, .nt and .nq files, each maybe .gz, loaded below `folder`; opened once in a process.
+
+    InputError names the line where a file is not RDF. WorkspaceError where the folder cannot be written, DamagedFile
+    where a byte of the loaded graph changed.
+    """
     with _sharing:
         place = loaded_folder(files, folder).absolute()
         if place not in _shared:

@@ -38,7 +38,7 @@ class Loaded(NamedTuple):
 
 
 def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
-    """The folder of the files' graph below `folder`, loaded unless it exists; errors as in `Dump.of`.
+    """The folder of the files' graph below `folder`, loaded unless it exists; errors as in `shared_dump`.
 
     A load that failed once in a process fails again at once.
     """

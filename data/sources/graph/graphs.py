@@ -22,7 +22,7 @@ class Graph:
         return dump_digest(self.files, self._folder) if self.files else self.access.address(self.name)
 
     def open(self) -> SparqlStore:
-        """The graph, ready to be queried; errors as in `Dump.of`."""
+        """The graph, ready to be queried; errors as in `shared_dump`."""
         return shared_dump(self.files, self._folder) if self.files else Endpoint(self.access.session(self.name))
 
     @property

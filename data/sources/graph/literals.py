@@ -32,6 +32,7 @@ _ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"
 _DAY = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})-([0-9]{{2}})(?:T[0-9]{{2}}:[0-9]{{2}}:[0-9.]{{2,30}})?{_ZONE}")
 _MONTH = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})(?:-[0-9]{{2}})?{_ZONE}")
 _YEAR = re.compile(rf"([+-]?[0-9]{{1,12}})(?:-[0-9]{{2}}-[0-9]{{2}})?{_ZONE}")
+_DATES = {"date": _DAY, "dateTime": _DAY, "dateTimeStamp": _DAY, "gYearMonth": _MONTH, "gYear": _YEAR}
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _LARGEST_EXPONENT = 100
 # What nobody sees and what turns the text around it: embeddings, overrides and isolates, soft hyphens, zero-width
@@ -67,12 +68,8 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
     if datatype.startswith(_UNITS):
         return _quantity(value, datatype, relation, units)
     kind = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
-    if kind in ("date", "dateTime", "dateTimeStamp"):
-        return _day(value)
-    if kind == "gYearMonth":
-        return _month(value)
-    if kind == "gYear":
-        return _year_alone(value)
+    if kind in _DATES:
+        return _date(value, _DATES[kind])
     if kind in _NUMBERS:
         number = _number(value)
         return f"{number} {relation.unit}" if number and relation.unit else number
@@ -121,26 +118,16 @@ def _number(value: str) -> str | None:
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def _day(value: str) -> str | None:
-    match = _DAY.fullmatch(value)
+def _date(value: str, form: re.Pattern[str]) -> str | None:
+    match = form.fullmatch(value)
     if not match:
         return None
-    year, month, day = map(int, match.groups())
-    if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(year, month)[1]:  # Gregorian, also backwards
+    year, *rest = map(int, match.groups())
+    if rest and not 1 <= rest[0] <= 12:
         return None
-    return f"{day} {_MONTHS[month - 1]} {_year(year)}"
-
-
-def _month(value: str) -> str | None:
-    match = _MONTH.fullmatch(value)
-    if not match or not 1 <= int(match[2]) <= 12:
+    if rest[1:] and not 1 <= rest[1] <= calendar.monthrange(year, rest[0])[1]:  # Gregorian, also backwards
         return None
-    return f"{_MONTHS[int(match[2]) - 1]} {_year(int(match[1]))}"
-
-
-def _year_alone(value: str) -> str | None:
-    match = _YEAR.fullmatch(value)
-    return _year(int(match[1])) if match else None
+    return " ".join([*map(str, rest[1:]), *(_MONTHS[month - 1] for month in rest[:1]), _year(year)])
 
 
 def _year(year: int) -> str:

@@ -187,7 +187,7 @@ def _read_object(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise InputError(f"{path} is nested too deeply to be read") from None
     except ValueError as error:
-        raise InputError(f"{path} is not valid JSON in UTF-8: {error}") from None
+        raise InputError(f"{path} is not JSON in UTF-8: {error}") from None
     if not isinstance(content, dict):
         raise InputError(f"{path} must be a JSON object, not {reprlib.repr(content)}")
     return content

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from data.errors import InputError, ServiceError, ServiceTimeout
-from data.sources.http.answer import out_of_time
+from data.sources.http.answer import misread, out_of_time
 from data.sources.http.printable import shown
 from data.sources.http.session import ServiceProblem, Session
 
@@ -141,18 +141,11 @@ def _problem(content: Any) -> ServiceProblem | None:
         if out_of_time(message.encode(errors="replace")):
             return ServiceProblem(f"{message[:200]}; ask for less", kind=ServiceTimeout)
         return ServiceProblem(message)
-    try:
-        _rows(content)
-    except (LookupError, TypeError, AttributeError) as error:
-        return ServiceProblem(
-            f"JSON that is not the result of a SELECT query ({error}), {shown(content)}; is its address that of a "
-            "SPARQL endpoint?"
-        )
-    return None
+    return misread(_rows)(content)
 
 
 def _rows(content: Any) -> list[Row | None]:
-    """The rows of a result, None for one with a blank node; LookupError, TypeError or AttributeError for no result."""
+    """The rows of a SELECT query's result, None for one with a blank node."""
     rows: list[Row | None] = []
     bindings = content["results"]["bindings"]
     if not isinstance(bindings, list):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
+from http.client import responses
 from typing import Any, Literal
 
 from data.errors import ServiceError, ServiceTimeout
@@ -60,6 +61,24 @@ ErrorOf = Callable[[Any], ServiceProblem | None]
 Immutable = bool | Callable[[Any], bool]
 
 
+MISREAD = (LookupError, TypeError, ValueError, AttributeError)
+"""What reading an answer of another form than expected raises."""
+
+
+def misread(reads: Callable[[Any], object]) -> ErrorOf:
+    """Finds that an answer is not the requested one: `reads` raises one of MISREAD."""
+
+    def problem(content: Any) -> ServiceProblem | None:
+        try:
+            reads(content)
+        except MISREAD as error:
+            reason = printable(f"{type(error).__name__}: {error}", 160)
+            return ServiceProblem(f"JSON that is not the requested answer ({reason}); is its address right?")
+        return None
+
+    return problem
+
+
 @dataclass(frozen=True)
 class Expected:
     """What a valid response is: its form, its statuses, no error inside; and whether a cached one never expires."""
@@ -96,10 +115,7 @@ def out_of_time(message: bytes) -> bool:
 
 def phrase(status: int) -> str:
     """The status with its HTTP reason phrase."""
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)
+    return f"{status} {responses.get(status, '')}".rstrip()
 
 
 def _json(reply: Reply, named: str) -> Any:

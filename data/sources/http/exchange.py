@@ -9,6 +9,7 @@ ServiceTimeout  the service ran out of time within its response, or the response
 import re
 import socket
 import time
+from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,6 +38,7 @@ class Unreachable(Exception):
     """No connection to the address is possible; the message has the reason."""
 
 
+@dataclass(eq=False)
 class TransientError(Exception):
     """A try that failed for a transient reason.
 
@@ -45,18 +47,15 @@ class TransientError(Exception):
     this way.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        kind: type[ServiceError] = ServiceError,
-        wait_s: float | None = None,
-        tries: int | None = None,
-        patience: int = 0,
-        ends: type[ServiceError] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.kind, self.wait_s, self.tries, self.patience, self.ends = kind, wait_s, tries, patience, ends
+    message: str
+    kind: type[ServiceError] = ServiceError
+    wait_s: float | None = None
+    tries: int | None = None
+    patience: int = 0
+    ends: type[ServiceError] | None = None
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class OneExchange(LimiterSession):

@@ -48,12 +48,9 @@ class Limits:
 
     def tries(self) -> Retrying:
         """Retries a call while it raises TransientError: as often as the service's settings allow."""
+        transient = retry_if_exception_type(TransientError)
         return Retrying(
-            retry=retry_if_exception_type(TransientError),
-            stop=self._tried_enough,
-            wait=_seconds_to_try_again,
-            sleep=self.sleep,
-            reraise=True,
+            retry=transient, stop=self._tried_enough, wait=_seconds_to_try_again, sleep=self.sleep, reraise=True
         )
 
     def pause(self, seconds: float) -> None:

@@ -9,16 +9,11 @@ from data.sources.triples.csv_rows import ListedRow, rows
 
 LICENCE = "facts: Wikidata CC0 1.0"
 COLUMNS = {
-    "subject_id": ("subject_id", "subj_id"),
-    "property_id": ("property_id", "prop_id"),
-    "object_id": ("object_id", "obj_id"),
-    "subject": ("subject", "subj"),
-    "property": ("property", "prop"),
-    "object": ("object", "obj"),
-    "question": ("question",),
-    "answers": ("answers", "possible_answers"),
+    "subject_id": ("subject_id", "subj_id"), "property_id": ("property_id", "prop_id"),
+    "object_id": ("object_id", "obj_id"), "subject": ("subject", "subj"), "property": ("property", "prop"),
+    "object": ("object", "obj"), "question": ("question",), "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
-}
+}  # fmt: skip
 """The fields of a list, and the names of their columns; DynamicQA's names are the second ones."""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"

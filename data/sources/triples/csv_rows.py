@@ -151,18 +151,12 @@ def _records(file: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[
 def _header(file: Path, text: str, names: Mapping[str, Sequence[str]]) -> tuple[str, list[str]]:
     """The delimiter under which the header has most of the columns, and the header read so."""
     known = {name for several in names.values() for name in several}
-    read: list[tuple[int, str, list[str]]] = []
-    wrong: list[InputError] = []
-    for delimiter in _DELIMITERS:
-        try:
-            header = [cell.strip() for cell in next(_records(file, text, delimiter), (1, []))[1]]
-        except InputError as error:  # a quoted name ends where another delimiter would have to come
-            wrong.append(error)
-            continue
-        read.append((len(known & set(header)), delimiter, header))
-    if not read:
-        raise wrong[0]
-    _, delimiter, header = max(read, key=lambda candidate: candidate[0])
+    first = next(iter(text[: csv.field_size_limit()].splitlines()), "")
+    headers = {
+        delimiter: [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])]
+        for delimiter in _DELIMITERS
+    }
+    delimiter, header = max(headers.items(), key=lambda item: len(known & set(item[1])))
     if not any(header):
         raise InputError(f"{file} has no header: expected the columns' names in its first line")
     return delimiter, header

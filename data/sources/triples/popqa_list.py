@@ -22,36 +22,15 @@ FILE = "test.tsv"
 SOURCE = f"PopQA ({DATASET})"
 LICENCE = "as published with PopQA; facts: Wikidata CC0 1.0"
 COLUMNS = {
-    "subject_id": ("s_uri",),
-    "object_id": ("o_uri",),
-    "property": ("prop",),
-    "subject": ("subj",),
-    "object": ("obj",),
-    "question": ("question",),
-    "answers": ("possible_answers",),
-    "list_id": ("id",),
-}
-PROPERTIES: Mapping[str, WikidataId] = {
-    name: WikidataId(number)
-    for name, number in {
-        "author": "P50",
-        "capital": "P36",
-        "capital of": "P1376",
-        "color": "P462",
-        "composer": "P86",
-        "country": "P17",
-        "director": "P57",
-        "father": "P22",
-        "genre": "P136",
-        "mother": "P25",
-        "occupation": "P106",
-        "place of birth": "P19",
-        "producer": "P162",
-        "religion": "P140",
-        "screenwriter": "P58",
-        "sport": "P641",
-    }.items()
-}
+    "subject_id": ("s_uri",), "object_id": ("o_uri",), "property": ("prop",), "subject": ("subj",),
+    "object": ("obj",), "question": ("question",), "answers": ("possible_answers",), "list_id": ("id",),
+}  # fmt: skip
+_NUMBERS = {
+    "author": "P50", "capital": "P36", "capital of": "P1376", "color": "P462", "composer": "P86", "country": "P17",
+    "director": "P57", "father": "P22", "genre": "P136", "mother": "P25", "occupation": "P106", "place of birth": "P19",
+    "producer": "P162", "religion": "P140", "screenwriter": "P58", "sport": "P641",
+}  # fmt: skip
+PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _NUMBERS.items()}
 """PopQA's properties and what they are in Wikidata."""
 
 

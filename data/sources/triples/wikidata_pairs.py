@@ -7,8 +7,8 @@ an article in the English Wikipedia, until enough pairs have both. Each subject 
 import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from data.errors import InputError, ServiceTimeout
 from data.records import Triple, WikidataId
@@ -57,22 +57,12 @@ def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed
     log.info("property %s: %d facts of %d pairs", property_id, len(chosen), looked_at)
     relation = relation_of(property_id)
     return [
-        Triple(
-            relation,
-            pair.subject,
-            property_id,
-            pair.object,
-            SOURCE,
-            LICENCE,
-            property=name,
-            retrieved_at=pair.retrieved_at,
-        )
-        for pair in chosen
+        Triple(relation, subject, property_id, object_, SOURCE, LICENCE, property=name, retrieved_at=at)
+        for subject, object_, at in chosen
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Joined:
+class _Joined(NamedTuple):
     subject: WikidataId
     object: WikidataId
     retrieved_at: str

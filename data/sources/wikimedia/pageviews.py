@@ -10,8 +10,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+from data.sources.http.answer import misread
 from data.sources.http.printable import shown
-from data.sources.http.session import ServiceProblem, Session
+from data.sources.http.session import Session
 
 PROJECT = "en.wikipedia"
 COUNTED_AFTER_DAYS = 5
@@ -47,13 +48,11 @@ class PageViews:
         begins, ends = f"{first.replace('-', '')}0100", f"{last.replace('-', '')}{days}00"
         path = f"per-article/{PROJECT}/all-access/user/{quote(title.replace(' ', '_'), safe='')}/monthly"
 
-        def problem(content: Any) -> ServiceProblem | None:
-            views = _views(content, months)
-            return ServiceProblem(views) if isinstance(views, str) else None
+        def read(content: Any) -> dict[str, int]:
+            return _views(content, months)
 
-        answer = self.session.ask({}, path=f"{path}/{begins}/{ends}", allow=(200, 404), error_of=problem)
-        views = _views(answer.content, months)
-        assert not isinstance(views, str), views
+        answer = self.session.ask({}, path=f"{path}/{begins}/{ends}", allow=(200, 404), error_of=misread(read))
+        views = read(answer.content)
         return Views(sum(views.values()) / len(months), len(months), answer.retrieved_at, answer.address)
 
 
@@ -73,26 +72,14 @@ def _numbered(month: str) -> int:
     return 12 * int(year) + int(number) - 1
 
 
-def _views(content: Any, months: list[str]) -> dict[str, int] | str:
-    """Views by month; or a message where the answer is invalid."""
-    items = content.get("items") if isinstance(content, dict) else None
-    if items is None:
-        return {} if _is_unknown_page(content) else f"no page views, {shown(content)}; is its address right?"
-    if not isinstance(items, list):
-        return f"page views that are not a list, {shown(items)}"
+def _views(content: Any, months: list[str]) -> dict[str, int]:
+    """Views by month; {} where the service reports that it has none: an invalid address is of another type."""
+    if "items" not in content and "not found" in content["title"].lower() and not content["type"].endswith("#route"):
+        return {}
     views: dict[str, int] = {}
-    for item in items:
-        stamp, count = (item.get("timestamp"), item.get("views")) if isinstance(item, dict) else (None, None)
-        month = f"{stamp[:4]}-{stamp[4:6]}" if isinstance(stamp, str) else ""
+    for item in content["items"]:
+        month, count = f"{item['timestamp'][:4]}-{item['timestamp'][4:6]}", item["views"]
         if month not in months or month in views or type(count) is not int or not 0 <= count < _MOST:
-            return f"page views of other months than requested, {shown(item)}"
+            raise ValueError(f"page views of other months than requested, {shown(item)}")
         views[month] = count
     return views
-
-
-def _is_unknown_page(content: Any) -> bool:
-    """Whether the service reports that it has no views; an invalid address is reported with another type."""
-    if not isinstance(content, dict):
-        return False
-    title, kind = content.get("title"), content.get("type")
-    return isinstance(title, str) and "not found" in title.lower() and not str(kind).endswith("#route")

@@ -40,12 +40,6 @@ def named(*listed: tuple[str, str | None]) -> dict[str, str]:
     return {str(key): str(name) for key, name in relations_of((WikidataId(p), words) for p, words in listed).items()}
 
 
-def test_a_property_has_one_name_its_first() -> None:
-    assert named(("P641", None), ("P641", "sport"), ("P641", "kind of sport"), ("P106", "job")) == {
-        "P641": "sport", "P106": "occupation",
-    }  # fmt: skip
-
-
 def test_properties_of_equal_words_are_called_by_ids() -> None:
     assert named(("P361", "part of"), ("P1", "Part-of"), ("P2", "partOF"), ("P3", "whole")) == {
         "P361": "P361", "P1": "P1", "P2": "P2", "P3": "whole",

@@ -123,15 +123,5 @@ def test_published_questions_are_known_by_their_file_or_address(access: Access, 
     keys.append(source.key(downloaded, "static", access))
     keys.append(source.key(downloaded, "static", at(access, "dynamicqa", "http://127.0.0.1/mirror")))
     assert len({content_key(dict(key)) for key in keys}) == 4
-    with pytest.raises(InputError, match=r"offline, and Static_final\.csv .*; name a `folder`"):
+    with pytest.raises(ServiceError, match=r"Static_final\.csv .* offline.*; name a `folder`"):
         source.fetch(downloaded, "static", replace(access, offline=True))
-
-
-@pytest.mark.parametrize("partition", ["static", "temporal", "disputable"])
-def test_bundled_questions_are_of_their_partition(partition: Any, access: Access) -> None:
-    source = QUESTION_SOURCES["sample"]
-    assert source.key is not None
-    assert source.fetch is not None
-    questions = source.fetch(source.options(source="sample"), partition, access)
-    assert {question.partition for question in questions} == {partition}
-    assert source.key(source.options(source="sample"), partition, access)["partition"] == partition

@@ -82,21 +82,6 @@ def test_a_row_that_breaks_a_rule_is_flagged(changed: dict[str, str], flag: str,
     assert sound.flags == ()
 
 
-@pytest.mark.parametrize(
-    ("partition", "edits", "sound"),
-    [
-        ("static", "1.0", True), ("static", "2.0", False), ("static", "0.0", False), ("temporal", "2.0", True),
-        ("temporal", "14.0", True), ("temporal", "1.0", False), ("disputable", "1", True), ("disputable", "0", False),
-    ],
-)  # fmt: skip
-def test_how_often_a_fact_was_edited_must_fit_its_partition(
-    partition: Partition, edits: str, sound: bool, tmp_path: Path
-) -> None:
-    row = DISPUTED if partition == "disputable" else ROW
-    flags = one(tmp_path, partition, {**row, "num_edits": edits}).flags
-    assert flags == (() if sound else (slots.EDITS_CONTRADICT_PARTITION,))
-
-
 def test_rows_are_held_against_each_other(tmp_path: Path) -> None:
     other_capital = {**PERU, "subj": "Norway", "subj_id": "Q20", "question": "what is  the seat of Norway?"}
     write(tmp_path, "temporal", temporal(ROW), temporal(other_capital))

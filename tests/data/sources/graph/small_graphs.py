@@ -6,7 +6,7 @@ from pathlib import Path
 
 from data.records import Fact
 from data.sources.graph import yago
-from data.sources.graph.dump import Dump
+from data.sources.graph.dump import Dump, shared_dump
 from data.sources.graph.sparql import Row, Rows, SparqlStore
 from tests.data.sources.graph.turtle import HEAD
 from tests.data.sources.graph.yago_graph import relation_named
@@ -36,7 +36,7 @@ def graph(folder: Path, text: str) -> Dump:
     """The graph of some Turtle."""
     file = folder / "graph.ttl"
     file.write_text(HEAD + text, encoding="utf-8")
-    return Dump.of([file], folder / "graphs")
+    return shared_dump([file], folder / "graphs")
 
 
 def by_subject(store: SparqlStore, relation: str, *, seed: int = 1) -> dict[str, Fact]:

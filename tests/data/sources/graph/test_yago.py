@@ -1,4 +1,3 @@
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -8,9 +7,8 @@ from data.sources.graph.dump import Dump
 from data.sources.graph.predicates import predicates
 from data.sources.graph.sparql import Endpoint
 from tests.data.sources.graph.small_graphs import by_subject, graph, said
-from tests.data.sources.graph.sparql_server import asking, cutting
 from tests.data.sources.graph.turtle import YAGO
-from tests.data.sources.graph.yago_graph import COUNTRIES, RELATIONS, relation_named
+from tests.data.sources.graph.yago_graph import RELATIONS, relation_named
 from tests.data.sources.graph.yago_nasty import NASTY
 
 
@@ -102,29 +100,11 @@ def test_a_literal_value_has_no_iri_or_degree(dump: Dump) -> None:
     assert everest.subject_degree == 4
 
 
-def test_a_fact_says_where_and_when_it_was_retrieved(endpoint: Endpoint) -> None:
-    before = datetime.now(UTC).replace(microsecond=0)
-    for fact in yago.facts(endpoint, relation_named("birthPlace"), pairs=20, seed=4).facts:
-        assert fact.query is not None
-        assert fact.retrieved_at is not None
-        assert before <= datetime.fromisoformat(fact.retrieved_at) <= datetime.now(UTC)
-        assert fact.retrieved_at.endswith("+00:00")
-        rows = endpoint.select(fact.query).rows
-        assert (fact.subject_uri, fact.object_uri) in {(row["s"], row["o"]) for row in rows}
-
-
 def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
     unknown = ["norway", "Nowhere"]
     known = [*NASTY.values(), "Norway", "Land of Oslo", "Mul Quillfeather", "Ohne englischen Namen", ""]
     assert yago.existing(endpoint, [*known, *unknown]) == set(known)
     assert yago.existing(endpoint, []) == set()
-
-
-def test_very_many_names_are_looked_for_in_batches_that_shrink(oxigraph: str, tmp_path: Path) -> None:
-    names = [row[0] for row in COUNTRIES] + [f"Nowhere {number}" for number in range(300)]
-    with cutting(oxigraph, 5) as (in_front, cut), asking(in_front, tmp_path) as endpoint:
-        assert yago.existing(endpoint, names) == {row[0] for row in COUNTRIES}
-    assert cut
 
 
 def test_predicates_are_listed_with_the_classes_of_their_subjects(tmp_path: Path) -> None:

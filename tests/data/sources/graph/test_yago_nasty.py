@@ -125,17 +125,6 @@ def test_an_instance_known_by_class_is_called_by_it(
     assert fetched.rejected == {yago.NO_ANSWER: 1}
 
 
-def test_a_unit_is_called_as_the_graph_calls_it(tmp_path: Path) -> None:
-    store = graph(
-        tmp_path,
-        """
-        yago:A rdfs:label "A"@en ; schema:elevation "3"^^yago:Unit_1 .
-        yago:Unit_1 rdfs:label "Norwegian ell"@en .
-        """,
-    )
-    assert by_subject(store, "elevation")["A"].object == "3 Norwegian ell"
-
-
 def test_an_iri_that_no_query_can_name_is_rejected(tmp_path: Path) -> None:
     store = graph(tmp_path, 'yago:A rdfs:label "A"@en ; yago:capital yago:B . yago:B rdfs:label "B"@en .')
     hostile = Uri("http://a.example/> } SELECT")

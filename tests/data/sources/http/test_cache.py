@@ -87,23 +87,6 @@ def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_p
             pass
 
 
-def test_threads_and_processes_share_a_file(cache: HttpCache, tmp_path: Path) -> None:
-    start = threading.Barrier(8)
-    with closing(HttpCache(tmp_path / "a.sqlite")) as other:
-
-        def write(writer: int) -> None:
-            start.wait()
-            for number in range(5):
-                body = f"[{writer}, {number}]".encode()
-                (cache if writer % 2 else other).put(f"{writer}{number}", CachedResponse(200, body, WHEN), ADDRESS)
-
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(write, range(8)))
-    for writer in range(8):
-        for number in range(5):
-            assert cache.get(f"{writer}{number}") == CachedResponse(200, f"[{writer}, {number}]".encode(), WHEN)
-
-
 def test_closing_while_threads_use_it_refuses_the_rest(cache: HttpCache) -> None:
     response = CachedResponse(200, b"x" * 1000, WHEN)
     used = threading.Barrier(5)

@@ -82,12 +82,6 @@ def test_a_response_before_a_moment_is_requested_again_once(opened: Open) -> Non
     assert len(server.asked) == 2
 
 
-def test_a_ttl_may_be_endless(opened: Open) -> None:
-    with serving(says([1])) as server:
-        for cached in (False, True, True):
-            assert opened(server, cache_ttl_days=1e12 if cached else float("inf")).ask({}).from_cache == cached
-
-
 def test_a_young_response_may_be_refreshed(opened: Open) -> None:
     with serving(says([1]), says([2]), says([3])) as server:
         session = opened(server)
@@ -128,16 +122,6 @@ def test_bad_responses_are_never_cached(say: Say, opened: Open) -> None:
             session.ask({}, error_of=maxlag)
         server.play = lambda asked: says([1])
         assert opened(server).ask({}, error_of=maxlag).content == [1]
-
-
-def test_two_services_have_two_caches(opened: Open, tmp_path: Path) -> None:
-    with serving(says(["yago"])) as yago, serving(says(["wikidata"])) as wikidata:
-        one, other = opened(yago), opened(wikidata, name="Wikidata Query Service")
-        assert one.ask({"q": "1"}).content == ["yago"]
-        assert other.ask({"q": "1"}).content == ["wikidata"]
-        assert opened(wikidata).ask({"q": "1"}).content == ["wikidata"]
-    names = sorted(file.name for file in (tmp_path / "answers").iterdir())
-    assert names == ["wikidata-query-service.sqlite", "yago.sqlite"]
 
 
 def test_a_damaged_cache_is_named(opened: Open, tmp_path: Path) -> None:

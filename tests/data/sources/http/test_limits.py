@@ -60,16 +60,6 @@ def test_a_service_that_refuses_every_request_is_left_alone(opened: Open) -> Non
     assert len(server.asked) == 5
 
 
-def test_a_service_that_refuses_some_tries_is_asked_further(opened: Open) -> None:
-    refused = Say(status=429)
-    with serving(Say(status=503), refused, refused, refused, refused, refused, says([1])) as server:
-        session = opened(server)
-        with pytest.raises(ServiceError, match="after 4 tries") as raised:
-            session.ask({"q": "1"})
-        assert raised.type is ServiceError
-        assert session.ask({"q": "2"}).content == [1]
-
-
 def test_a_run_takes_no_more_minutes_than_its_budget(opened: Open, clock: Clock) -> None:
     with serving(says([1])) as server:
         session = opened(server, max_minutes=5)

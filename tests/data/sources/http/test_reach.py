@@ -24,12 +24,6 @@ def test_a_query_follows_within_its_host_as_it_is(status: int, opened: Open) -> 
     assert (second.method, second.path, second.form) == ("POST", "/other", first.form)
 
 
-def test_a_mirror_may_send_us_to_its_safe_address(opened: Open) -> None:
-    unsafe = Say(status=301, headers={"Location": f"https://127.0.0.1:{unused_address().rsplit(':', 1)[1]}"})
-    with serving(unsafe) as server, pytest.raises(ServiceError, match="cannot be reached"):
-        opened(server).ask({})
-
-
 @pytest.mark.parametrize(
     "target",
     ["http://example.org/query", "https://example.org/ask", "//example.org/query", "http://127.0.0.1:1/ask",

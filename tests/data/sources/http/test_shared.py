@@ -69,21 +69,3 @@ def test_a_forked_process_opens_its_own(server: FaultServer, tmp_path: Path) -> 
         os._exit(session_of(server, tmp_path) is parents)
     assert os.waitpid(child, 0)[1] == 0
     assert session_of(server, tmp_path) is parents
-
-
-def test_workers_are_refused_when_sessions_close(server: FaultServer, tmp_path: Path) -> None:
-    session = session_of(server, tmp_path)
-
-    def ask(worker: int) -> str:
-        try:
-            for number in range(100_000):
-                session.ask({"q": f"{worker} {number}"})
-        except ServiceError as error:
-            return str(error)
-        return "never refused"
-
-    with ThreadPoolExecutor(4) as pool:
-        workers = [pool.submit(ask, worker) for worker in range(4)]
-        server.waits_for(8)
-        close_sessions()
-        assert all("closed" in worker.result(timeout=20) for worker in workers)

@@ -165,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
             with self.server.lock:
                 self.server.at_once -= 1
 
-    do_POST = do_GET  # noqa: N815
+    do_POST = do_HEAD = do_GET  # noqa: N815
 
     def _answer(self, say: Say) -> None:
         self.server.stopped.wait(say.delay_s)
@@ -182,7 +182,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(header, said)
         self.send_header(*(("Transfer-Encoding", "chunked") if say.chunked else ("Content-Length", str(len(body)))))
         self.end_headers()
-        self._send(body[: say.sent], say)
+        if self.command != "HEAD":
+            self._send(body[: say.sent], say)
         if say.sent is not None:
             self.close_connection = True
         elif say.chunked:

@@ -76,12 +76,6 @@ def test_answers_are_a_json_list_or_parted_by_bars(cell: str, answers: tuple[str
     assert from_csv(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
 
 
-def test_empty_lines_are_passed_over_and_the_order_stays(tmp_path: Path) -> None:
-    rows = [with_cells(subject_id=f"Q{number}") for number in (3, 1, 2)]
-    seeds = from_csv(written(tmp_path, HEADER, (), rows[0], ("",) * 9, rows[1], (), rows[2]))
-    assert [seed.subject_id for seed in seeds] == ["Q3", "Q1", "Q2"]
-
-
 BAD_CELLS = [
     ({"subject_id": ""}, "subject_id is '', which is not a valid item of Wikidata: expected an id such as Q42"),
     ({"subject_id": "Q0"}, "subject_id is 'Q0'"),

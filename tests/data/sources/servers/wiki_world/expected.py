@@ -1,6 +1,6 @@
 """How the world's outcome is written down: by hand, beside what leads to it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from data.records import Partition
@@ -66,3 +66,8 @@ class Fought:
 
 
 Outcome = Mapping[Fact, Kept | Left]
+
+
+def as_csv(facts: Iterable[Fact]) -> str:
+    """The facts as a list: a CSV of ids alone."""
+    return "\n".join(map(",".join, [("subject_id", "property_id", "object_id"), *facts])) + "\n"

@@ -1,6 +1,5 @@
 """Items and what editors do to them: every deed is one revision, with the summary that the software writes for it."""
 
-import hashlib
 import json
 import uuid
 from collections.abc import Iterable, Mapping
@@ -76,14 +75,12 @@ class Item:
         """A point in time for a statement; the summary names the qualifier's property, not the statement's."""
         statement = self._statement(property_id, value)
         statement["qualifiers"] = {"P585": [_text_snak("P585", "2024")]}
-        statement["qualifiers-order"] = ["P585"]
         return self.save("/* wbsetqualifier-add:1| */ [[Property:P585]]: 2024", user=user)
 
     def cites(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
         """A reference for a statement; the summary names the statement's property all the same."""
         snak = _text_snak("P854", "https://example.org/source")
-        statement = self._statement(property_id, value)
-        statement["references"] = [{"hash": _hash(snak), "snaks": {"P854": [snak]}, "snaks-order": ["P854"]}]
+        self._statement(property_id, value)["references"] = [{"hash": "0", "snaks": {"P854": [snak]}}]
         return self.save(f"/* wbsetreference-add:2| */ {_named(property_id, value)}", user=user)
 
     def ranks(self, property_id: str, value: str, rank: str, *, user: str = CURATOR) -> Revision:
@@ -156,12 +153,8 @@ class Item:
     def _put(self, property_id: str, value: str) -> None:
         self.statements += 1
         own = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.item_id} {self.statements}")).upper()
-        statement = {
-            "mainsnak": _snak(property_id, value),
-            "type": "statement",
-            "id": f"{self.item_id}${own}",
-            "rank": "normal",
-        }
+        snak = _snak(property_id, value)
+        statement = {"mainsnak": snak, "type": "statement", "id": f"{self.item_id}${own}", "rank": "normal"}
         self.content["claims"].setdefault(property_id, []).append(statement)
 
     def _take(self, property_id: str, value: str) -> None:
@@ -187,23 +180,14 @@ def _named(property_id: str, value: str) -> str:
 
 def _snak(property_id: str, value: str) -> dict[str, Any]:
     if value in ("somevalue", "novalue"):
-        bare = {"snaktype": value, "property": property_id}
-        return {**bare, "hash": _hash(bare)}
+        return {"snaktype": value, "property": property_id}
     target = {"entity-type": "item", "numeric-id": int(value[1:]), "id": value}
-    return _hashed(property_id, {"value": target, "type": "wikibase-entityid"})
+    datavalue = {"value": target, "type": "wikibase-entityid"}
+    return {"snaktype": "value", "property": property_id, "datavalue": datavalue}
 
 
 def _text_snak(property_id: str, text: str) -> dict[str, Any]:
-    return _hashed(property_id, {"value": text, "type": "string"})
-
-
-def _hashed(property_id: str, datavalue: dict[str, Any]) -> dict[str, Any]:
-    bare = {"snaktype": "value", "property": property_id, "datavalue": datavalue}
-    return {"snaktype": "value", "property": property_id, "hash": _hash(bare), "datavalue": datavalue}
-
-
-def _hash(said: Any) -> str:
-    return hashlib.sha1(json.dumps(said, sort_keys=True).encode(), usedforsecurity=False).hexdigest()
+    return {"snaktype": "value", "property": property_id, "datavalue": {"value": text, "type": "string"}}
 
 
 def _value(snak: Mapping[str, Any]) -> str:

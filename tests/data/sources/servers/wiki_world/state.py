@@ -1,8 +1,8 @@
 """The world itself: two wikis, who reads what, and what is like what."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.data.sources.servers.wiki_world.items import CURATOR, Item
 from tests.data.sources.servers.wiki_world.other_services import Views
@@ -22,28 +22,9 @@ class World:
     views: dict[str, Views] = field(default_factory=dict)
     most_similar: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def item(
-        self,
-        item_id: str,
-        label: str | None,
-        *,
-        article: str | None = None,
-        description: str | None = None,
-        aliases: Iterable[str] = (),
-        claims: Iterable[tuple[str, str]] = (),
-        language: str = "en",
-    ) -> Item:
-        """A new item, whose first revision already holds the claims."""
-        self.items[item_id] = Item(
-            self.wikidata,
-            item_id,
-            label,
-            language=language,
-            description=description,
-            aliases=aliases,
-            article=article,
-            claims=claims,
-        )
+    def item(self, item_id: str, label: str | None, **said: Any) -> Item:
+        """A new item, whose first revision already holds the claims; said: as for `Item`."""
+        self.items[item_id] = Item(self.wikidata, item_id, label, **said)
         return self.items[item_id]
 
     def property(self, property_id: str, label: str, datatype: str = "wikibase-item") -> None:

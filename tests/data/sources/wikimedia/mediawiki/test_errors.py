@@ -78,18 +78,6 @@ def test_what_does_not_pass_fails_after_all_tries(
     assert len(server.asked) == tries
 
 
-def test_a_wiki_that_rate_limits_always_is_left(asking: Asking) -> None:
-    with serving(recorded("modes/ratelimited_edit3.json")) as server:
-        wiki = asking(server).wiki
-        for title in ("A", "B"):
-            with pytest.raises(ServiceBudget, match="ratelimited"):
-                wiki.revisions(title)
-    assert len(server.asked) == PATIENCE
-
-
-INTERNAL = "[1f] Caught exception of type Wikimedia\\Rdbms\\DBQueryError"
-
-
 def test_a_wiki_out_of_time_wants_less(asking: Asking) -> None:
     slow = says({"error": {"code": "internal_api_error_DBQueryTimeoutError", "info": "A query timed out"}})
     with serving(slow) as server, pytest.raises(ServiceTimeout, match="DBQueryTimeoutError"):
@@ -123,14 +111,3 @@ def test_an_error_of_no_form_is_still_one(content: Any) -> None:
     problem = error_of(content)
     assert problem is not None
     assert not problem.transient
-
-
-def test_another_answer_is_an_error_and_not_cached(asking: Asking) -> None:
-    def reads(content: Any) -> None:
-        content["entities"]["Q1"]
-
-    with serving(says({"entities": {}}), says({"entities": {"Q1": {}}})) as server:
-        wiki = asking(server).wiki
-        with pytest.raises(ServiceError, match=r"not the requested answer of a wiki \(KeyError: 'Q1'\)"):
-            wiki.ask({"action": "wbgetentities"}, reads=reads)
-        assert wiki.ask({"action": "wbgetentities"}, reads=reads).content == {"entities": {"Q1": {}}}

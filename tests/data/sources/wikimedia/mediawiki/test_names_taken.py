@@ -21,13 +21,6 @@ def renamed(asked: Any, **said: Any) -> Say:
     return say
 
 
-def renamed_everywhere(asked: Any) -> Say:
-    """Every part of the history, of another page."""
-    content = json.loads(in_parts(asked).body)
-    content["query"]["pages"][0]["pageid"] = 4
-    return says(content)
-
-
 @pytest.mark.parametrize("said", [{"pageid": 4}, {"missing": True}])
 def test_another_page_under_the_name_meanwhile_is_an_error(said: Any, asking: Asking) -> None:
     taken = r"another page took the name 'Ada Example' while its history was read; run again$"

@@ -108,27 +108,11 @@ def test_items_are_requested_fifty_at_a_time(asking: Asking) -> None:
     assert [len(asked.form["ids"].split("|")) for asked in server.asked] == [BATCH, BATCH, 20]
 
 
-def test_nothing_is_asked_for_nothing(asking: Asking) -> None:
-    with serving(play=answering()) as server:
-        assert asking(server).items([]) == {}
-        assert asking(server).items(["Q2147483648", "Q99999999999999999999"]) == {}
-    assert server.asked == []
-
-
 @pytest.mark.parametrize("asked", ["", "Q0", "L1", "Q1|Q2", "Q1\n"])
 def test_what_is_no_id_is_refused_and_nothing_is_asked(asked: str, asking: Asking) -> None:
     with serving(play=answering()) as server, pytest.raises(InputError, match="not a Wikidata id"):
         asking(server).items(["Q1", asked])
     assert server.asked == []
-
-
-def test_an_answer_is_kept_and_a_misread_one_is_not(asking: Asking) -> None:
-    with serving(says({"entities": {"Q1": {"id": "Q1"}}}), says({"entities": {"Q1": entity("Q1")}})) as server:
-        wikidata = asking(server)
-        with pytest.raises(ServiceError):
-            wikidata.items(["Q1"])
-        assert wikidata.items(["Q1"]) == wikidata.items(["Q1"])
-    assert len(server.asked) == 2
 
 
 # What items may hold
