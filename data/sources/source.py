@@ -147,11 +147,9 @@ class FactSource:
 
 @dataclass(frozen=True)
 class QuestionSource:
-    """A source of questions.
+    """A source of questions; name and options as in `FactSource`.
 
     Attributes:
-        name: its name in study files, `questions.source`.
-        options: the model of its `questions` section.
         key: (options, partition, access) -> everything that the fetched questions depend on, as JSON values.
         fetch: (options, partition, access) -> the questions of a partition. InputError where there are none.
             Both are None for a source whose questions are made in several steps of the graph.

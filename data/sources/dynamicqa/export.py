@@ -55,10 +55,7 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> Laid:
 
 
 def write_questions(folder: Path, questions: Sequence[Question]) -> tuple[OmittedQuestion, ...]:
-    """Writes the three files into the folder, none before all are whole; gives the questions that are in none of them.
-
-    A partition of no questions has no rows. WorkspaceError where the folder cannot be written.
-    """
+    """Writes the three files, none before all are whole; gives the questions that no file can hold."""
     laid = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:
         for partition, layout in laid.items():

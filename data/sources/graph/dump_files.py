@@ -30,10 +30,9 @@ _DIGESTS = "digests.json"
 
 
 def dump_digest(files: Sequence[Path], folder: Path) -> str:
-    """The digest of what the files of a dump hold, whatever their order and names.
+    """The digest of what the files hold, whatever their order and names; `folder` is that of the loaded graphs.
 
-    folder: that of the loaded graphs; one that cannot be written remembers nothing. InputError where no file is named,
-    or one cannot be read that was not read before.
+    InputError where no file is named, or one cannot be read that was not read before.
     """
     if not files:
         raise InputError("a dump needs at least one file; name it under `facts.dump`")
@@ -53,10 +52,7 @@ def dump_digest(files: Sequence[Path], folder: Path) -> str:
 
 
 def parsed(file: Path) -> Iterator[Iterable[ox.Quad]]:
-    """The triples of a file, at most MAX_TRIPLES_IN_MEMORY at a time; graphs that quads name are read as one.
-
-    InputError where the file cannot be read or unpacked, or is not RDF; the message names the line.
-    """
+    """The triples of a file, some at a time, without their graphs; InputError names the line that is not RDF."""
     kind = rdf_format(file)
     try:
         with _opened(file) as handle:

@@ -38,10 +38,7 @@ class Loaded(NamedTuple):
 
 
 def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
-    """The folder of the files' graph below `folder`, loaded unless it exists; errors as in `shared_dump`.
-
-    A load that failed once in a process fails again at once.
-    """
+    """The folder of the files' graph, loaded unless it exists; a load that failed once in a process fails again."""
     place = _place(files, folder)
     if not place.exists():
         with _writing(place), FileLock(place.with_name(f".{place.name}.lock")):

@@ -29,8 +29,7 @@ _PLACEHOLDER = "Generic instance"
 class Entities:
     """The names and Wikidata ids of entities, each queried once; the name that was read first is used.
 
-    A name is the first usable English label in the order of code points, or, of a generic instance of YAGO, its
-    class's.
+    A name is the first usable English label in the order of code points; a generic instance of YAGO has its class's.
     """
 
     def __init__(self, store: SparqlStore) -> None:

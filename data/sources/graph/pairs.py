@@ -49,10 +49,7 @@ def sampled_pairs(
 
 
 def joined(predicates: Sequence[str], subject: str, object: str) -> str:
-    """The triple pattern of the predicates between two variables.
-
-    Several are a path of alternatives: services read the whole graph where the predicate is a variable with VALUES.
-    """
+    """The triple pattern of the predicates: a path, as services read the whole graph for a variable with VALUES."""
     return f"{subject} {'|'.join(map(iri, predicates))} {object} ."
 
 

@@ -42,10 +42,7 @@ Row = Mapping[str, Term]
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a query (variable -> term, if bound), the graph's address, the query, and when it was answered (UTC).
-
-    rejected: rows with a blank node, which has no name that another query could use.
-    """
+    """The rows of a query (variable -> term, if bound), where and when (UTC) it was answered; rejected: blank ones."""
 
     rows: tuple[Row, ...]
     address: str

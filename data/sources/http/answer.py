@@ -45,10 +45,7 @@ class ServiceProblem:
 
 @dataclass(frozen=True)
 class Answer:
-    """The parsed JSON or the text of a response, the service's address, and when it was received (UTC).
-
-    content is None where an allowed status other than 200 came without JSON.
-    """
+    """The parsed JSON or the text of a response (None if only the status came), and when it was received (UTC)."""
 
     content: Any
     address: str
@@ -89,10 +86,7 @@ class Expected:
     immutable: Immutable
 
     def content(self, reply: Reply, named: str) -> Any:
-        """The JSON or the text of a response; None where a response other than 200 OK has no JSON.
-
-        ServiceTimeout where JSON is truncated, ServiceError where it is not JSON, or not text in UTF-8.
-        """
+        """The JSON or the text of a response; None where one other than 200 OK has no JSON."""
         return _json(reply, named) if self.form == "json" else _text(reply, named)
 
     def is_immutable(self, content: Any) -> bool:

@@ -42,9 +42,9 @@ class Unreachable(Exception):
 class TransientError(Exception):
     """A try that failed for a transient reason.
 
-    kind: the error to raise when no retry succeeds; wait_s: seconds of Retry-After; tries: most tries; patience: least
+    kind: the error to raise when no retry succeeds; wait_s: seconds of Retry-After; tries, patience: most and least
     tries, whatever the service's settings are; ends: the error that ends the session when all tries of a request fail
-    this way.
+    so.
     """
 
     message: str

@@ -58,8 +58,8 @@ def place_in(address: str, path: str, named: str) -> str:
 def redirected(request: requests.PreparedRequest, status: int, headers: Mapping[str, str], named: str) -> str | None:
     """The address that a redirect leads to; None where the response is not a redirect.
 
-    Only redirects to the same scheme, host and port, or from http to https of the same host, are followed: any other is
-    a ServiceError that names the address, since a query is not sent to a host that the study does not name.
+    ServiceError where it leads to another scheme, host or port, unless from http to https of the same host: a query is
+    not sent to a host that the study does not name.
     """
     target = headers.get("Location")
     if target is None or not (status in _KEEPS_METHOD or (status == 303 and request.method == "GET")):

@@ -10,11 +10,10 @@ _A_DAY = 24 * 60
 
 @dataclass(frozen=True)
 class Service:
-    """A public service and its limits; `Limits` and `Session` keep them over all threads.
+    """A public service and its limits, which hold over all threads of a process.
 
     requests_per_minute: at even intervals. timeout_s: most seconds without data. max_requests, max_minutes: of one run,
-    every try counted, from the first request on. tries: how often one request is sent while its error is transient.
-    contact_needed: whether it requires a contact.
+    every try counted. tries: how often one request is sent while its error is transient.
     """
 
     name: str

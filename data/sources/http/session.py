@@ -50,10 +50,9 @@ class Session:
     """Sends requests to one service, for all threads of a run.
 
     contact: an e-mail address or URL of whoever runs this. cache: the folder of cached responses, one file per service.
-    offline: whether only cached responses are used. not_before: responses cached before this moment (UTC) are requested
-    again. limiter: keeps the requests per minute of several sessions. now and sleep: another clock, in seconds, and
-    another way to wait. ServiceError where the contact or the address is not valid, WorkspaceError where the cache
-    cannot be used.
+    offline: whether only those are used. not_before: responses cached before this moment (UTC) are requested again.
+    limiter: keeps the requests per minute of several sessions. now, sleep: another clock (s), another way to wait.
+    ServiceError where contact or address are not valid, WorkspaceError where the cache cannot be used.
     """
 
     def __init__(

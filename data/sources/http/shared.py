@@ -20,8 +20,7 @@ def shared_session(
 ) -> Session:
     """The process's one open session for these arguments (those of `Session`), which all of its threads may use.
 
-    Sessions with the same address share its requests per minute, whatever their other arguments. A run's budget
-    (`max_requests`, `max_minutes`) lasts until `close_sessions`.
+    Sessions with the same address share its requests per minute. A run's budget lasts until `close_sessions`.
     """
     arguments = (service, contact, cache.absolute(), offline, not_before)
     with _lock:

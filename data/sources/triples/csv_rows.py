@@ -1,7 +1,4 @@
-"""The rows of a user's list: CSV with commas, semicolons or tabs, and a header with alternative column names.
-
-A list that cannot be read, or that is ambiguous, is refused with file, line and column.
-"""
+"""The rows of a user's list: CSV with commas, semicolons or tabs, and a header with alternative column names."""
 
 import csv
 import io

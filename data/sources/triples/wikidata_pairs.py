@@ -39,8 +39,7 @@ _ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
 def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Triple]:
     """At most `count` facts of a property, the same for the same seed and graph, and a smaller sample begins a larger.
 
-    InputError where the property has no pair of items with articles, ServiceTimeout where the smallest queries are
-    slow.
+    InputError where no pair of items has articles, ServiceTimeout where even the smallest queries are slow.
     """
     try:
         chosen, looked_at = _chosen(store, property_id, count, seed)

@@ -51,8 +51,7 @@ class EditHistory:
 def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHistory | None:
     """The edit history of a property of an item; None where the item does not exist.
 
-    Of a merged item this is the page's own history: name the item that it was merged into. InputError where an id is
-    not valid, ServiceError where the wiki cannot be reached or its answer is invalid.
+    Of a merged item this is its own page's: name the one that it was merged into. InputError where an id is not valid.
     """
     entity, of_property = WikidataId(item_id), WikidataId(property_id)
     history = wikidata.wiki.revisions(f"Property:{entity}" if entity.startswith("P") else entity)

@@ -1,7 +1,7 @@
 """Any MediaWiki through its Action API: all parts of an answer, its errors, and the history of a page.
 
-The content of a wiki is untrusted. A title is sent as the value of a field and is never part of a path, and an answer
-of another type than requested is refused.
+Its content is untrusted: a title is the value of a field, never part of a path, and answers of another type are
+refused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,8 +51,7 @@ class Wiki:
     ) -> Answer:
         """The answer to a form, or its first part; immutable, bypass_cache: as in `Session.ask`.
 
-        reads: reads an answer, and raises one of MISREAD where it is not valid, which is then an error and is not
-        cached.
+        reads: raises one of MISREAD where the answer is not valid, which is then an error and is not cached.
         """
         return self.session.ask(
             {**_ASKED, **form}, error_of=answers.error_or_misread(reads), immutable=immutable, bypass_cache=bypass_cache

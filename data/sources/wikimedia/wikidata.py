@@ -30,10 +30,9 @@ _LETTERS = {"item": "Q", "property": "P"}
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an item states under a property.
+    """What an item states under a property; value: its main snak (kind and value) as canonical JSON.
 
-    value: the main snak (kind and value) as canonical JSON. item_id: the item that is the value; None for other values.
-    rank: preferred, normal or deprecated.
+    item_id: the item that is the value; None for other values. rank: preferred, normal or deprecated.
     """
 
     statement_id: str

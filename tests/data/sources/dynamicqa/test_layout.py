@@ -6,14 +6,7 @@ import pytest
 from data.errors import InputError
 from data.records import PARTITIONS, Partition
 from data.sources import dynamicqa
-from data.sources.dynamicqa.layout import (
-    COLUMNS,
-    FILES,
-    OPTIONAL,
-    content_of,
-    read_rows,
-    rows_of,
-)
+from data.sources.dynamicqa.layout import COLUMNS, FILES, OPTIONAL, content_of, read_rows, rows_of
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, write
 
 HEADER = ",".join(COLUMNS["disputable"])

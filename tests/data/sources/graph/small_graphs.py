@@ -33,17 +33,14 @@ class Changed:
 
 
 def graph(folder: Path, text: str) -> Dump:
-    """The graph of some Turtle."""
     file = folder / "graph.ttl"
     file.write_text(HEAD + text, encoding="utf-8")
     return shared_dump([file], folder / "graphs")
 
 
 def by_subject(store: SparqlStore, relation: str, *, seed: int = 1) -> dict[str, Fact]:
-    """All facts of a relation by who is asked about."""
     return {fact.subject: fact for fact in yago.facts(store, relation_named(relation), pairs=ALL, seed=seed).facts}
 
 
 def said(facts: list[Fact]) -> list[Fact]:
-    """The facts without where, what and when was asked."""
     return [replace(fact, address=None, query=None, retrieved_at=None) for fact in facts]

@@ -16,10 +16,7 @@ from tests.data.sources.graph.dumps import ALL, QUADS, TRIPLES, TURTLE, flipped,
 from tests.data.sources.graph.turtle import HEAD, YAGO
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("a.ttl", TURTLE), ("a.nt", TRIPLES), ("a.nq.gz", QUADS)],
-)
+@pytest.mark.parametrize(("name", "text"), [("a.ttl", TURTLE), ("a.nt", TRIPLES), ("a.nq.gz", QUADS)])
 def test_every_format_is_the_same_graph(name: str, text: str, tmp_path: Path) -> None:
     dump = shared_dump([written(tmp_path, name, text)], tmp_path / "graphs")
     assert [row["o"] for row in rows(dump)] == [

@@ -1,8 +1,5 @@
 import hashlib
 import re
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,10 +9,7 @@ from data.sources.graph.dump import Dump
 from data.sources.graph.sparql import Row, SparqlStore
 from data.sources.triples import of_property, wikidata_pairs
 from data.sources.triples.wikidata_pairs import ENTITY
-from tests.data.sources.graph.oxigraph import served
 from tests.data.sources.graph.small_graphs import Changed, graph
-from tests.data.sources.graph.sparql_server import asking, cutting
-from tests.data.sources.graph.turtle import HEAD
 
 OCCUPATION, SPORT, BORN, ALIKE = map(WikidataId, ("P106", "P641", "P569", "P460"))
 PEOPLE, OCCUPATIONS = range(1, 121), range(1001, 1008)
@@ -60,15 +54,6 @@ def wikidata(tmp_path_factory: pytest.TempPathFactory) -> Dump:
     return graph(tmp_path_factory.mktemp("wikidata"), people_and_occupations())
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real server that holds it."""
-    file = tmp_path_factory.mktemp("served") / "wikidata.ttl"
-    file.write_text(HEAD + people_and_occupations(), encoding="utf-8")
-    with served(file) as address:
-        yield address
-
-
 def pairs(seeds: list[Triple]) -> list[tuple[str, str]]:
     return [(seed.subject_id, seed.object_id) for seed in seeds]
 
@@ -105,16 +90,6 @@ def test_literal_values_are_left_out(wikidata: Dump) -> None:
     (seed,) = of_property(wikidata, SPORT, 10, seed=1)
     assert (seed.subject_id, seed.object_id, seed.relation) == ("Q4", "Q5", "P641")
     assert seed.property == "b {sport} <b>"
-
-
-def test_a_real_server_gives_the_same_sample(server: str, wikidata: Dump, tmp_path: Path) -> None:
-    wanted = [replace(seed, retrieved_at=None) for seed in of_property(wikidata, OCCUPATION, 50, seed=4)]
-    with asking(server, tmp_path / "whole") as endpoint:
-        assert [replace(seed, retrieved_at=None) for seed in of_property(endpoint, OCCUPATION, 50, seed=4)] == wanted
-    with cutting(server, 40) as (in_front, cut), asking(in_front, tmp_path / "cut") as endpoint:
-        assert [replace(seed, retrieved_at=None) for seed in of_property(endpoint, OCCUPATION, 50, seed=4)] == wanted
-    assert any("MD5" in query for query in cut)
-    assert any("VALUES" in query for query in cut)
 
 
 def test_no_item_is_asked_about_twice(wikidata: Dump, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,6 @@ OUTCOME: Outcome = {**occupations.OUTCOME, **births.OUTCOME, **films.OUTCOME}
 
 
 def world() -> World:
-    """The world, new."""
     made = World()
     make_things(made)
     occupations.make_people(made)

@@ -29,7 +29,6 @@ class Limits:
 
 
 def query(wiki: Wiki, form: Form, limits: Limits, site: str) -> dict[str, Any]:
-    """The answer to action=query."""
     found, more = (_by_revision if "revids" in form else _by_title)(wiki, form, limits, site)
     return {**({"continue": {**more, "continue": "||"}} if more else {"batchcomplete": True}), "query": found}
 
@@ -129,7 +128,6 @@ _PROPS = {
 
 
 def _told(wiki: Wiki, revision: Revision, form: Form) -> dict[str, Any]:
-    """A revision as far as it is asked for and not hidden."""
     number = wiki.users.get(revision.user, 0)
     editor = {"user": revision.user, "userid": number, **({"anon": True} if revision.anonymous else {})}
     content = {"contentmodel": wiki.model, "contentformat": wiki.content_format, "content": revision.content}

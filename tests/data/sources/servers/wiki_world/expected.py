@@ -53,7 +53,6 @@ class War:
 
     @property
     def edits(self) -> tuple[int, ...]:
-        """All revisions of the pairs, each once."""
         return tuple(sorted({place for pair in self.pairs for place in pair}))
 
 
@@ -69,5 +68,4 @@ Outcome = Mapping[Fact, Kept | Left]
 
 
 def as_csv(facts: Iterable[Fact]) -> str:
-    """The facts as a list: a CSV of ids alone."""
     return "\n".join(map(",".join, [("subject_id", "property_id", "object_id"), *facts])) + "\n"

@@ -45,17 +45,14 @@ class Item:
         self.save("/* wbeditentity-create-item:0| */")
 
     def adds(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
-        """A new statement."""
         self._put(property_id, value)
         return self.save(f"/* wbcreateclaim-create:1| */ {_named(property_id, value)}", user=user)
 
     def sets_new(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
-        """A new statement, written in one go."""
         self._put(property_id, value)
         return self.save(f"/* wbsetclaim-create:2||1 */ {_named(property_id, value)}", user=user)
 
     def changes(self, property_id: str, old: str, new: str, *, user: str = CURATOR, said: str = "") -> Revision:
-        """Another value for a statement."""
         self._statement(property_id, old)["mainsnak"] = _snak(property_id, new)
         return self.save(f"/* wbsetclaimvalue:1| */ {_named(property_id, new)}{said}", user=user)
 
@@ -67,7 +64,6 @@ class Item:
         return self.save(f"/* wbsetclaim-update:2||1 */ {_named(property_id, new)}", user=user)
 
     def removes(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
-        """A statement less."""
         self._take(property_id, value)
         return self.save(f"/* wbremoveclaims-remove:1| */ {_named(property_id, value)}", user=user)
 
@@ -84,12 +80,10 @@ class Item:
         return self.save(f"/* wbsetreference-add:2| */ {_named(property_id, value)}", user=user)
 
     def ranks(self, property_id: str, value: str, rank: str, *, user: str = CURATOR) -> Revision:
-        """Another rank for a statement."""
         self._statement(property_id, value)["rank"] = rank
         return self.save(f"/* wbsetclaim-update-rank:2||1 */ {_named(property_id, value)}", user=user)
 
     def calls(self, language: str, label: str, *, user: str = CURATOR) -> Revision:
-        """A label in a language."""
         known = language in self.content["labels"]
         self.content["labels"][language] = {"language": language, "value": label}
         return self.save(f"/* wbsetlabel-{'set' if known else 'add'}:1|{language} */ {label}", user=user)
@@ -103,7 +97,6 @@ class Item:
         user: str = ROBOT,
         comment: str = "/* wbeditentity-update:0| */ batch #17",
     ) -> Revision:
-        """Several things at once, of which the summary names none."""
         for property_id, value in removes:
             self._take(property_id, value)
         for property_id, value in adds:
@@ -119,7 +112,6 @@ class Item:
         return self.save(f"Undo revision {undone.revision_id} by {other}", user=user, tags=("mw-undo",))
 
     def rolls_back(self, revisions: int, *, user: str = "Admin") -> Revision:
-        """The last so many revisions taken back at once."""
         undone = self._back(revisions)
         said = f"Reverted edits by [[Special:Contributions/{undone.user}|{undone.user}]] to last revision by {CURATOR}"
         return self.save(said, user=user, tags=("mw-rollback",))
@@ -141,7 +133,6 @@ class Item:
         return merged
 
     def hides(self, *parts: Part) -> None:
-        """Hides parts of the last revision, all where none is named."""
         self.wiki.pages[self.item_id].latest.hidden = frozenset(parts) or EVERYTHING
 
     def save(self, comment: str, *, user: str = CURATOR, tags: Iterable[str] = ()) -> Revision:

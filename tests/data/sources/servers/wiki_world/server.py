@@ -67,7 +67,6 @@ def service_of(asked: Asked) -> str | None:
 
 
 def answer(world: World, asked: Asked, limits: Limits, sparql: Before | None = None) -> Say:
-    """What the world says to one request."""
     service = service_of(asked)
     path = asked.path.removeprefix(PLACES[service]) if service else asked.path
     if service in ("wikidata_api", "wikipedia") and not path:

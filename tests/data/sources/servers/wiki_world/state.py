@@ -28,7 +28,6 @@ class World:
         return self.items[item_id]
 
     def property(self, property_id: str, label: str, datatype: str = "wikibase-item") -> None:
-        """A new property."""
         labels = {"en": {"language": "en", "value": label}}
         bare = {"type": "property", "datatype": datatype, "id": property_id, "labels": labels}
         content = json.dumps(bare | {"descriptions": [], "aliases": [], "claims": []})
@@ -38,7 +37,6 @@ class World:
     def article(
         self, title: str, text: str, *, item_id: str | None = None, views: int | Views | None = None, namespace: int = 0
     ) -> Revision:
-        """A new article of one revision. views: so many a month."""
         saved = self.wikipedia.save(title, text, user="Wanda Writer", comment="new article", namespace=namespace)
         self.wikipedia.pages[title].item_id = item_id
         if views is not None:

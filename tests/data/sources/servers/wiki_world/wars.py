@@ -27,7 +27,6 @@ _GUILD = (
 
 
 def make_wars(world: World) -> None:
-    """The list, and each page with its history."""
     _war(world, SKIRMISH, _SKIRMISH, ("narrow victory", "costly defeat"), turns=5)
     _levy(world)
     _guild(world)
