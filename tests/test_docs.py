@@ -9,8 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from data import catalog, warehouse
-from data.sources.http.limits import Service
-from data.sources.http.services import SERVICES
+from data.sources.http.services import SERVICES, Service
 from flows.stages.schema import schema
 from flows.study import reference
 

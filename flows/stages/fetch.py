@@ -9,7 +9,7 @@ from data.errors import InputError, SwaymeterError
 from data.records import Partition
 from data.records.table import Table
 from data.records.tables import FACTS, INVENTED, QUESTIONS
-from data.sources.access import ServiceAccess
+from data.sources.access import Access
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Function, Output, Resource, Run, Step, StepId
@@ -90,7 +90,7 @@ def _add(
     function: Function,
     role: str,
     table: Table,
-    key: Callable[[ServiceAccess], Mapping[str, Any]],
+    key: Callable[[Access], Mapping[str, Any]],
     resource: Resource = "services",
 ) -> Reference:
     """A step whose one output depends on what its source says of its key."""

@@ -13,7 +13,7 @@ from data.errors import InputError
 from data.reasons import DOUBLED
 from data.records import Dispute, Rejected, Triple, WikidataId
 from data.sources import triples
-from data.sources.access import ServiceAccess
+from data.sources.access import Access
 from data.sources.graph.sparql import Endpoint
 from data.sources.source import alternative
 from data.sources.wikimedia import pageviews
@@ -155,7 +155,7 @@ def _embed(options: WikidataQuestions) -> Callable[[Sequence[str]], NDArray[np.f
     return embed
 
 
-def _wikipedia(access: ServiceAccess) -> Wikipedia:
+def _wikipedia(access: Access) -> Wikipedia:
     return Wikipedia(Wiki(access.session("wikipedia")), reuse_pages=access.only_refreshes)
 
 

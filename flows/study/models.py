@@ -4,7 +4,7 @@ from pathlib import Path
 
 from data import catalog
 from data.errors import StudyFileError
-from data.sources.wikimedia.options import WikidataQuestions
+from data.sources.registry import QUESTION_SOURCES
 from flows.study.study import Study
 from tasks.models.capabilities import capabilities
 from tasks.models.identity import ModelKind, identify_model
@@ -21,10 +21,10 @@ def check_models(study: Study, *, also_asked: bool = True) -> None:
         for model in study.models:
             _check(model.name, "language_model")
         _check_capabilities(study)
-    if isinstance(study.questions, WikidataQuestions):
-        _check(study.questions.embedder, "embedder")
-        if study.questions.needs_disputes:
-            _check(study.questions.disputes.writer or study.models[0].name, "language_model")
+    if study.questions is not None:
+        models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].name)
+        for purpose, name in models.items():
+            _check(name, purpose)
 
 
 def _check(name: str, purpose: ModelKind) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, model_validator
 
 from data.options import Options, refused, unknown_key
-from data.sources.http.limits import Service
-from data.sources.http.services import SERVICES
+from data.sources.http.services import SERVICES, Service
 
 
 class ServiceOptions(Options):

@@ -10,7 +10,7 @@ from data.errors import UnknownName
 from data.named import Registry
 from data.options import Options, Problem, problems, refused
 from data.records import ContextKind
-from data.sources.access import ServiceAccess
+from data.sources.access import Access
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
 from flows.study.services import ServicesPart
@@ -151,10 +151,10 @@ class Study(Options):
         """The parameters of a measure: the study's, or their defaults."""
         return self.measures.get(name) or MEASURES[name].parameters().model_dump()
 
-    def access(self, downloads: Path, **options: Any) -> ServiceAccess:
-        """How the study reaches services; options: as in `ServiceAccess`."""
+    def access(self, downloads: Path, **options: Any) -> Access:
+        """How the study reaches services; options: as in `Access`."""
         cache = Path(self.services.cache).expanduser() if self.services.cache else None
-        return ServiceAccess(downloads, self.services.by_name(), self.services.asked_by, cache, **options)
+        return Access(downloads, self.services.by_name(), self.services.asked_by, cache, **options)
 
 
 def _parameters(name: str, content: Any) -> dict[str, Any]:

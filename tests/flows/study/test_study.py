@@ -8,8 +8,9 @@ import pytest
 
 from data import catalog
 from data.errors import StudyFileError
+from data.sources.access import Access
 from data.sources.registry import FACT_SOURCES
-from data.sources.source import Access, FactsOptions, FactSource, FetchedFacts
+from data.sources.source import FactsOptions, FactSource, FetchedFacts
 from flows.study import models
 from tasks.measures import MEASURES
 from tests.flows.study.study_files import changed_study, refusal
@@ -108,13 +109,10 @@ def test_a_registered_source_is_a_branch(tmp_path: Path) -> None:
     def fetch(options: AtlasFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
         return FetchedFacts([], {}, 0)
 
-    def graphs(options: AtlasFacts, access: Access) -> Sequence[Any]:
-        return ()
-
-    with FACT_SOURCES.added(FactSource("atlas", AtlasFacts, key, fetch, graphs)) as atlas:
+    with FACT_SOURCES.added(FactSource("atlas", AtlasFacts, key, fetch)) as atlas:
         study = changed_study(tmp_path, facts={"source": "atlas", "relations": "all", "edition": 3})
         assert study.facts is not None
-        assert study.facts.relations == atlas.available_relations()
+        assert study.facts.relations == atlas.options.available_relations()
         assert atlas.key(study.facts, "capital", 0, study.access(tmp_path)) == {"edition": 3}
         assert "relation father is not in the atlas" in refusal(
             tmp_path, facts={"source": "atlas", "relations": ["father"]}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.records import RelationName, Triple, WikidataId
-from data.sources.http.limits import Service
+from data.sources.http.services import Service
 from data.sources.http.session import Session
 from data.sources.wikimedia.mediawiki import Wiki
 from data.sources.wikimedia.pageviews import PageViews

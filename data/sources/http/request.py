@@ -1,6 +1,8 @@
-"""Addresses of a public service: which are valid, and which redirects are followed."""
+"""What a request says: who asks, the address, and which redirects it follows."""
 
+import re
 from collections.abc import Mapping
+from importlib.metadata import version
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -9,7 +11,27 @@ from requests.utils import requote_uri
 from data.errors import ServiceError
 from data.sources.http.printable import printable
 
+_CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
 _KEEPS_METHOD = (301, 302, 307, 308)
+
+
+def user_agent(contact: str | None, named: str, *, needed: bool) -> str:
+    """The user agent: program, version, contact, library; ServiceError without a valid contact where one is needed."""
+    contact = (contact or "").strip()
+    if needed and not contact:
+        raise ServiceError(
+            f"{named} requires a contact: give an e-mail address or a URL "
+            "as `services.contact` in the study file, or in SWAYMETER_CONTACT"
+        )
+    plain = contact.isascii() and contact.isprintable() and len(contact) <= 200 and not set(contact) & set("()\\")
+    if contact and not (plain and _CONTACT.search(contact)):
+        raise ServiceError(
+            f"{named} requires a valid contact: {printable(contact, 60)!r} is not an e-mail address or a URL in one "
+            "plain line of at most 200 characters, without brackets; correct `services.contact` in the study file, or "
+            "SWAYMETER_CONTACT"
+        )
+    who = f" ({contact})" if contact else ""
+    return f"swaymeter/{version('swaymeter')}{who} python-requests/{requests.__version__}"
 
 
 def check_address(address: str, name: str) -> None:
@@ -36,8 +58,8 @@ def place_in(address: str, path: str, named: str) -> str:
 def redirected(request: requests.PreparedRequest, status: int, headers: Mapping[str, str], named: str) -> str | None:
     """The address that a redirect leads to; None where the response is not a redirect.
 
-    Only redirects to the same scheme, host and port, or from http to https of the same host, are followed: any other is
-    a ServiceError that names the address, since a query is not sent to a host that the study does not name.
+    ServiceError where it leads to another scheme, host or port, unless from http to https of the same host: a query is
+    not sent to a host that the study does not name.
     """
     target = headers.get("Location")
     if target is None or not (status in _KEEPS_METHOD or (status == 303 and request.method == "GET")):
