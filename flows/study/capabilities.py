@@ -2,7 +2,7 @@
 
 from data.errors import StudyFileError
 from flows.study.study import Study
-from tasks.models.capabilities import capabilities
+from tasks.models.backends import capabilities
 
 
 def check_capabilities(study: Study) -> None:

@@ -6,7 +6,7 @@ from data import catalog
 from data.sources.wikimedia.options import WikidataQuestions
 from flows.study.capabilities import check_capabilities
 from flows.study.study import Study
-from tasks.models.identity import ModelKind, identify_model
+from tasks.models.files.identity import ModelKind, identify_model
 
 
 def check_models(study: Study, *, also_asked: bool = True) -> None:

@@ -15,10 +15,9 @@ from pydantic import Field
 from data.records import CONDITIONS, Question
 from data.records.row import Meaning, table
 from tasks.measures.chunks import cut_questions
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Row, Rows
-from tasks.measures.provenance import inherited
+from tasks.measures.measure import Inputs, Measure, Parameters, Row
 from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import QuestionKey, of_questions, rows_of
+from tasks.measures.stored import QuestionKey, inherited, of_questions
 
 
 class ClustersParameters(Parameters):
@@ -43,22 +42,21 @@ class ClusteredAnswer(QuestionScore):
 
 
 class Judge:
-    """Judges which answers are equivalent.
+    """The judge of equivalence that the parameters of a study name.
 
     Attributes:
         stand_in: which model stands in for an entailment model; None where none does.
     """
 
     def __init__(self, inputs: Inputs) -> None:
-        """The judge that the parameters of a study name."""
+        """Loads its model, unless it is loaded."""
         from tasks.models.entailment import load_entailment
         from tasks.models.loading import BALANCED
 
         self._parameters: ClustersParameters = inputs.parameters["clusters"]
+        name, threshold = self._parameters.entailment, self._parameters.threshold
         device = "auto" if inputs.device == BALANCED else inputs.device
-        self._entailment = load_entailment(
-            self._parameters.entailment, threshold=self._parameters.threshold, device=device
-        )
+        self._entailment = load_entailment(name, threshold=threshold, device=device)
         self.stand_in = self._entailment.stand_in
 
     def equivalent(self, texts: Sequence[Sequence[str]], questions: Sequence[Question]) -> list[NDArray[np.bool_]]:
@@ -67,22 +65,15 @@ class Judge:
         return self._entailment.equivalent_in_bulk(texts, before)
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Judges the stored answers to every question under every condition."""
-    judge = Judge(inputs)
-    for questions in chunks:
-        answers = of_questions(inputs, "answers", questions, "text")
-        origins = inherited(rows_of(inputs.scores["answers"], questions), "question_id", "condition")
-        cases = [(question, condition) for question in questions for condition in CONDITIONS]
-        keys = [(question.question_id, condition) for question, condition in cases]
-        texts = [[row["text"] for row in answers[key]] for key in keys]
-        equivalent = judge.equivalent(texts, [question for question, _ in cases])
-        rows = [
-            {"question_id": key[0], "condition": key[1], **row, **origins[key], "stand_in": judge.stand_in}
-            for key, matrix in zip(keys, equivalent, strict=True)
-            for row in cluster_rows(matrix)
-        ]
-        yield Rows({"clusters": rows})
+    judge, answers = Judge(inputs), of_questions(inputs, "answers", questions, "text")
+    origins = inherited(inputs.scores["answers"], "question_id", "condition")
+    cases = [(question, (question.question_id, condition)) for question in questions for condition in CONDITIONS]
+    texts = [[row["text"] for row in answers[key]] for _, key in cases]
+    for (_, key), matrix in zip(cases, judge.equivalent(texts, [question for question, _ in cases]), strict=True):
+        for row in cluster_rows(matrix):
+            yield {**origins[key], **row, "stand_in": judge.stand_in}
 
 
 def cluster_rows(equivalent: NDArray[np.bool_]) -> Iterator[Row]:
@@ -111,11 +102,10 @@ def _depends_on(parameters: ClustersParameters) -> Row:
 
 
 MEASURE = Measure(
-    name="clusters",
+    row=ClusteredAnswer,
     version=1,
     unit="",
     meaning="which sampled answers say the same",
-    row=ClusteredAnswer,
     about="questions",
     compute=compute,
     needs=("answers",),

@@ -1,14 +1,17 @@
 """Persuasion: how far a context moves the next-token distribution of a query; tasks.scoring.persuasion has formulas."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from data.records import Query
 from data.records.row import Meaning, table
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
+from tasks.measures.measure import Inputs, Measure, Rows
 from tasks.measures.rows import PairScore, of_pair
+
+if TYPE_CHECKING:
+    from tasks.models import LanguageModel
 
 
 @table("persuasion", "a context before a query")
@@ -19,7 +22,9 @@ class Persuasion(PairScore):
     persuasion: Annotated[float, Meaning("KL(p(.|c,q) || p(.|q)), p(.|q) the mixture over the contexts", "nats")]
 
 
-def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+def compute_chunks(
+    inputs: Inputs, model: "LanguageModel", chunks: Sequence[Sequence[Query]]
+) -> Generator[Rows, None, None]:
     """Every context of a relation before every query; the next chunk is tokenised while the model reads one."""
     from tasks.scoring.next_token import Prefetch, tokenized_prompts
     from tasks.scoring.persuasion import counted, persuasion
@@ -37,16 +42,15 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
                 for query, scores in zip(queries, result.scores, strict=True)
                 for context, score in zip(inputs.contexts, scores, strict=True)
             ]
-            yield Rows({"persuasion": rows})
+            yield {"persuasion": rows}
 
 
 MEASURE = Measure(
-    name="persuasion",
+    row=Persuasion,
     version=1,
     unit="nats",
     meaning="how far a context moves the next-token distribution of a query",
-    row=Persuasion,
     about="contexts",
-    compute=compute,
+    compute_chunks=compute_chunks,
     capability="next_token_logits",
 )

@@ -1,11 +1,15 @@
-"""What score rows are about: their first columns, as row types to derive from and as values."""
+"""What score rows are about: their first columns, as row types to derive from, keys and values."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from data.records import Condition, Context, Query, is_relevant
 from data.records.row import Meaning
 from data.records.score import Score
+from tasks.measures.measure import Row
+
+QUERY_KEY = ("model", "dtype", "relation", "query_id")
+QUESTION_KEY = ("model", "dtype", "relation", "question_id", "condition")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +35,7 @@ class QuestionScore(Score):
     condition: Annotated[Condition, Meaning("none, original or counter_memory: the context before the question")]
 
 
-def of_pair(query: Query, context: Context) -> dict[str, Any]:
+def of_pair(query: Query, context: Context) -> Row:
     """The columns that name a context before a query."""
     return {
         "query_id": query.query_id,

@@ -1,6 +1,9 @@
 """Stored scores of other measures, at the queries and questions that a derived measure needs them at."""
 
 from collections.abc import Sequence
+from dataclasses import fields
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -9,9 +12,27 @@ from numpy.typing import NDArray
 
 from data.errors import ScoreError
 from data.records import CONDITIONS, Condition, Context, Query, Question
+from data.records.score import Score
 from tasks.measures.measure import Inputs, Row
 
 QuestionKey = tuple[str, Condition]
+PROVENANCE = tuple(field.name for field in fields(Score) if field.name != "relation")
+"""The columns that say where a score comes from."""
+
+
+def inherited(scores: pa.Table, *by: str) -> dict[Any, Row]:
+    """The provenance of stored rows and the values of some columns, by these values; of several, a tuple is the key.
+
+    Where the rows of the same values differ in a column of provenance, all that they say stands there.
+    """
+    columns, groups = [*by, *PROVENANCE], dict[Any, list[Row]]()
+    for row in scores.select(columns).group_by(columns).aggregate([]).to_pylist():
+        groups.setdefault(itemgetter(*by)(row), []).append(row)
+    return {
+        values: {name: rows[0][name] for name in by}
+        | {name: ", ".join(sorted({row[name] for row in rows} - {None})) or None for name in PROVENANCE}
+        for values, rows in groups.items()
+    }
 
 
 def of_queries(scores: pa.Table, queries: Sequence[Query]) -> pa.Table:
@@ -23,7 +44,7 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
     """A column of stored scores of pairs, (n_queries, n_contexts).
 
     Args:
-        scores: rows of these queries and contexts alone.
+        scores: rows of these contexts, and of these queries among others.
         queries: the rows of the matrix, in order.
         contexts: its columns.
         column: the name of the score.
@@ -34,8 +55,9 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
     row = {query.query_id: number for number, query in enumerate(queries)}
     place = {context.context_id: number for number, context in enumerate(contexts)}
     values = np.full((len(queries), len(contexts)), np.nan)
+    stored = of_queries(scores, queries)
     for query_id, context_id, score in zip(
-        *(scores[name].to_pylist() for name in ("query_id", "context_id", column)), strict=True
+        *(stored[name].to_pylist() for name in ("query_id", "context_id", column)), strict=True
     ):
         values[row[query_id], place[context_id]] = score
     missing = np.argwhere(np.isnan(values))
@@ -63,11 +85,12 @@ def of_questions(
     Raises:
         ScoreError: where a question under a condition has no such row.
     """
-    scores = rows_of(inputs.scores[measure], questions).select(["question_id", "condition", "sample", *columns])
+    ids = pa.array([question.question_id for question in questions], pa.string())
+    scores = inputs.scores[measure].select(["question_id", "condition", "sample", *columns])
     is_greedy = pc.is_null(scores["sample"])
-    scores = scores.filter(is_greedy if greedy else pc.invert(is_greedy)).sort_by("sample")
+    is_read = pc.and_(pc.is_in(scores["question_id"], ids), is_greedy if greedy else pc.invert(is_greedy))
     by_question: dict[QuestionKey, list[Row]] = {}
-    for row in scores.to_pylist():
+    for row in scores.filter(is_read).sort_by("sample").to_pylist():
         by_question.setdefault((row["question_id"], row["condition"]), []).append(row)
     for question in questions:
         for condition in CONDITIONS:
@@ -77,9 +100,3 @@ def of_questions(
                     f"{condition} are not stored; score them again with --force"
                 )
     return by_question
-
-
-def rows_of(scores: pa.Table, questions: Sequence[Question]) -> pa.Table:
-    """The rows of these questions."""
-    ids = pa.array([question.question_id for question in questions], pa.string())
-    return scores.filter(pc.is_in(scores["question_id"], ids))

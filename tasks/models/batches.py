@@ -1,4 +1,4 @@
-"""Work in bulk: texts in batches with little padding, and what was found for them remembered."""
+"""Texts in batches with little padding, and what was computed for them remembered."""
 
 import threading
 from collections import OrderedDict
@@ -14,23 +14,23 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-def tokens_per_batch(device: str) -> int:
-    """How many tokens a batch on that device has at most; device: "cpu" or "cuda:N"."""
-    return TOKENS_PER_BATCH[device.partition(":")[0]]
-
-
-def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
+def batches(lengths: Sequence[int], device: str) -> list[list[int]]:
     """The places of texts in batches, from the shortest text to the longest.
 
-    lengths: of the texts, in tokens. A batch has at most `tokens` tokens, padding included, and at most a quarter of
-    them is padding; a text longer than that is a batch of its own.
+    A batch has at most as many tokens as suit the device, padding included, and at most a quarter of them is padding; a
+    text that is longer is a batch of its own.
+
+    Args:
+        lengths: of the texts, in tokens.
+        device: "cpu" or "cuda:N".
     """
+    most = TOKENS_PER_BATCH[device.partition(":")[0]]
     result: list[list[int]] = []
     unpadded = 0
     for place in sorted(range(len(lengths)), key=lambda place: lengths[place]):
         length = lengths[place]
         padded = (len(result[-1]) + 1) * length if result else 0
-        if not result or padded > tokens or padded - unpadded - length > PADDING * padded:
+        if not result or padded > most or padded - unpadded - length > PADDING * padded:
             result.append([])
             unpadded = 0
         result[-1].append(place)
@@ -44,14 +44,14 @@ class Recent(Generic[Key, Value]):
     def __init__(self, bound: int) -> None:
         self._bound = bound
         self._values: OrderedDict[Key, Value] = OrderedDict()
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._values)
 
     def get(self, key: Key) -> Value | None:
         """The key's value, or None."""
-        with self._turn:
+        with self._lock:
             if key not in self._values:
                 return None
             self._values.move_to_end(key)
@@ -59,7 +59,7 @@ class Recent(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value) -> None:
         """Remembers the value; where there are too many, the key that was not asked for the longest is forgotten."""
-        with self._turn:
+        with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
             if len(self._values) > self._bound:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,15 +17,12 @@ from numpy.typing import NDArray
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from data.errors import ModelError
-from tasks.models.batches import Recent, batches, tokens_per_batch
-from tasks.models.hub_files import snapshot_folder
-from tasks.models.identity import identify_model
-from tasks.models.loading import chosen_device, context_window, pretrained, weights_options
+from tasks.models.batches import Recent, batches
+from tasks.models.files.hub import snapshot_folder
+from tasks.models.files.identity import ModelIdentity, identify_model
+from tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
 
 REMEMBERED = 20_000
-
-_loaded: dict[tuple[str, str, str], "Embedder"] = {}
-_loading = threading.Lock()
 
 
 @dataclass(eq=False)
@@ -47,7 +45,7 @@ class Embedder:
         """One row per text: (n, d), each of length 1; raises ModelError if one is not finite."""
         vectors = np.zeros((len(texts), int(self.model.config.hidden_size)), dtype=np.float32)
         tokens = self._tokenized(texts) if texts else {"input_ids": []}
-        for places in batches([len(ids) for ids in tokens["input_ids"]], tokens_per_batch(self.device)):
+        for places in batches([len(ids) for ids in tokens["input_ids"]], self.device):
             vectors[places] = self._embed({name: [rows[place] for place in places] for name, rows in tokens.items()})
         if not np.isfinite(vectors).all():
             raise ModelError(f"model {self.name!r} gave an embedding that is not finite")
@@ -81,39 +79,27 @@ class Embedder:
 def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Embedder:
     """The embedder of that name (alias, folder or hub id) in float32, loaded when it is first asked for.
 
-    Raises UsageError and UnknownName for what cannot be asked, ModelError for what cannot be found or loaded, or for a
-    model whose own files ask for another pooling than the mean.
+    Raises:
+        UsageError, UnknownName: a name or device that cannot be asked for.
+        ModelError: what cannot be found or loaded, or a model whose own files ask for another pooling than the mean.
     """
-    device = chosen_device(device)
-    identity = identify_model(name, "embedder")
-    key = (identity.name, identity.revision, device)
-    with _loading:
-        if key in _loaded:
-            return _loaded[key]
-        folder = Path(identity.location).parent if identity.kind == "embedded" else None
-        model = pretrained(identity, AutoModel.from_pretrained, folder=folder, **weights_options("float32", device))
-        tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
-        hub = identity.kind == "hub"
-        files = folder or (snapshot_folder(identity.location, identity.revision) if hub else Path(identity.location))
-        _check_pooling(name, files)
-        longest = min(_longest(files), context_window(model.config) or 512)
-        _loaded[key] = Embedder(model.eval(), tokenizer, identity.name, identity.revision, device, longest)
-        return _loaded[key]
+    return _loaded(identify_model(name, "embedder"), chosen_device(device))
 
 
-def _check_pooling(name: str, folder: Path) -> None:
-    pooling = _settings(folder / "1_Pooling" / "config.json")
-    if pooling.get("pooling_mode_mean_tokens", True) is not True:
-        raise ModelError(f"model {name!r} does not pool by the mean; only mean pooling is known here")
+@loaded_once
+def _loaded(identity: ModelIdentity, device: str) -> Embedder:
+    folder = Path(identity.location).parent if identity.kind == "embedded" else None
+    model = pretrained(identity, AutoModel.from_pretrained, folder=folder, **weights_options("float32", device))
+    tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+    hub = identity.kind == "hub"
+    files = folder or (snapshot_folder(identity.location, identity.revision) if hub else Path(identity.location))
+    if _settings(files / "1_Pooling" / "config.json").get("pooling_mode_mean_tokens", True) is not True:
+        raise ModelError(f"model {identity.name!r} does not pool by the mean; only mean pooling is known here")
+    stated = _settings(files / "sentence_bert_config.json").get("max_seq_length")
+    longest = min(stated if isinstance(stated, int) else 512, context_window(model.config) or 512)
+    return Embedder(model.eval(), tokenizer, identity.name, identity.revision, device, longest)
 
 
-def _longest(folder: Path) -> int:
-    length = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
-    return length if isinstance(length, int) else 512
-
-
-def _settings(file: Path) -> dict[str, object]:
-    if not file.is_file():
-        return {}
-    settings = json.loads(file.read_text(encoding="utf-8"))
+def _settings(file: Path) -> dict[str, Any]:
+    settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return settings if isinstance(settings, dict) else {}

@@ -10,6 +10,7 @@ from data import catalog
 from data.sources.registry import FACT_SOURCES
 from data.sources.source import Access, FactsOptions, FactSource, FetchedFacts
 from tasks.measures import MEASURES
+from tests.extensions import measure
 from tests.flows.study.study_files import changed_study, refusal
 
 WIKIDATA = {"source": "wikidata"}
@@ -151,11 +152,9 @@ def test_listed_measures_take_their_defaults(tmp_path: Path) -> None:
 
 
 def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:
-    outer = replace(MEASURES["persuaded"], name="outer", needs=("inner",))
-    inner = replace(MEASURES["persuaded"], name="inner", needs=("memorization_ratio",))
-    with MEASURES.added(outer), MEASURES.added(inner):
-        requested = list(changed_study(tmp_path, measures=["outer"]).requested())
-    assert requested == ["greedy_answers", "memorization_ratio", "outer", "inner"]
+    with MEASURES.added(replace(measure.MEASURE, needs=("memorization_ratio",))):
+        requested = list(changed_study(tmp_path, measures=["persuasion_range"]).requested())
+    assert requested == ["greedy_answers", "memorization_ratio", "persuasion_range"]
 
 
 def test_semantic_entropy_needs_no_coherent_persuasion(tmp_path: Path) -> None:

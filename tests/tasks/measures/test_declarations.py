@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from data.errors import UnknownName
 from tasks.measures import MEASURES
 from tasks.measures.measure import Amounts
-from tasks.measures.passes import declaration, passes, with_needs
-from tasks.measures.provenance import PROVENANCE
+from tasks.measures.passes import declaration, passes
+from tasks.measures.stored import PROVENANCE
+from tests.tasks.measures.conftest import needed
 
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
 
@@ -63,13 +64,8 @@ def test_missing_measures_are_grouped_into_passes(missing: tuple[str, ...], expe
     assert [(one.measures, one.needs) for one in passes(missing)] == expected
 
 
-def test_needs_are_found_through_other_measures() -> None:
-    assert with_needs(["semantic_entropy", "persuasion"]) == ["persuasion", "answers", "clusters", "semantic_entropy"]
-
-
 def test_a_declaration_changes_with_the_parameters_of_what_is_needed() -> None:
-    names = with_needs(["accuracy"])
-    parameters = {name: MEASURES[name].parameters() for name in names}
+    parameters = {name: MEASURES[name].parameters() for name in needed("accuracy")}
     other = {**parameters, "answers": MEASURES["answers"].parameters(samples=3)}
     assert declaration("accuracy", parameters) == declaration("accuracy", dict(parameters))
     assert declaration("accuracy", parameters) != declaration("accuracy", other)

@@ -12,8 +12,7 @@ import tempfile
 from pathlib import Path
 
 from data.errors import ModelError
-from tasks.models.cache import cache_folder
-from tasks.models.digests import file_state, git_sha1_of, sha256_of
+from tasks.models.files.digests import cache_folder, file_state, git_sha1_of, sha256_of
 
 _HASHES = {40: git_sha1_of, 64: sha256_of}
 

@@ -18,27 +18,30 @@ from typing import Literal
 
 from data.catalog import CatalogModel, models
 from data.errors import ModelError, UnknownName, UsageError
-from tasks.models.digests import sha256_of
-from tasks.models.embedded import embedded_file
+from tasks.models.files.digests import sha256_of
+from tasks.models.files.embedded import embedded_file
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _FOLDER_FILES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
-_WAY_OUT = "pass the folder of a downloaded model instead, or use the embedded smollm2-135m-instruct"
-_WAYS_OUT: dict[ModelKind, str] = {
-    "language_model": _WAY_OUT,
-    "embedder": "pass the folder of a downloaded model instead, or use the embedded all-minilm-l6-v2",
-    "entailment": "pass the folder of a downloaded model instead, or use the stand-in all-minilm-l6-v2",
+_OFFLINE: dict[ModelKind, str] = {
+    "language_model": "the embedded smollm2-135m-instruct",
+    "embedder": "the embedded all-minilm-l6-v2",
+    "entailment": "the stand-in all-minilm-l6-v2",
 }
+"""A model for each purpose that needs no hub."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
     """What a model's name stands for.
 
-    name: as it was asked for; revision: see above; kind: where the model was found; location: the embedded file, the
-    folder, or the id on the hub.
+    Attributes:
+        name: as it was asked for.
+        revision: see above.
+        kind: where the model was found.
+        location: the embedded file, the folder, or the id on the hub.
     """
 
     name: str
@@ -70,12 +73,6 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     if not _HUB_ID.fullmatch(name):
         raise UnknownName(purpose.replace("_", " "), name, aliases(purpose))
     return ModelIdentity(name, _commit(name, purpose), "hub", name)
-
-
-def catalog_kind(name: str) -> str | None:
-    """What the catalog's alias of that name is for; None when it is no alias."""
-    entry = models().get(name)
-    return None if entry is None else entry.kind
 
 
 def aliases(purpose: ModelKind) -> list[str]:
@@ -147,6 +144,6 @@ def _commit(hub_id: str, purpose: ModelKind) -> str:
         reason = str(error).strip().splitlines()[0]
         raise ModelError(
             f"model {hub_id!r}: not found in this machine's cache, and the hub did not give it ({reason}); "
-            f"{_WAYS_OUT[purpose]}"
+            f"pass the folder of a downloaded model instead, or use {_OFFLINE[purpose]}"
         ) from None
     return str(resolved.resolved)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from data.catalog import CatalogModel
 from data.errors import ModelError
-from tasks.models.digests import sha256_of
+from tasks.models.files.digests import sha256_of
 
 
 def embedded_file(entry: CatalogModel) -> tuple[Path, str]:
