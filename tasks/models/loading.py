@@ -1,10 +1,9 @@
 """What every kind of model needs to be loaded: a device, a dtype, quiet libraries, and errors that say what to do.
 
-Dtypes: float32; bfloat16 and float16, both weights and arithmetic; 8bit (LLM.int8) and 4bit (NF4), weights of
-linear layers that bitsandbytes quantises while they are loaded, for CUDA alone, everything else in bfloat16. On a CPU,
-bfloat16 is several times as fast as float32 where there are matrix units for it (amx_bf16), about as fast where there
-are vector units (avx512_bf16), and slower elsewhere; `swaymeter doctor` says which. float16 works on every CPU but is
-no faster than float32, and most are far slower at it.
+8bit (LLM.int8) and 4bit (NF4) are weights of linear layers that bitsandbytes quantises while they are loaded, for CUDA
+alone; everything else is then in bfloat16. On a CPU, bfloat16 is several times as fast as float32 where there are
+matrix units for it (amx_bf16), about as fast with vector units (avx512_bf16), and slower elsewhere; `swaymeter doctor`
+says which.
 
 torch and transformers are imported by the functions that need them: a plan asks for identities and dtypes alone.
 """
@@ -16,7 +15,7 @@ import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 from data.errors import ModelError, UsageError
 from tasks.models.files.hub import snapshot_folder, verify_snapshot
@@ -26,32 +25,25 @@ QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # and the layers of 
 DTYPES = ("float32", "bfloat16", "float16", *QUANTISED)
 BALANCED = "balanced"
 
-Arguments = ParamSpec("Arguments")
-Loaded = TypeVar("Loaded")
+Load = TypeVar("Load", bound=Callable[..., Any])
 
 
-def loaded_once(load: Callable[Arguments, Loaded]) -> Callable[Arguments, Loaded]:
+def loaded_once(load: Load) -> Load:
     """`load`, called once a process for the same arguments, and by one thread at a time."""
     loaded, lock = functools.cache(load), threading.Lock()
 
-    @functools.wraps(load)
-    def once(*arguments: Arguments.args, **options: Arguments.kwargs) -> Loaded:
+    def once(*arguments: Any) -> Any:
         with lock:
-            return loaded(*arguments, **options)  # type: ignore[arg-type]  # all of them are texts and identities
+            return loaded(*arguments)
 
-    return once
+    return cast("Load", once)
 
 
 def chosen_device(device: str, *, spread: bool = False) -> str:
     """The device that "auto", "cpu", "cuda" or "cuda:N" stands for: "cpu" or "cuda:N"; "cuda" is "cuda:0".
 
-    Args:
-        device: its name.
-        spread: whether "balanced" is possible, too, which stands for itself: a model that is spread over all GPUs.
-
-    Raises:
-        UsageError: the name does not exist.
-        ModelError: this machine has no such device.
+    spread: whether "balanced" is possible, too, which stands for itself: a model that is spread over all GPUs. Raises
+    UsageError for a name that does not exist, ModelError for a device that this machine lacks.
     """
     if device == "cpu":
         return device
@@ -77,9 +69,7 @@ def chosen_device(device: str, *, spread: bool = False) -> str:
 def chosen_dtype(dtype: str, device: str) -> str:
     """The dtype's name; "auto" is float32 on a CPU and bfloat16 on a GPU. device: as chosen_device returns it.
 
-    Raises:
-        UsageError: the name does not exist.
-        ModelError: 8bit or 4bit where there is no CUDA device or no bitsandbytes.
+    Raises UsageError for an unknown name, ModelError for 8bit or 4bit without a CUDA device or bitsandbytes.
     """
     if dtype == "auto":
         return "float32" if device == "cpu" else "bfloat16"
@@ -103,14 +93,8 @@ def resolve_dtype(dtype: str, device: str) -> str:
 def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Path | None = None, **options: Any) -> Any:
     """What load, a from_pretrained of transformers, makes of the model; files from the hub are verified.
 
-    Args:
-        identity: which model.
-        load: the function of transformers.
-        folder: read this one instead of the identity's location.
-        options: of load; "dtype" is among them where weights are loaded.
-
-    Raises:
-        ModelError: it cannot be loaded, a file is damaged, or a weight is not finite.
+    folder: read in place of the identity's location; options: of load, "dtype" among them where weights are loaded.
+    Raises ModelError where it cannot be loaded, a file is damaged, or a weight is not finite.
     """
     _quieten()
     loads_weights = "dtype" in options

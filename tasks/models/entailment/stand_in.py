@@ -22,7 +22,8 @@ class EmbeddingStandIn(Entailment):
         self._embedder, self._threshold = embedder, threshold
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        vectors = self._embedder.remembered(text for pair in pairs for text in pair)
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))
         cosines = {(a, b): float(vectors[a] @ vectors[b]) for a, b in pairs}
         for pair, cosine in cosines.items():
             if abs(cosine - self._threshold) < CLOSE_COSINES:

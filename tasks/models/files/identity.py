@@ -82,10 +82,8 @@ def aliases(purpose: ModelKind) -> list[str]:
 
 def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
     if entry.kind != purpose:
-        known = ", ".join(aliases(purpose))
-        raise UsageError(
-            f"{entry.alias!r} is not a {purpose.replace('_', ' ')} but of kind {entry.kind}; known: {known}"
-        )
+        kind, known = purpose.replace("_", " "), ", ".join(aliases(purpose))
+        raise UsageError(f"{entry.alias!r} is not a {kind} but of kind {entry.kind}; known: {known}")
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, purpose), "hub", entry.hub)
     file, digest = embedded_file(entry)
@@ -110,17 +108,13 @@ def _identify_folder(name: str) -> ModelIdentity:
 
 
 def check_index(name: str, folder: Path) -> None:
-    """Refuses a folder whose index names weights that are not safetensors files of the folder itself.
-
-    Raises:
-        ModelError: the index names something else, or cannot be read.
-    """
+    """Raises ModelError where a folder's index names weights that are not safetensors files of the folder itself."""
     for index in folder.glob("*.safetensors.index.json"):
         try:
-            files = {str(file) for file in json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()}
+            files = sorted(map(str, set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"model {name!r}: {index.name} cannot be read ({error}); get the folder again") from None
-        for file in sorted(files):
+        for file in files:
             if Path(file).name != file or not file.endswith(".safetensors") or not (folder / file).is_file():
                 raise ModelError(
                     f"model {name!r}: {index.name} names {file!r}, which is not a safetensors file in the folder; "

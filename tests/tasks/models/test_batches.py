@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.models.batches import TOKENS_PER_BATCH, Recent, batches
+from tasks.models.batches import TOKENS_PER_BATCH, batches
 
 
 def test_no_batch_has_more_tokens_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,14 +27,3 @@ def test_batches_go_from_short_texts_to_long_ones(
 ) -> None:
     monkeypatch.setitem(TOKENS_PER_BATCH, "cuda", tokens)
     assert batches(lengths, "cuda:1") == expected
-
-
-def test_the_key_unused_for_longest_is_forgotten() -> None:
-    recent: Recent[str, int] = Recent(2)
-    recent.put("a", 1)
-    recent.put("b", 2)
-    assert recent.get("a") == 1
-    recent.put("c", 3)
-    assert [recent.get(key) for key in "abc"] == [1, None, 3]
-    recent.put("a", 4)
-    assert (recent.get("a"), len(recent)) == (4, 2)
