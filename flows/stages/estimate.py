@@ -6,7 +6,6 @@ from flows.graph.graph import Graph, Node
 from flows.graph.selection import Selection
 from flows.study.study import Study
 from tasks.measures import MEASURES
-from tasks.measures.measure import Amounts
 
 
 def estimate(graph: Graph, study: Study, selection: Selection, *, force: bool = False) -> Iterator[str]:
@@ -43,17 +42,17 @@ def _prompts(study: Study, node: Node) -> int:
     if node.id.stage != "score" or node.id.group not in MEASURES:
         return 0
     measure = MEASURES[node.id.group]
-    return measure.count_prompts(_amounts(study, node), measure.parameters(**study.parameters(measure.name)))
+    return measure.count_prompts(measure.parameters(**study.parameters(measure.name)), **_amounts(study, node))
 
 
-def _amounts(study: Study, node: Node) -> Amounts:
+def _amounts(study: Study, node: Node) -> dict[str, int]:
     built = {role: check.rows for one in node.inputs for role, check in one.checks.items() if check.state == "done"}
     entities = study.facts.real_entities + study.facts.invented_entities if study.facts else 0
-    return Amounts(
-        queries=built.get("queries", 4 * entities),
-        contexts=built.get("contexts", entities * sum(study.contexts.per_kind().values())),
-        questions=built.get("questions", 0),
-    )
+    return {
+        "queries": built.get("queries", 4 * entities),
+        "contexts": built.get("contexts", entities * sum(study.contexts.per_kind().values())),
+        "questions": built.get("questions", 0),
+    }
 
 
 def _seconds_per_prompt(graph: Graph) -> dict[tuple[str, str, str], float]:

@@ -60,7 +60,6 @@ def greedy_answers(inputs: Inputs, questions: Sequence[Question]) -> dict[Questi
 MEASURE = Measure(
     row=Accuracy,
     version=1,
-    unit="",
     meaning="whether the greedy answer is the expected one",
     about="questions",
     compute=compute,

@@ -7,17 +7,15 @@ and No.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field, field_validator
 
 from data.records import Query, QueryType
 from data.records.row import Meaning, table
 from tasks.measures.measure import Inputs, Measure, Parameters, Row
-from tasks.measures.rows import PairScore, of_pair
-
-if TYPE_CHECKING:
-    from tasks.models import LanguageModel
+from tasks.measures.rows import PairScore, pair_rows
+from tasks.models.language_model import LanguageModel
 
 
 class AnswerSetParameters(Parameters):
@@ -43,7 +41,7 @@ class AnswerSetPersuasion(PairScore):
     mass: Annotated[float, Meaning("probability of the whole set of complete answers, 0 to 1")]
 
 
-def compute(inputs: Inputs, model: "LanguageModel", queries: Sequence[Query]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """Every context of a relation before every query, open and closed queries with their own answers."""
     from tasks.scoring.answer_set import answer_set_persuasion
 
@@ -57,14 +55,9 @@ def compute(inputs: Inputs, model: "LanguageModel", queries: Sequence[Query]) ->
             [[answer] for answer in complete_answers(inputs, query_type)],
             terminators=parameters.terminators,
         )
-        for query, scores, masses in zip(of_type, result.scores, result.mass, strict=True):
-            for context, score, mass in zip(inputs.contexts, scores, masses, strict=True):
-                yield {
-                    **of_pair(query, context),
-                    "answer_set_persuasion": float(score),
-                    "mass": float(mass),
-                    "engine": result.engine,
-                }
+        yield from pair_rows(
+            of_type, inputs.contexts, result.engine, answer_set_persuasion=result.scores, mass=result.mass
+        )
 
 
 def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:

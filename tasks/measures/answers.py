@@ -1,25 +1,23 @@
 """Answers: sampled answers and a greedy one to every question, without a context and with each of its two.
 
-One pass samples the answers and, where they are asked for with them, clusters them and scores coherent persuasion: this
-needs the next-token distributions along the answers, which are too large to be stored.
+One pass samples the answers and, where they are asked for with them, clusters them and scores coherent persuasion.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from data import catalog
 from data.records import Question
 from data.records.row import Meaning, table
 from data.storage.keys import content_key
-from tasks.measures.clusters import Judge, cluster_rows
+from tasks.measures.clusters import cluster_rows, load_judge, prefixes
 from tasks.measures.coherent_persuasion import persuasion_rows
-from tasks.measures.measure import Inputs, Measure, Row, Rows
+from tasks.measures.measure import Computed, Inputs, Measure, Row
 from tasks.measures.rows import QuestionScore
 from tasks.measures.sampled import AnswersParameters, Sampled, sample
-
-if TYPE_CHECKING:
-    from tasks.models import LanguageModel
+from tasks.models.entailment import Entailment
+from tasks.models.language_model import LanguageModel
 
 
 @table("answers", "an answer")
@@ -41,11 +39,9 @@ class Answer(QuestionScore):
     ]
 
 
-def compute_chunks(
-    inputs: Inputs, model: "LanguageModel", chunks: Sequence[Sequence[Question]]
-) -> Generator[Rows, None, None]:
+def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Question]]) -> Computed:
     """Samples answers to every question under every condition; clusters and scores them where asked to."""
-    judge = Judge(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
+    judge = load_judge(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:
         sampled = sample(inputs, model, questions)
         answers = [row for case in sampled for row in _rows(case)]
@@ -65,26 +61,23 @@ def _rows(case: Sampled) -> Iterator[Row]:
         }
 
 
-def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Judge) -> Rows:
+def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Mapping[str, list[Row]]:
     """The clusters of sampled answers and, where it is asked for, coherent persuasion."""
     texts = [[answer.text for answer in case.answers.samples] for case in sampled]
-    equivalent, stand_in = judge.equivalent(texts, [case.question for case in sampled]), {"stand_in": judge.stand_in}
-    clusters = [
-        {**case.columns, **row, **stand_in}
-        for case, matrix in zip(sampled, equivalent, strict=True)
-        for row in cluster_rows(matrix)
-    ]
-    if "coherent_persuasion" not in inputs.outputs:
-        return {"clusters": clusters}
-    along = [[answer.mean_distribution for answer in case.answers.samples] for case in sampled]
-    scores = [{**row, **stand_in} for row in persuasion_rows(inputs, sampled, along, equivalent)]
-    return {"clusters": clusters, "coherent_persuasion": scores}
+    equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (case.question for case in sampled)))
+    stand_in = {"stand_in": judge.stand_in}
+    pairs = zip(sampled, equivalent, strict=True)
+    rows = {"clusters": [row for case, matrix in pairs for row in cluster_rows(matrix, {**case.columns, **stand_in})]}
+    if "coherent_persuasion" in inputs.outputs:
+        along = [[answer.mean_distribution for answer in case.answers.samples] for case in sampled]
+        scores = persuasion_rows(inputs, sampled, along, equivalent)
+        rows["coherent_persuasion"] = [{**row, **stand_in} for row in scores]
+    return rows
 
 
 MEASURE = Measure(
     row=Answer,
     version=3,
-    unit="",
     meaning="sampled answers and the greedy one, which every later score of answers is computed from",
     about="questions",
     compute_chunks=compute_chunks,

@@ -4,7 +4,7 @@ An answer joins the first cluster all of whose members it is equivalent to, else
 tasks.scoring.semantic_entropy. All equivalences are stored: the clusters of half-samples follow from them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -18,6 +18,8 @@ from tasks.measures.chunks import cut_questions
 from tasks.measures.measure import Inputs, Measure, Parameters, Row
 from tasks.measures.rows import QuestionScore
 from tasks.measures.stored import QuestionKey, inherited, of_questions
+from tasks.models.entailment import Entailment, identify_entailment, load_entailment
+from tasks.models.loading import BALANCED
 
 
 class ClustersParameters(Parameters):
@@ -41,48 +43,38 @@ class ClusteredAnswer(QuestionScore):
     equivalent_to: Annotated[tuple[int, ...], Meaning("the samples that it is equivalent to, itself included")]
 
 
-class Judge:
-    """The judge of equivalence that the parameters of a study name.
+def load_judge(inputs: Inputs) -> Entailment:
+    """The judge of equivalence that the parameters of a study name."""
+    parameters: ClustersParameters = inputs.parameters["clusters"]
+    device = "auto" if inputs.device == BALANCED else inputs.device
+    return load_entailment(parameters.entailment, threshold=parameters.threshold, device=device)
 
-    Attributes:
-        stand_in: which model stands in for an entailment model; None where none does.
-    """
 
-    def __init__(self, inputs: Inputs) -> None:
-        """Loads its model, unless it is loaded."""
-        from tasks.models.entailment import load_entailment
-        from tasks.models.loading import BALANCED
-
-        self._parameters: ClustersParameters = inputs.parameters["clusters"]
-        name, threshold = self._parameters.entailment, self._parameters.threshold
-        device = "auto" if inputs.device == BALANCED else inputs.device
-        self._entailment = load_entailment(name, threshold=threshold, device=device)
-        self.stand_in = self._entailment.stand_in
-
-    def equivalent(self, texts: Sequence[Sequence[str]], questions: Sequence[Question]) -> list[NDArray[np.bool_]]:
-        """Which of the answers to each question are equivalent, (n, n) for each."""
-        before = [question.question for question in questions] if self._parameters.entailment_with_question else None
-        return self._entailment.equivalent_in_bulk(texts, before)
+def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
+    """What the judge reads before the answers to each question; None where it reads the answers alone."""
+    with_question = inputs.parameters["clusters"].entailment_with_question
+    return [question.question for question in questions] if with_question else None
 
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Judges the stored answers to every question under every condition."""
-    judge, answers = Judge(inputs), of_questions(inputs, "answers", questions, "text")
+    judge, answers = load_judge(inputs), of_questions(inputs, "answers", questions, "text")
     origins = inherited(inputs.scores["answers"], "question_id", "condition")
     cases = [(question, (question.question_id, condition)) for question in questions for condition in CONDITIONS]
     texts = [[row["text"] for row in answers[key]] for _, key in cases]
-    for (_, key), matrix in zip(cases, judge.equivalent(texts, [question for question, _ in cases]), strict=True):
-        for row in cluster_rows(matrix):
-            yield {**origins[key], **row, "stand_in": judge.stand_in}
+    equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))
+    for (_, key), matrix in zip(cases, equivalent, strict=True):
+        yield from cluster_rows(matrix, {**origins[key], "stand_in": judge.stand_in})
 
 
-def cluster_rows(equivalent: NDArray[np.bool_]) -> Iterator[Row]:
-    """The columns of each sample of a question: its number, cluster and equivalences."""
+def cluster_rows(equivalent: NDArray[np.bool_], common: Row) -> Iterator[Row]:
+    """A row for each sample of a question: its number, cluster and equivalences, and what all of them share."""
     from tasks.scoring.semantic_entropy import group_answers
 
     cluster = {member: number for number, group in enumerate(group_answers(equivalent)) for member in group}
     for number, same in enumerate(equivalent):
-        yield {"sample": number, "cluster": cluster[number], "equivalent_to": np.flatnonzero(same).tolist()}
+        equivalent_to = np.flatnonzero(same).tolist()
+        yield {**common, "sample": number, "cluster": cluster[number], "equivalent_to": equivalent_to}
 
 
 def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
@@ -95,22 +87,15 @@ def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[Question
     return matrices
 
 
-def _depends_on(parameters: ClustersParameters) -> Row:
-    from tasks.models.entailment import identify_entailment
-
-    return {"entailment": identify_entailment(parameters.entailment)}
-
-
 MEASURE = Measure(
     row=ClusteredAnswer,
     version=1,
-    unit="",
     meaning="which sampled answers say the same",
     about="questions",
     compute=compute,
     needs=("answers",),
     pass_of="answers",
     parameters=ClustersParameters,
-    depends_on=_depends_on,
+    depends_on=lambda parameters: {"entailment": identify_entailment(parameters.entailment)},
     chunks=cut_questions,
 )

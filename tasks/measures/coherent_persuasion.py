@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
+from numpy.typing import NDArray
+
 from data.records import Question
 from data.records.row import Meaning, table
 from tasks.measures.clusters import equivalences
@@ -18,12 +21,9 @@ from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore
 from tasks.measures.sampled import Sampled, sample
 from tasks.measures.stored import inherited, of_questions
+from tasks.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from tasks.models import LanguageModel
     from tasks.scoring.coherent_persuasion import Distribution
 
 
@@ -42,7 +42,7 @@ class CoherentPersuasion(QuestionScore):
     coherent_persuasion_standard_error: Annotated[float | None, standard_error_of("coherent_persuasion")]
 
 
-def compute(inputs: Inputs, model: "LanguageModel", questions: Sequence[Question]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> Iterator[Row]:
     """Samples the stored answers once more, for the distributions along them."""
     sampled, stored = sample(inputs, model, questions), equivalences(inputs, questions)
     answers = of_questions(inputs, "answers", questions, "token_ids")
@@ -52,7 +52,7 @@ def compute(inputs: Inputs, model: "LanguageModel", questions: Sequence[Question
         yield {**row, "stand_in": origins[row["question_id"], row["condition"]]["stand_in"]}
 
 
-def _along_stored(model: "LanguageModel", case: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
+def _along_stored(model: LanguageModel, case: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
     """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
     from tasks.scoring.generation.along import mean_distribution
 
@@ -67,15 +67,12 @@ def persuasion_rows(
     inputs: Inputs,
     sampled: Sequence[Sampled],
     distributions: "Sequence[Sequence[Distribution]]",
-    equivalent: "Sequence[NDArray[np.bool_]]",
+    equivalent: Sequence[NDArray[np.bool_]],
 ) -> Iterator[Row]:
     """The scores of every context of every question, without their stand-in.
 
-    Args:
-        inputs: whose parameters say how many half-samples there are.
-        sampled: questions under conditions, those of a question one after the other, first without a context.
-        distributions: the mean distribution, (V,), along each of their answers.
-        equivalent: which of these are equivalent, (n, n) for each.
+    sampled: those of a question one after the other, first without a context; distributions: the mean distribution,
+    (V,), along each of their answers; equivalent: which of these are equivalent, (n, n) for each.
     """
     from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
 

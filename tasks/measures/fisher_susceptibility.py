@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,9 +11,7 @@ from data.records.row import Meaning, table
 from tasks.measures.chunks import cut_by_form
 from tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
 from tasks.measures.rows import QUERY_KEY, QueryScore
-
-if TYPE_CHECKING:
-    from tasks.models import LanguageModel
+from tasks.models.language_model import LanguageModel
 
 UNIT = "nats per squared embedding unit"
 
@@ -39,7 +37,7 @@ class FisherSusceptibility(QueryScore):
     fisher_standard_error: Annotated[float | None, Meaning("its standard error over the draws", UNIT)]
 
 
-def compute(inputs: Inputs, model: "LanguageModel", queries: Sequence[Query]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """Every query alone; with draws the whole vocabulary is estimated, else the likeliest answers alone."""
     from tasks.scoring.fisher import fisher_susceptibility
 
@@ -64,7 +62,7 @@ def compute(inputs: Inputs, model: "LanguageModel", queries: Sequence[Query]) ->
         }
 
 
-def _chunks(inputs: Inputs, model: "LanguageModel") -> Sequence[Sequence[Query]]:
+def _chunks(inputs: Inputs, model: LanguageModel) -> Sequence[Sequence[Query]]:
     """A query is read once and differentiated so many times."""
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
     return cut_by_form(inputs.queries, parameters.top_k + parameters.draws)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,9 +10,7 @@ from data.records import Query
 from data.records.row import Meaning, table
 from tasks.measures.measure import Inputs, Measure, Parameters, Row
 from tasks.measures.rows import PairScore, of_pair
-
-if TYPE_CHECKING:
-    from tasks.models import LanguageModel
+from tasks.models.language_model import LanguageModel
 
 
 class GreedyAnswersParameters(Parameters):
@@ -40,7 +38,7 @@ class GreedyAnswer(PairScore):
     ]
 
 
-def compute(inputs: Inputs, model: "LanguageModel", queries: Sequence[Query]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """The greedy continuation of every query after every context."""
     from tasks.scoring.memorization import conflict, follows, greedy_answers
 
@@ -61,7 +59,6 @@ def compute(inputs: Inputs, model: "LanguageModel", queries: Sequence[Query]) ->
 MEASURE = Measure(
     row=GreedyAnswer,
     version=1,
-    unit="",
     meaning="the greedy continuation of a query after a context, and whose answer it gives",
     about="contexts",
     compute=compute,

@@ -1,15 +1,13 @@
 """Standard errors of scores of sampled answers: halves of the samples and their clusters."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from data.records.row import Meaning
 from tasks.measures.measure import Parameters, at_least_or_none
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class HalfSampleParameters(Parameters):
@@ -20,7 +18,7 @@ class HalfSampleParameters(Parameters):
 
 
 def clusters_of(
-    equivalent: "NDArray[np.bool_]", parameters: HalfSampleParameters, seed: int, question_id: str, condition: str
+    equivalent: NDArray[np.bool_], parameters: HalfSampleParameters, seed: int, question_id: str, condition: str
 ) -> tuple[list[list[int]], list[list[list[int]]]]:
     """The clusters of the answers to a question under a condition, and those of each of their half-samples."""
     from tasks.scoring.half_samples import draw_halves

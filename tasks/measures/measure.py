@@ -33,8 +33,8 @@ Row = Mapping[str, Any]
 """A row of scores. It lacks the relation, and of the provenance columns of `Score` those that the model says: all but
 the engine. A row that is derived from stored ones has all of them, inherited from these."""
 
-Rows = Mapping[str, Sequence[Row]]
-"""The rows of one chunk, by measure."""
+Computed = Generator[Mapping[str, Sequence[Row]], None, None]
+"""The rows of each chunk, in order, by measure."""
 
 
 class Parameters(Options):
@@ -53,15 +53,6 @@ def at_least_or_none(least: int, without: str) -> AfterValidator:
 
 
 @dataclass(frozen=True)
-class Amounts:
-    """How many queries, contexts and questions a relation has."""
-
-    queries: int = 0
-    contexts: int = 0
-    questions: int = 0
-
-
-@dataclass(frozen=True)
 class Inputs:
     """What a pass over one relation with one model reads.
 
@@ -69,8 +60,8 @@ class Inputs:
         relation: its name.
         seed: of the study.
         dataset_version: the digest of the prompts.
-        queries: of the relation; empty for a pass about questions, as are the contexts.
-        contexts: of the relation.
+        queries: of the relation; empty for a pass about questions.
+        contexts: of the relation; empty for a pass about questions.
         questions: of the relation; empty for a pass about queries.
         scores: the stored rows of the measures that are needed, by name.
         parameters: of the measures in `outputs` and of those that they need, by name.
@@ -99,9 +90,9 @@ class Measure:
     Attributes:
         row: its row type, a dataclass below `Score` that is decorated with @table.
         version: raised when the same inputs give other numbers.
-        unit: of its scores; "" for counts and truth values.
         meaning: what it measures, in one clause.
         about: the prompts that it is about.
+        unit: of its scores; "" for counts and truth values.
         compute: (inputs, model, chunk) -> the rows of the chunk. The model is None for a derived measure.
         compute_chunks: in place of `compute`: (inputs, model, chunks) -> the rows of each chunk in order, also those of
             other measures of the same pass.
@@ -113,17 +104,17 @@ class Measure:
         applies: (parameters, dtype) -> whether it says anything about a model in that dtype; always by default.
         other_model: (inputs, model) -> another language model that it asks, whose forward passes count, too.
         chunks: (inputs, model) -> what is computed and stored together; by default see `tasks.measures.chunks`.
-        prompts: (amounts, parameters) -> how many prompts a model reads or answers for them; by default all of those
-            that it is about.
+        prompts: (parameters, queries, contexts) -> how many prompts a model reads for so many of them; by default all
+            of those that it is about.
     """
 
     row: type[Score]
     version: int
-    unit: str
     meaning: str
     about: About
+    unit: str = ""
     compute: Callable[[Inputs, Any, Chunk], Iterable[Row]] | None = None
-    compute_chunks: Callable[[Inputs, Any, Sequence[Chunk]], Generator[Rows, None, None]] | None = None
+    compute_chunks: Callable[[Inputs, Any, Sequence[Chunk]], Computed] | None = None
     capability: Capability | None = None
     needs: tuple[str, ...] = ()
     pass_of: str | None = None
@@ -132,7 +123,7 @@ class Measure:
     applies: Callable[[Any, str], bool] | None = None
     other_model: Callable[[Inputs, Any], Any] = lambda inputs, model: None
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
-    prompts: Callable[[Amounts, Any], int] | None = None
+    prompts: Callable[[Any, int, int], int] | None = None
 
     @property
     def table(self) -> Table:
@@ -144,7 +135,7 @@ class Measure:
         """The name of its table, and its key in study files."""
         return self.table.name
 
-    def rows_of_chunks(self, inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Generator[Rows, None, None]:
+    def rows_of_chunks(self, inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
         """The rows of each chunk, in order."""
         if self.compute_chunks is not None:
             yield from self.compute_chunks(inputs, model, chunks)
@@ -152,14 +143,14 @@ class Measure:
             for chunk in chunks:
                 yield {self.name: list(self.compute(inputs, model, chunk))}
 
-    def count_prompts(self, amounts: Amounts, parameters: Any) -> int:
-        """How many prompts a model reads or answers; 0 for a derived measure."""
+    def count_prompts(self, parameters: Any, *, queries: int = 0, contexts: int = 0, questions: int = 0) -> int:
+        """How many prompts a model reads or answers for so many of each; 0 for a derived measure."""
         if self.prompts is not None:
-            return self.prompts(amounts, parameters)
+            return self.prompts(parameters, queries, contexts)
         if self.capability is None:
             return 0
         return {
-            "contexts": amounts.queries * amounts.contexts,
-            "queries": amounts.queries,
-            "questions": amounts.questions * len(CONDITIONS),
+            "contexts": queries * contexts,
+            "queries": queries,
+            "questions": questions * len(CONDITIONS),
         }[self.about]

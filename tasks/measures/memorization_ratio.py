@@ -46,7 +46,6 @@ def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[R
 MEASURE = Measure(
     row=MemorizationRatio,
     version=1,
-    unit="",
     meaning="how often a model holds on to a query's answer although contexts conflict with it",
     about="contexts",
     compute=compute,

@@ -40,14 +40,8 @@ def passes(missing: Collection[str]) -> list[Pass]:
 def declaration(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """What a measure's numbers depend on beside its prompts, its model and the seed: a part of the scores' key.
 
-    It is the same whether the measure is computed in a pass with others or from their stored scores.
-
-    Args:
-        name: of the measure.
-        parameters: of it and of the measures that it needs, by name.
-
-    Returns:
-        Its name and version, its parameters, what else it depends on, and the same of the measures that it needs.
+    It is the same whether the measure is computed in a pass with others or from their stored scores. parameters: of it
+    and of the measures that it needs, by name.
     """
     measure = MEASURES[name]
     return {

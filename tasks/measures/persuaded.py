@@ -48,7 +48,6 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
 MEASURE = Measure(
     row=Persuaded,
     version=1,
-    unit="",
     meaning="whether the context changed the greedy answer to its own, or not at all",
     about="questions",
     compute=compute,

@@ -1,17 +1,15 @@
 """Persuasion: how far a context moves the next-token distribution of a query; tasks.scoring.persuasion has formulas."""
 
 import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from data.records import Query
 from data.records.row import Meaning, table
-from tasks.measures.measure import Inputs, Measure, Rows
-from tasks.measures.rows import PairScore, of_pair
-
-if TYPE_CHECKING:
-    from tasks.models import LanguageModel
+from tasks.measures.measure import Computed, Inputs, Measure
+from tasks.measures.rows import PairScore, pair_rows
+from tasks.models.language_model import LanguageModel
 
 
 @table("persuasion", "a context before a query")
@@ -22,9 +20,7 @@ class Persuasion(PairScore):
     persuasion: Annotated[float, Meaning("KL(p(.|c,q) || p(.|q)), p(.|q) the mixture over the contexts", "nats")]
 
 
-def compute_chunks(
-    inputs: Inputs, model: "LanguageModel", chunks: Sequence[Sequence[Query]]
-) -> Generator[Rows, None, None]:
+def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Query]]) -> Computed:
     """Every context of a relation before every query; the next chunk is tokenised while the model reads one."""
     from tasks.scoring.next_token import Prefetch, tokenized_prompts
     from tasks.scoring.persuasion import counted, persuasion
@@ -37,12 +33,7 @@ def compute_chunks(
     with contextlib.closing(Prefetch(tokens, chunks)) as ahead:
         for queries in chunks:
             result = persuasion(model, contexts, [query.text for query in queries], prompts=ahead.take(queries))
-            rows = [
-                {**of_pair(query, context), "persuasion": float(score), "engine": result.engine}
-                for query, scores in zip(queries, result.scores, strict=True)
-                for context, score in zip(inputs.contexts, scores, strict=True)
-            ]
-            yield {"persuasion": rows}
+            yield {"persuasion": list(pair_rows(queries, inputs.contexts, result.engine, persuasion=result.scores))}
 
 
 MEASURE = Measure(

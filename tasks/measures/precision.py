@@ -5,7 +5,7 @@ Which queries of a relation are sampled depends on the study's seed and the quer
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,11 +14,9 @@ from data.records import Query
 from data.records.row import Meaning, table
 from data.storage.keys import drawn_first
 from tasks.measures.chunks import cut_by_form
-from tasks.measures.measure import Amounts, Inputs, Measure, Parameters, Row
+from tasks.measures.measure import Inputs, Measure, Parameters, Row
 from tasks.measures.rows import QUERY_KEY, QueryScore
-
-if TYPE_CHECKING:
-    from tasks.models import LanguageModel
+from tasks.models.language_model import LanguageModel
 
 
 class PrecisionParameters(Parameters):
@@ -43,7 +41,7 @@ class Precision(QueryScore):
     mean_difference: Annotated[float, Meaning("mean over contexts of |persuasion - its reference|", "nats")]
 
 
-def compute(inputs: Inputs, model: "LanguageModel", queries: Sequence[Query]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """The sampled queries after every context, in both dtypes."""
     from tasks.scoring.persuasion import persuasion
 
@@ -63,7 +61,7 @@ def compute(inputs: Inputs, model: "LanguageModel", queries: Sequence[Query]) ->
         }
 
 
-def _reference(inputs: Inputs, model: "LanguageModel") -> "LanguageModel":
+def _reference(inputs: Inputs, model: LanguageModel) -> LanguageModel:
     """The model in the reference dtype."""
     from tasks.models.backends import load_language_model
 
@@ -71,15 +69,11 @@ def _reference(inputs: Inputs, model: "LanguageModel") -> "LanguageModel":
     return load_language_model(model.name, dtype=parameters.reference, device=inputs.device)
 
 
-def _chunks(inputs: Inputs, model: "LanguageModel") -> Sequence[Sequence[Query]]:
+def _chunks(inputs: Inputs, model: LanguageModel) -> Sequence[Sequence[Query]]:
     parameters: PrecisionParameters = inputs.parameters["precision"]
     ids = [query.query_id for query in inputs.queries]
     sampled = set(drawn_first(ids, parameters.queries, inputs.seed, "precision", inputs.relation))
     return cut_by_form([query for query in inputs.queries if query.query_id in sampled], len(inputs.contexts))
-
-
-def _prompts(amounts: Amounts, parameters: PrecisionParameters) -> int:
-    return 2 * min(parameters.queries, amounts.queries) * amounts.contexts
 
 
 MEASURE = Measure(
@@ -94,5 +88,5 @@ MEASURE = Measure(
     applies=lambda parameters, dtype: dtype != parameters.reference,
     other_model=_reference,
     chunks=_chunks,
-    prompts=_prompts,
+    prompts=lambda parameters, queries, contexts: 2 * min(parameters.queries, queries) * contexts,
 )

@@ -7,7 +7,7 @@ import contextlib
 import importlib.metadata
 import itertools
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from data.storage.artifact import TableArtifact
 from tasks.measures.chunks import chunks_of
-from tasks.measures.measure import Amounts, Chunk, Inputs, Measure, Row, Rows
+from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
 from tasks.measures.passes import passes
 
 Progress = Callable[[int, int], None]
@@ -115,7 +115,7 @@ def _is_done(artifact: TableArtifact, not_before: datetime | None, bounds: Seque
     return bounds is None or (check.about or {}).get("chunk") == bounds
 
 
-def _next(computed: Generator[Rows, None, None], models: Sequence[Any]) -> tuple[Rows, dict[str, Any]]:
+def _next(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str, Sequence[Row]], dict[str, Any]]:
     """The rows of the next chunk, and what they took."""
     started, clock, before = _now(), time.perf_counter(), sum(model.forward_passes for model in models)
     rows = next(computed)
@@ -161,11 +161,10 @@ def _discard_parts(whole: TableArtifact, count: int) -> None:
 
 def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
     """How many prompts a model reads or answers for a chunk."""
-    if measure.about == "questions":
-        amounts = Amounts(questions=len(chunk))
-    else:
-        amounts = Amounts(queries=len(chunk), contexts=len(inputs.contexts))
-    return measure.count_prompts(amounts, inputs.parameters.get(measure.name))
+    kind = "questions" if measure.about == "questions" else "queries"
+    return measure.count_prompts(
+        inputs.parameters.get(measure.name), contexts=len(inputs.contexts), **{kind: len(chunk)}
+    )
 
 
 def versions() -> dict[str, str]:

@@ -9,9 +9,9 @@ from pydantic import Field
 from data.records import CONDITIONS, Condition, Question
 from tasks.measures.measure import Inputs, Parameters, Row
 from tasks.measures.stored import QuestionKey
+from tasks.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
-    from tasks.models import LanguageModel
     from tasks.scoring.answer_prompts import AnswerPrompt
     from tasks.scoring.generation import SampledAnswers
 
@@ -33,15 +33,7 @@ class AnswersParameters(Parameters):
 
 @dataclass(frozen=True)
 class Sampled:
-    """The answers to a question under a condition.
-
-    Attributes:
-        question: the question.
-        condition: which of its contexts stands before it.
-        prompt: what the model read.
-        answers: the samples and the greedy answer, with the distributions along them.
-        engine: which engine sampled them.
-    """
+    """The answers to a question under a condition, with the distributions along them; prompt: what the model read."""
 
     question: Question
     condition: Condition
@@ -51,7 +43,7 @@ class Sampled:
 
     @property
     def key(self) -> QuestionKey:
-        """What identifies the question under the condition."""
+        """The question under the condition."""
         return self.question.question_id, self.condition
 
     @property
@@ -60,7 +52,7 @@ class Sampled:
         return {"question_id": self.question.question_id, "condition": self.condition, "engine": self.engine}
 
 
-def sample(inputs: Inputs, model: "LanguageModel", questions: Sequence[Question]) -> list[Sampled]:
+def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> list[Sampled]:
     """The answers to every question under every condition; the same ones whenever it is called with the same inputs."""
     from tasks.scoring.answer_prompts import answer_prompt
     from tasks.scoring.generation import engine, sample_answers

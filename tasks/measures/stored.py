@@ -25,13 +25,11 @@ def inherited(scores: pa.Table, *by: str) -> dict[Any, Row]:
 
     Where the rows of the same values differ in a column of provenance, all that they say stands there.
     """
-    columns, groups = [*by, *PROVENANCE], dict[Any, list[Row]]()
-    for row in scores.select(columns).group_by(columns).aggregate([]).to_pylist():
-        groups.setdefault(itemgetter(*by)(row), []).append(row)
+    grouped = scores.group_by(list(by)).aggregate([(name, "distinct") for name in PROVENANCE])
     return {
-        values: {name: rows[0][name] for name in by}
-        | {name: ", ".join(sorted({row[name] for row in rows} - {None})) or None for name in PROVENANCE}
-        for values, rows in groups.items()
+        itemgetter(*by)(row): {name: row[name] for name in by}
+        | {name: ", ".join(sorted({*row[f"{name}_distinct"]} - {None})) or None for name in PROVENANCE}
+        for row in grouped.to_pylist()
     }
 
 
@@ -41,27 +39,12 @@ def of_queries(scores: pa.Table, queries: Sequence[Query]) -> pa.Table:
 
 
 def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Context], column: str) -> NDArray[np.float64]:
-    """A column of stored scores of pairs, (n_queries, n_contexts).
-
-    Args:
-        scores: rows of these contexts, and of these queries among others.
-        queries: the rows of the matrix, in order.
-        contexts: its columns.
-        column: the name of the score.
-
-    Raises:
-        ScoreError: where a score of a query and a context is not stored.
-    """
-    row = {query.query_id: number for number, query in enumerate(queries)}
-    place = {context.context_id: number for number, context in enumerate(contexts)}
-    values = np.full((len(queries), len(contexts)), np.nan)
-    stored = of_queries(scores, queries)
-    for query_id, context_id, score in zip(
-        *(stored[name].to_pylist() for name in ("query_id", "context_id", column)), strict=True
-    ):
-        values[row[query_id], place[context_id]] = score
-    missing = np.argwhere(np.isnan(values))
-    if len(missing):
+    """A column of stored scores of pairs, (n_queries, n_contexts); ScoreError where a pair of them is not stored."""
+    stored = of_queries(scores, queries).select(["query_id", "context_id", column]).to_pandas()
+    by_pair = stored.pivot(index="query_id", columns="context_id", values=column)
+    ids = {"index": [query.query_id for query in queries], "columns": [context.context_id for context in contexts]}
+    values = np.ascontiguousarray(by_pair.reindex(**ids).to_numpy(np.float64))
+    if len(missing := np.argwhere(np.isnan(values))):
         query, context = queries[missing[0][0]], contexts[missing[0][1]]
         raise ScoreError(
             f"relation {query.relation}: {len(missing)} values of {column} are not stored, the first of the query "
@@ -73,14 +56,14 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
 def of_questions(
     inputs: Inputs, measure: str, questions: Sequence[Question], *columns: str, greedy: bool = False
 ) -> dict[QuestionKey, list[Row]]:
-    """Rows about sampled answers by question and condition, in the order of the samples; or the greedy answers' rows.
+    """Stored rows about sampled answers by question and condition, in the order of the samples.
 
     Args:
-        inputs: whose stored scores are read.
+        inputs: whose scores are read.
         measure: answers, or another measure with the column `sample`.
         questions: whose rows are read.
         columns: what is read of a row.
-        greedy: whether the greedy answers are read, in place of the samples.
+        greedy: whether the rows of the greedy answers are read, in place of those of the samples.
 
     Raises:
         ScoreError: where a question under a condition has no such row.

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from data.errors import UnknownName
 from tasks.measures import MEASURES
-from tasks.measures.measure import Amounts
 from tasks.measures.passes import declaration, passes
 from tasks.measures.stored import PROVENANCE
 from tests.tasks.measures.conftest import needed
@@ -81,7 +80,7 @@ def test_a_declaration_changes_with_the_parameters_of_what_is_needed() -> None:
 )  # fmt: skip
 def test_prompts_are_counted_from_amounts(name: str, parameters: dict[str, Any], prompts: int) -> None:
     measure = MEASURES[name]
-    assert measure.count_prompts(Amounts(20, 30, 7), measure.parameters(**parameters)) == prompts
+    assert measure.count_prompts(measure.parameters(**parameters), queries=20, contexts=30, questions=7) == prompts
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Chunks, parts and whole files: what is computed when, after kills and damage."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from data.records.score import Score
 from data.storage.artifact import TableArtifact
 from tasks.measures import MEASURES, chunks
 from tasks.measures.chunks import cut, cut_by_form
-from tasks.measures.measure import Chunk, Inputs, Measure, Row, Rows
+from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
 from tasks.measures.run import Spent, measure_relation
 
 ITEMS = [f"item {number}" for number in range(5)]
@@ -53,7 +53,7 @@ class Fake:
     derived: list[Chunk] = field(default_factory=list)
     model: FakeModel = field(default_factory=FakeModel)
 
-    def compute(self, inputs: Inputs, model: FakeModel, todo: Sequence[Chunk]) -> Generator[Rows, None, None]:
+    def compute(self, inputs: Inputs, model: FakeModel, todo: Sequence[Chunk]) -> Computed:
         for chunk in todo:
             if ITEMS.index(chunk[0]) // self.size == self.dies_at:
                 raise KeyboardInterrupt
@@ -73,7 +73,7 @@ class Fake:
         common: dict[str, Any] = {"version": 1, "unit": "", "meaning": "", "about": "queries"}
         yield Measure(
             row=First, compute_chunks=self.compute, capability="gradients", chunks=chunked,
-            prompts=lambda amounts, parameters: amounts.queries, **common,
+            prompts=lambda parameters, queries, contexts: queries, **common,
         )  # fmt: skip
         yield Measure(
             row=Second, compute=self.derive, needs=("first",), pass_of="first",
@@ -213,7 +213,7 @@ def test_older_scores_are_replaced_and_a_kill_keeps_them(
 def test_rows_that_break_the_table_leave_no_part(
     run: Callable[..., Spent], outputs: dict[str, TableArtifact], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: Fake, inputs: Inputs, model: Any, todo: Sequence[Chunk]) -> Generator[Rows, None, None]:
+    def broken(self: Fake, inputs: Inputs, model: Any, todo: Sequence[Chunk]) -> Computed:
         yield {"first": [{"item": "x", "score": None, "engine": "fake"}]}
 
     monkeypatch.setattr(Fake, "compute", broken)
