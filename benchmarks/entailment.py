@@ -166,7 +166,7 @@ def _judge(name: str, answered: Answers, device: str, asked: argparse.Namespace)
         layers = {"num_hidden_layers": asked.layers} if asked.layers else {}
         model = deberta.random_deberta(name, shape | layers, answered, device)
     else:
-        loaded = load_entailment(name, stand_in=False, device=device)
+        loaded = load_entailment(name, device=device)
         assert isinstance(loaded, EntailmentModel)
         model = loaded
     config: Any = model.model.config

@@ -7,7 +7,6 @@ from flows.graph.selection import Selection
 from flows.stages.score import measure_states
 from flows.study.study import Study
 from tasks.measures import MEASURES
-from tasks.measures.measure import Amounts
 
 
 def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
@@ -41,17 +40,17 @@ def _is_open(study: Study, node: Node) -> bool:
 def _prompts(study: Study, node: Node) -> int:
     """The prompts of a step; counted from the study where its prompts are not built yet."""
     measure = MEASURES[node.id.group]
-    return measure.count_prompts(_amounts(study, node), measure.parameters(**study.parameters(measure.name)))
+    return measure.count_prompts(measure.parameters(**study.parameters(measure.name)), **_amounts(study, node))
 
 
-def _amounts(study: Study, node: Node) -> Amounts:
+def _amounts(study: Study, node: Node) -> dict[str, int]:
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     entities = study.facts.real_entities + study.facts.invented_entities if study.facts else 0
-    return Amounts(
-        queries=built.get("queries", 4 * entities),
-        contexts=built.get("contexts", entities * sum(study.contexts.per_kind().values())),
-        questions=built.get("questions", 0),
-    )
+    return {
+        "queries": built.get("queries", 4 * entities),
+        "contexts": built.get("contexts", entities * sum(study.contexts.per_kind().values())),
+        "questions": built.get("questions", 0),
+    }
 
 
 def _seconds_per_prompt(graph: Graph) -> dict[tuple[str, str, str], float]:

@@ -52,7 +52,7 @@ def _passes(
     """The passes over one relation, in an order in which none needs a later one."""
     scored: dict[str, Reference] = {}
     for group in passes(study.requested()):
-        if set(INPUTS[group.leading.about]) <= prompts.keys() and not _compares_with_itself(study, model, group):
+        if set(INPUTS[group.leading.about]) <= prompts.keys() and _applies(study, model, group):
             node = _add(graph, study, model, relation, group, {**prompts, **scored})
             scored |= {name: node.output(name) for name in group.measures}
     return list(scored.values())
@@ -82,14 +82,15 @@ def _add(
     )
 
 
-def _compares_with_itself(study: Study, model: ModelPart, group: Pass) -> bool:
-    """Whether a measure would compare a model's dtype with the same dtype."""
-    if group.leading.name != "precision":
-        return False
+def _applies(study: Study, model: ModelPart, group: Pass) -> bool:
+    """Whether a measure says anything about a model in its dtype."""
+    measure = group.leading
+    if measure.applies is None:
+        return True
     try:
-        return bool(resolved_dtype(model) == study.parameters("precision")["reference"])
+        return measure.applies(measure.parameters(**study.parameters(measure.name)), resolved_dtype(model))
     except ModelError:
-        return False  # the step itself is refused with the reason
+        return True  # the step itself is refused with the reason
 
 
 def measure_states(study: Study, node: Node) -> Iterator[tuple[str, State, str]]:

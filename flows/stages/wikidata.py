@@ -29,7 +29,7 @@ from flows.stages import wikidata_steps as steps
 from flows.stages.access import access_for_keys
 from flows.study.study import Study
 from tasks.models.backends import identify_language_model
-from tasks.models.identity import identify_model
+from tasks.models.files.identity import identify_model
 
 VERSION = 2
 Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]]

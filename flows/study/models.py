@@ -6,8 +6,8 @@ from data import catalog
 from data.errors import StudyFileError
 from data.sources.registry import QUESTION_SOURCES
 from flows.study.study import Study
-from tasks.models.capabilities import capabilities
-from tasks.models.identity import ModelKind, identify_model
+from tasks.models.backends import capabilities
+from tasks.models.files.identity import ModelKind, identify_model
 
 
 def check_models(study: Study, *, also_asked: bool = True) -> None:

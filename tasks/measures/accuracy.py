@@ -4,7 +4,7 @@ A disputable question without a context has no expected answer, so it has no acc
 answer is not accurate.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,12 +12,9 @@ from pydantic import Field
 
 from data.records import CONDITIONS, Question
 from data.records.row import Meaning, table
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Row, Rows
-from tasks.measures.provenance import inherited
-from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import QuestionKey, of_questions, rows_of
-
-ENGINE = "rouge-l"
+from tasks.measures.measure import Inputs, Measure, Parameters, Row
+from tasks.measures.rows import QUESTION_KEY, QuestionScore
+from tasks.measures.stored import QuestionKey, inherited, of_questions
 
 
 class AccuracyParameters(Parameters):
@@ -27,11 +24,7 @@ class AccuracyParameters(Parameters):
     """The ROUGE-L (F-measure) above which an answer counts as an expected one."""
 
 
-@table(
-    "accuracy",
-    "a question under a condition",
-    key=("model", "dtype", "relation", "question_id", "condition"),
-)
+@table("accuracy", "a question under a condition", key=QUESTION_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy(QuestionScore):
     """A row of accuracy."""
@@ -41,44 +34,33 @@ class Accuracy(QuestionScore):
     accurate: Annotated[bool, Meaning("ROUGE-L F-measure over the threshold")]
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Compares every greedy answer with the answer that its condition states."""
     from tasks.scoring.accuracy import is_accurate
 
     parameters: AccuracyParameters = inputs.parameters["accuracy"]
-    for questions in chunks:
-        rows = []
-        greedy = greedy_answers(inputs, questions)
-        for question in questions:
-            for condition in CONDITIONS[question.partition == "disputable" :]:
-                answer, origin = greedy[question.question_id, condition]
-                expected = question.context_answer(condition)
-                rows.append(
-                    {
-                        "expected": expected,
-                        "answer": answer,
-                        "accurate": is_accurate(answer, [expected], threshold=parameters.rouge_threshold),
-                        **origin,
-                    }
-                )
-        yield Rows({"accuracy": rows})
+    greedy = greedy_answers(inputs, questions)
+    for question in questions:
+        for condition in CONDITIONS[question.partition == "disputable" :]:
+            answer, origin = greedy[question.question_id, condition]
+            expected = question.context_answer(condition)
+            accurate = is_accurate(answer, [expected], threshold=parameters.rouge_threshold)
+            yield {**origin, "expected": expected, "answer": answer, "accurate": accurate}
 
 
 def greedy_answers(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, tuple[str, Row]]:
     """The stored greedy answer to each question under each condition, and the first and last columns of its scores."""
-    origins = inherited(rows_of(inputs.scores["answers"], questions), "question_id", "condition")
+    origins = inherited(inputs.scores["answers"], "question_id", "condition")
     return {
-        key: (row["text"], {"question_id": key[0], "condition": key[1], **origins[key], "engine": ENGINE})
+        key: (row["text"], {**origins[key], "engine": "rouge-l"})
         for key, (row,) in of_questions(inputs, "answers", questions, "text", greedy=True).items()
     }
 
 
 MEASURE = Measure(
-    name="accuracy",
-    version=1,
-    unit="",
-    meaning="whether the greedy answer is the expected one",
     row=Accuracy,
+    version=1,
+    meaning="whether the greedy answer is the expected one",
     about="questions",
     compute=compute,
     needs=("answers",),

@@ -7,14 +7,15 @@ and No.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from data.records import QueryType
+from data.records import Query, QueryType
 from data.records.row import Meaning, table
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Rows
-from tasks.measures.rows import PairScore, of_pair
+from tasks.measures.measure import Inputs, Measure, Parameters, Row
+from tasks.measures.rows import PairScore, pair_rows
+from tasks.models.language_model import LanguageModel
 
 
 class AnswerSetParameters(Parameters):
@@ -40,13 +41,8 @@ class AnswerSetPersuasion(PairScore):
     mass: Annotated[float, Meaning("probability of the whole set of complete answers, 0 to 1")]
 
 
-def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """Every context of a relation before every query, open and closed queries with their own answers."""
-    for queries in chunks:
-        yield Rows({"answer_set_persuasion": list(_rows(inputs, model, queries))})
-
-
-def _rows(inputs: Inputs, model: Any, queries: Chunk) -> Iterator[dict[str, Any]]:
     from tasks.scoring.answer_set import answer_set_persuasion
 
     parameters: AnswerSetParameters = inputs.parameters["answer_set_persuasion"]
@@ -59,14 +55,9 @@ def _rows(inputs: Inputs, model: Any, queries: Chunk) -> Iterator[dict[str, Any]
             [[answer] for answer in complete_answers(inputs, query_type)],
             terminators=parameters.terminators,
         )
-        for query, scores, masses in zip(of_type, result.scores, result.mass, strict=True):
-            for context, score, mass in zip(inputs.contexts, scores, masses, strict=True):
-                yield {
-                    **of_pair(query, context),
-                    "answer_set_persuasion": float(score),
-                    "mass": float(mass),
-                    "engine": result.engine,
-                }
+        yield from pair_rows(
+            of_type, inputs.contexts, result.engine, answer_set_persuasion=result.scores, mass=result.mass
+        )
 
 
 def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
@@ -77,11 +68,10 @@ def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
 
 
 MEASURE = Measure(
-    name="answer_set_persuasion",
+    row=AnswerSetPersuasion,
     version=1,
     unit="nats",
     meaning="how far a context moves a query's distribution over the relation's complete answers",
-    row=AnswerSetPersuasion,
     about="contexts",
     compute=compute,
     capability="answer_scores",

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated
 
+from data.records import Query
 from data.records.row import Meaning, table
 from tasks.measures.answer_set_persuasion import complete_answers
 from tasks.measures.chunks import cut_by_form
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
-from tasks.measures.provenance import inherited
-from tasks.measures.rows import QueryScore
-from tasks.measures.stored import matrix, of_queries
+from tasks.measures.measure import Inputs, Measure, Row
+from tasks.measures.rows import QUERY_KEY, QueryScore
+from tasks.measures.stored import inherited, matrix
 from tasks.measures.susceptibility import weighted_mean
 
 
-@table("answer_set_susceptibility", "a query", key=("model", "dtype", "relation", "query_id"))
+@table("answer_set_susceptibility", "a query", key=QUERY_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSetSusceptibility(QueryScore):
     """A row of answer-set susceptibility."""
@@ -28,38 +28,31 @@ class AnswerSetSusceptibility(QueryScore):
     mass: Annotated[float, Meaning("probability of the whole set of complete answers, mean over the contexts")]
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The mean of every query's answer-set persuasion, and of the probability of its answers."""
-    for queries in chunks:
-        yield Rows({"answer_set_susceptibility": list(_rows(inputs, queries))})
-
-
-def _rows(inputs: Inputs, queries: Chunk) -> Iterator[dict[str, Any]]:
+    stored = inputs.scores["answer_set_persuasion"]
+    origins = inherited(stored, "query_id")
     for some in cut_by_form(queries, len(inputs.contexts)):
         for query_type, grouped in groupby(some, key=lambda query: query.query_type):
             of_type, answers = list(grouped), len(complete_answers(inputs, query_type))
-            stored = of_queries(inputs.scores["answer_set_persuasion"], of_type)
             scores, masses = (
                 matrix(stored, of_type, inputs.contexts, column) for column in ("answer_set_persuasion", "mass")
             )
-            origins = inherited(stored, "query_id")
             for query, score, mass in zip(of_type, weighted_mean(scores, inputs.contexts), masses, strict=True):
                 yield {
-                    "query_id": query.query_id,
+                    **origins[query.query_id],
                     "contexts": len(inputs.contexts),
                     "answers": answers,
                     "answer_set_susceptibility": float(score),
                     "mass": float(mass.mean()),
-                    **origins[(query.query_id,)],
                 }
 
 
 MEASURE = Measure(
-    name="answer_set_susceptibility",
+    row=AnswerSetSusceptibility,
     version=1,
     unit="nats",
     meaning="how far contexts move a query's distribution over the relation's complete answers on average",
-    row=AnswerSetSusceptibility,
     about="contexts",
     compute=compute,
     needs=("answer_set_persuasion",),

@@ -4,7 +4,7 @@ An answer joins the first cluster all of whose members it is equivalent to, else
 tasks.scoring.semantic_entropy. All equivalences are stored: the clusters of half-samples follow from them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -15,10 +15,11 @@ from pydantic import Field
 from data.records import CONDITIONS, Question
 from data.records.row import Meaning, table
 from tasks.measures.chunks import cut_questions
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Row, Rows
-from tasks.measures.provenance import inherited
+from tasks.measures.measure import Inputs, Measure, Parameters, Row
 from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import QuestionKey, of_questions, rows_of
+from tasks.measures.stored import QuestionKey, inherited, of_questions
+from tasks.models.entailment import Entailment, identify_entailment, load_entailment
+from tasks.models.loading import BALANCED
 
 
 class ClustersParameters(Parameters):
@@ -42,56 +43,38 @@ class ClusteredAnswer(QuestionScore):
     equivalent_to: Annotated[tuple[int, ...], Meaning("the samples that it is equivalent to, itself included")]
 
 
-class Judge:
-    """Judges which answers are equivalent.
-
-    Attributes:
-        stand_in: which model stands in for an entailment model; None where none does.
-    """
-
-    def __init__(self, inputs: Inputs) -> None:
-        """The judge that the parameters of a study name."""
-        from tasks.models.entailment import load_entailment
-        from tasks.models.loading import BALANCED
-
-        self._parameters: ClustersParameters = inputs.parameters["clusters"]
-        device = "auto" if inputs.device == BALANCED else inputs.device
-        self._entailment = load_entailment(
-            self._parameters.entailment, threshold=self._parameters.threshold, device=device
-        )
-        self.stand_in = self._entailment.stand_in
-
-    def equivalent(self, texts: Sequence[Sequence[str]], questions: Sequence[Question]) -> list[NDArray[np.bool_]]:
-        """Which of the answers to each question are equivalent, (n, n) for each."""
-        before = [question.question for question in questions] if self._parameters.entailment_with_question else None
-        return self._entailment.equivalent_in_bulk(texts, before)
+def load_judge(inputs: Inputs) -> Entailment:
+    """The judge of equivalence that the parameters of a study name."""
+    parameters: ClustersParameters = inputs.parameters["clusters"]
+    device = "auto" if inputs.device == BALANCED else inputs.device
+    return load_entailment(parameters.entailment, threshold=parameters.threshold, device=device)
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
+    """What the judge reads before the answers to each question; None where it reads the answers alone."""
+    with_question = inputs.parameters["clusters"].entailment_with_question
+    return [question.question for question in questions] if with_question else None
+
+
+def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Judges the stored answers to every question under every condition."""
-    judge = Judge(inputs)
-    for questions in chunks:
-        answers = of_questions(inputs, "answers", questions, "text")
-        origins = inherited(rows_of(inputs.scores["answers"], questions), "question_id", "condition")
-        cases = [(question, condition) for question in questions for condition in CONDITIONS]
-        keys = [(question.question_id, condition) for question, condition in cases]
-        texts = [[row["text"] for row in answers[key]] for key in keys]
-        equivalent = judge.equivalent(texts, [question for question, _ in cases])
-        rows = [
-            {"question_id": key[0], "condition": key[1], **row, **origins[key], "stand_in": judge.stand_in}
-            for key, matrix in zip(keys, equivalent, strict=True)
-            for row in cluster_rows(matrix)
-        ]
-        yield Rows({"clusters": rows})
+    judge, answers = load_judge(inputs), of_questions(inputs, "answers", questions, "text")
+    origins = inherited(inputs.scores["answers"], "question_id", "condition")
+    cases = [(question, (question.question_id, condition)) for question in questions for condition in CONDITIONS]
+    texts = [[row["text"] for row in answers[key]] for _, key in cases]
+    equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))
+    for (_, key), matrix in zip(cases, equivalent, strict=True):
+        yield from cluster_rows(matrix, {**origins[key], "stand_in": judge.stand_in})
 
 
-def cluster_rows(equivalent: NDArray[np.bool_]) -> Iterator[Row]:
-    """The columns of each sample of a question: its number, cluster and equivalences."""
+def cluster_rows(equivalent: NDArray[np.bool_], common: Row) -> Iterator[Row]:
+    """A row for each sample of a question: its number, cluster and equivalences, and what all of them share."""
     from tasks.scoring.semantic_entropy import group_answers
 
     cluster = {member: number for number, group in enumerate(group_answers(equivalent)) for member in group}
     for number, same in enumerate(equivalent):
-        yield {"sample": number, "cluster": cluster[number], "equivalent_to": np.flatnonzero(same).tolist()}
+        equivalent_to = np.flatnonzero(same).tolist()
+        yield {**common, "sample": number, "cluster": cluster[number], "equivalent_to": equivalent_to}
 
 
 def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
@@ -104,23 +87,15 @@ def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[Question
     return matrices
 
 
-def _depends_on(parameters: ClustersParameters) -> Row:
-    from tasks.models.entailment import identify_entailment
-
-    return {"entailment": identify_entailment(parameters.entailment)}
-
-
 MEASURE = Measure(
-    name="clusters",
-    version=1,
-    unit="",
-    meaning="which sampled answers say the same",
     row=ClusteredAnswer,
+    version=1,
+    meaning="which sampled answers say the same",
     about="questions",
     compute=compute,
     needs=("answers",),
     pass_of="answers",
     parameters=ClustersParameters,
-    depends_on=_depends_on,
+    depends_on=lambda parameters: {"entailment": identify_entailment(parameters.entailment)},
     chunks=cut_questions,
 )

@@ -8,29 +8,26 @@ shorter than float32, is read along its stored tokens.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
+from numpy.typing import NDArray
+
+from data.records import Question
 from data.records.row import Meaning, table
-from tasks.measures.answers import Sampled, sample
 from tasks.measures.clusters import equivalences
 from tasks.measures.half_samples import HalfSampleParameters, clusters_of, standard_error_of
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, Rows
-from tasks.measures.provenance import inherited
-from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import of_questions, rows_of
+from tasks.measures.measure import Inputs, Measure, Row
+from tasks.measures.rows import QUESTION_KEY, QuestionScore
+from tasks.measures.sampled import Sampled, sample
+from tasks.measures.stored import inherited, of_questions
+from tasks.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from tasks.scoring.coherent_persuasion import Distribution
 
 
-@table(
-    "coherent_persuasion",
-    "a question under a condition with a context",
-    key=("model", "dtype", "relation", "question_id", "condition"),
-)
+@table("coherent_persuasion", "a question under a condition with a context", key=QUESTION_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoherentPersuasion(QuestionScore):
     """A row of coherent persuasion."""
@@ -45,27 +42,17 @@ class CoherentPersuasion(QuestionScore):
     coherent_persuasion_standard_error: Annotated[float | None, standard_error_of("coherent_persuasion")]
 
 
-def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> Iterator[Row]:
     """Samples the stored answers once more, for the distributions along them."""
-    for questions in chunks:
-        sampled = sample(inputs, model, questions)
-        answers = of_questions(inputs, "answers", questions, "token_ids")
-        stored = equivalences(inputs, questions)
-        origins = inherited(rows_of(inputs.scores["clusters"], questions), "question_id", "condition")
-        distributions = [
-            _along_stored(model, case, [row["token_ids"] for row in answers[case.key]]) for case in sampled
-        ]
-        rows = persuasion_rows(inputs, sampled, distributions, [stored[case.key] for case in sampled])
-        yield Rows(
-            {
-                "coherent_persuasion": [
-                    {**row, "stand_in": origins[row["question_id"], row["condition"]]["stand_in"]} for row in rows
-                ]
-            }
-        )
+    sampled, stored = sample(inputs, model, questions), equivalences(inputs, questions)
+    answers = of_questions(inputs, "answers", questions, "token_ids")
+    origins = inherited(inputs.scores["clusters"], "question_id", "condition")
+    along = [_along_stored(model, case, [row["token_ids"] for row in answers[case.key]]) for case in sampled]
+    for row in persuasion_rows(inputs, sampled, along, [stored[case.key] for case in sampled]):
+        yield {**row, "stand_in": origins[row["question_id"], row["condition"]]["stand_in"]}
 
 
-def _along_stored(model: Any, case: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
+def _along_stored(model: LanguageModel, case: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
     """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
     from tasks.scoring.generation.along import mean_distribution
 
@@ -80,15 +67,12 @@ def persuasion_rows(
     inputs: Inputs,
     sampled: Sequence[Sampled],
     distributions: "Sequence[Sequence[Distribution]]",
-    equivalent: "Sequence[NDArray[np.bool_]]",
+    equivalent: Sequence[NDArray[np.bool_]],
 ) -> Iterator[Row]:
     """The scores of every context of every question, without their stand-in.
 
-    Args:
-        inputs: whose parameters say how many half-samples there are.
-        sampled: questions under conditions, those of a question one after the other, first without a context.
-        distributions: the mean distribution, (V,), along each of their answers.
-        equivalent: which of these are equivalent, (n, n) for each.
+    sampled: those of a question one after the other, first without a context; distributions: the mean distribution,
+    (V,), along each of their answers; equivalent: which of these are equivalent, (n, n) for each.
     """
     from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
 
@@ -114,11 +98,10 @@ def persuasion_rows(
 
 
 MEASURE = Measure(
-    name="coherent_persuasion",
+    row=CoherentPersuasion,
     version=2,
     unit="nats",
     meaning="how far a context moves the distributions of clusters of answers",
-    row=CoherentPersuasion,
     about="questions",
     compute=compute,
     capability="samples",

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from itertools import groupby
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 from data.records import Query, QueryType
 from data.records.row import Meaning, table
 from data.records.score import Score
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, Rows
-from tasks.measures.provenance import inherited
-from tasks.measures.stored import matrix, of_queries
+from tasks.measures.chunks import by_form
+from tasks.measures.measure import Inputs, Measure, Row
+from tasks.measures.stored import inherited, matrix, of_queries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,37 +38,30 @@ class EntityIndependentPersuasion(FormScore):
     entity_independent_persuasion: Annotated[float, Meaning("mean persuasion over the form's entities", "nats")]
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The mean persuasion of every context over the entities of every form."""
     from tasks.scoring.entity_independent import entity_independent_persuasion
 
-    for queries in chunks:
-        rows: list[dict[str, Any]] = []
-        for common, scores in of_forms(inputs, queries):
-            rows += [
-                {**common, "context_id": context.context_id, "entity_independent_persuasion": float(score)}
-                for context, score in zip(inputs.contexts, entity_independent_persuasion(scores), strict=True)
-            ]
-        yield Rows({"entity_independent_persuasion": rows})
+    for common, scores in of_forms(inputs, queries):
+        for context, score in zip(inputs.contexts, entity_independent_persuasion(scores), strict=True):
+            yield {**common, "context_id": context.context_id, "entity_independent_persuasion": float(score)}
 
 
 def of_forms(inputs: Inputs, queries: Sequence[Query]) -> Iterator[tuple[Row, NDArray[np.float64]]]:
     """What the rows of a form share, and its persuasion scores, (n_entities, n_contexts) in nats; form by form."""
-    forms: dict[tuple[QueryType, int], list[Query]] = {}
-    for query in queries:
-        forms.setdefault((query.query_type, query.form), []).append(query)
-    for (query_type, form), some in sorted(forms.items()):
-        stored = of_queries(inputs.scores["persuasion"], some)
-        scores = matrix(stored, some, inputs.contexts, "persuasion")
-        yield {"query_type": query_type, "form": form, "entities": len(some), **inherited(stored)[()]}, scores
+    for (query_type, form), grouped in groupby(by_form(queries), key=lambda query: (query.query_type, query.form)):
+        of_form = list(grouped)
+        stored = of_queries(inputs.scores["persuasion"], of_form)
+        origin = inherited(stored, "relation")[inputs.relation]
+        scores = matrix(stored, of_form, inputs.contexts, "persuasion")
+        yield {**origin, "query_type": query_type, "form": form, "entities": len(of_form)}, scores
 
 
 MEASURE = Measure(
-    name="entity_independent_persuasion",
+    row=EntityIndependentPersuasion,
     version=1,
     unit="nats",
     meaning="how far a context moves a query form, whichever entity it asks about",
-    row=EntityIndependentPersuasion,
     about="contexts",
     compute=compute,
     needs=("persuasion",),

@@ -1,12 +1,13 @@
 """Entity-independent susceptibility: how far contexts move a query form, from stored persuasion; no model is needed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from data.records import Query
 from data.records.row import Meaning, table
 from tasks.measures.entity_independent_persuasion import FormScore, of_forms
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
+from tasks.measures.measure import Inputs, Measure, Row
 
 
 @table(
@@ -24,28 +25,20 @@ class EntityIndependentSusceptibility(FormScore):
     ]
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The mean over contexts and entities of every form."""
     from tasks.scoring.entity_independent import entity_independent_susceptibility
 
-    for queries in chunks:
-        rows = [
-            {
-                **common,
-                "contexts": len(inputs.contexts),
-                "entity_independent_susceptibility": entity_independent_susceptibility(scores),
-            }
-            for common, scores in of_forms(inputs, queries)
-        ]
-        yield Rows({"entity_independent_susceptibility": rows})
+    for common, scores in of_forms(inputs, queries):
+        score = entity_independent_susceptibility(scores)
+        yield {**common, "contexts": len(inputs.contexts), "entity_independent_susceptibility": score}
 
 
 MEASURE = Measure(
-    name="entity_independent_susceptibility",
+    row=EntityIndependentSusceptibility,
     version=1,
     unit="nats",
     meaning="how far contexts move a query form on average, whichever entity it asks about",
-    row=EntityIndependentSusceptibility,
     about="contexts",
     compute=compute,
     needs=("persuasion",),

@@ -1,18 +1,19 @@
 """Fisher susceptibility: how far small changes of a query's embeddings would move its answer; no context is read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
+from data.records import Query
 from data.records.row import Meaning, table
 from tasks.measures.chunks import cut_by_form
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Rows
-from tasks.measures.rows import QueryScore
+from tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
+from tasks.measures.rows import QUERY_KEY, QueryScore
+from tasks.models.language_model import LanguageModel
 
 UNIT = "nats per squared embedding unit"
-LEAST_DRAWS = 32
 
 
 class FisherParameters(Parameters):
@@ -20,21 +21,11 @@ class FisherParameters(Parameters):
 
     top_k: int = Field(default=10, ge=1, le=10_000)
     """The likeliest answers, which are taken exactly."""
-    draws: int = Field(default=64, ge=0, le=100_000)
+    draws: Annotated[int, Field(ge=0, le=100_000), at_least_or_none(32, "for the likeliest answers alone")] = 64
     """Draws of random signs for all other answers; 0 for none."""
 
-    @field_validator("draws")
-    @classmethod
-    def _enough(cls, draws: int) -> int:
-        if 0 < draws < LEAST_DRAWS:
-            raise ValueError(
-                f"{draws} are too few to estimate their spread; use at least {LEAST_DRAWS}, "
-                "or 0 for the likeliest answers alone"
-            )
-        return draws
 
-
-@table("fisher_susceptibility", "a query", key=("model", "dtype", "relation", "query_id"))
+@table("fisher_susceptibility", "a query", key=QUERY_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FisherSusceptibility(QueryScore):
     """A row of Fisher susceptibility."""
@@ -46,47 +37,42 @@ class FisherSusceptibility(QueryScore):
     fisher_standard_error: Annotated[float | None, Meaning("its standard error over the draws", UNIT)]
 
 
-def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """Every query alone; with draws the whole vocabulary is estimated, else the likeliest answers alone."""
     from tasks.scoring.fisher import fisher_susceptibility
 
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
     top_k, draws = parameters.top_k, parameters.draws
-    for queries in chunks:
-        texts = [query.text for query in queries]
-        if draws:
-            result = fisher_susceptibility(model, texts, top_k=None, draws=draws, exact=top_k, seed=inputs.seed)
-        else:
-            result = fisher_susceptibility(model, texts, top_k=top_k)
-        rows = [
-            {
-                "query_id": query.query_id,
-                "top_k": top_k,
-                "fisher_top_k": float(exact),
-                "draws": draws,
-                "fisher": float(trace) if draws else None,
-                "fisher_standard_error": float(error) if draws else None,
-                "engine": "autograd",
-            }
-            for query, exact, trace, error in zip(
-                queries, result.top_k_trace, result.trace, result.standard_error, strict=True
-            )
-        ]
-        yield Rows({"fisher_susceptibility": rows})
+    texts = [query.text for query in queries]
+    if draws:
+        result = fisher_susceptibility(model, texts, top_k=None, draws=draws, exact=top_k, seed=inputs.seed)
+    else:
+        result = fisher_susceptibility(model, texts, top_k=top_k)
+    for query, exact, trace, error in zip(
+        queries, result.top_k_trace, result.trace, result.standard_error, strict=True
+    ):
+        yield {
+            "query_id": query.query_id,
+            "top_k": top_k,
+            "fisher_top_k": float(exact),
+            "draws": draws,
+            "fisher": float(trace) if draws else None,
+            "fisher_standard_error": float(error) if draws else None,
+            "engine": "autograd",
+        }
 
 
-def _chunks(inputs: Inputs, model: Any) -> Sequence[Chunk]:
+def _chunks(inputs: Inputs, model: LanguageModel) -> Sequence[Sequence[Query]]:
     """A query is read once and differentiated so many times."""
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
     return cut_by_form(inputs.queries, parameters.top_k + parameters.draws)
 
 
 MEASURE = Measure(
-    name="fisher_susceptibility",
+    row=FisherSusceptibility,
     version=1,
     unit=UNIT,
     meaning="how far small changes of its embeddings would move a query's answer; no context is read",
-    row=FisherSusceptibility,
     about="queries",
     compute=compute,
     capability="gradients",

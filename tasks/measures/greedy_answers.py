@@ -1,14 +1,16 @@
 """Greedy answers: how a model goes on after a context and a query, and whose answer that is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from data.records import Query
 from data.records.row import Meaning, table
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Rows
+from tasks.measures.measure import Inputs, Measure, Parameters, Row
 from tasks.measures.rows import PairScore, of_pair
+from tasks.models.language_model import LanguageModel
 
 
 class GreedyAnswersParameters(Parameters):
@@ -36,35 +38,28 @@ class GreedyAnswer(PairScore):
     ]
 
 
-def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """The greedy continuation of every query after every context."""
     from tasks.scoring.memorization import conflict, follows, greedy_answers
 
     parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
-    contexts = [context.text for context in inputs.contexts]
-    for queries in chunks:
-        texts = [query.text for query in queries]
-        answers = greedy_answers(model, contexts, texts, max_new_tokens=parameters.max_new_tokens)
-        rows = [
-            {
+    contexts, texts = [context.text for context in inputs.contexts], [query.text for query in queries]
+    answers = greedy_answers(model, contexts, texts, max_new_tokens=parameters.max_new_tokens)
+    for query, of_query in zip(queries, answers.texts, strict=True):
+        for context, text in zip(inputs.contexts, of_query, strict=True):
+            yield {
                 **of_pair(query, context),
                 "conflict": conflict(context.kind, context.entity == query.entity, context.object, query.answer),
                 "text": text,
                 "follows": follows(text, query.query_type, query.answer, context.kind, context.object),
                 "engine": answers.engine,
             }
-            for query, of_query in zip(queries, answers.texts, strict=True)
-            for context, text in zip(inputs.contexts, of_query, strict=True)
-        ]
-        yield Rows({"greedy_answers": rows})
 
 
 MEASURE = Measure(
-    name="greedy_answers",
-    version=1,
-    unit="",
-    meaning="the greedy continuation of a query after a context, and whose answer it gives",
     row=GreedyAnswer,
+    version=1,
+    meaning="the greedy continuation of a query after a context, and whose answer it gives",
     about="contexts",
     compute=compute,
     capability="next_token_logits",

@@ -1,38 +1,24 @@
 """Standard errors of scores of sampled answers: halves of the samples and their clusters."""
 
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-from pydantic import Field, field_validator
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
 from data.records.row import Meaning
-from tasks.measures.measure import Parameters
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-LEAST_HALF_SAMPLES = 10
+from tasks.measures.measure import Parameters, at_least_or_none
 
 
 class HalfSampleParameters(Parameters):
     """How many halves of the answers a standard error is estimated from; 0 for no standard errors."""
 
-    half_samples: int = Field(default=50, ge=0, le=10_000)
+    half_samples: Annotated[int, Field(ge=0, le=10_000), at_least_or_none(10, "for no standard errors")] = 50
     """Half samples that the standard error is estimated from; 0 for no standard errors."""
-
-    @field_validator("half_samples")
-    @classmethod
-    def _enough(cls, half_samples: int) -> int:
-        if 0 < half_samples < LEAST_HALF_SAMPLES:
-            raise ValueError(
-                f"{half_samples} are too few to estimate their spread; use at least {LEAST_HALF_SAMPLES}, "
-                "or 0 for no standard errors"
-            )
-        return half_samples
 
 
 def clusters_of(
-    equivalent: "NDArray[np.bool_]", parameters: HalfSampleParameters, seed: int, question_id: str, condition: str
+    equivalent: NDArray[np.bool_], parameters: HalfSampleParameters, seed: int, question_id: str, condition: str
 ) -> tuple[list[list[int]], list[list[list[int]]]]:
     """The clusters of the answers to a question under a condition, and those of each of their half-samples."""
     from tasks.scoring.half_samples import draw_halves

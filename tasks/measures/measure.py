@@ -1,15 +1,17 @@
-"""What a measure declares, and what its `compute` receives and yields."""
+"""What a measure declares, and what its `compute` receives and gives."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import AfterValidator
 
 from data.options import Options
 from data.records import CONDITIONS, Context, Query, Question
 from data.records.row import table_of
 from data.records.score import Score
 from data.records.table import Table
-from tasks.models.capabilities import Capability
+from tasks.models.backend import Capability
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,19 +30,26 @@ Chunk = Sequence[Any]
 """Queries or questions that are computed, and stored, together."""
 
 Row = Mapping[str, Any]
+"""A row of scores. It lacks the relation, and of the provenance columns of `Score` those that the model says: all but
+the engine. A row that is derived from stored ones has all of them, inherited from these."""
+
+Computed = Generator[Mapping[str, Sequence[Row]], None, None]
+"""The rows of each chunk, in order, by measure."""
 
 
 class Parameters(Options):
     """The parameters of a measure in a study file; an unknown key is refused."""
 
 
-@dataclass(frozen=True)
-class Amounts:
-    """How many queries, contexts and questions a relation has."""
+def at_least_or_none(least: int, without: str) -> AfterValidator:
+    """Refuses a number of draws from which no spread can be estimated; without: what 0 draws are for."""
 
-    queries: int = 0
-    contexts: int = 0
-    questions: int = 0
+    def enough(draws: int) -> int:
+        if 0 < draws < least:
+            raise ValueError(f"{draws} are too few to estimate their spread; use at least {least}, or 0 {without}")
+        return draws
+
+    return AfterValidator(enough)
 
 
 @dataclass(frozen=True)
@@ -51,8 +60,8 @@ class Inputs:
         relation: its name.
         seed: of the study.
         dataset_version: the digest of the prompts.
-        queries: of the relation; empty for a pass about questions, as are the contexts.
-        contexts: of the relation.
+        queries: of the relation; empty for a pass about questions.
+        contexts: of the relation; empty for a pass about questions.
         questions: of the relation; empty for a pass about queries.
         scores: the stored rows of the measures that are needed, by name.
         parameters: of the measures in `outputs` and of those that they need, by name.
@@ -74,75 +83,74 @@ class Inputs:
     batch_size: int | None = None
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of one chunk.
-
-    Attributes:
-        by_measure: a row lacks the relation, and of the provenance columns of `Score` those that the pass's model
-            says: all but the engine. A row that is derived from stored ones has all of them, inherited from these.
-        forward_passes: calls of other models than the pass's own.
-    """
-
-    by_measure: Mapping[str, Sequence[Row]]
-    forward_passes: int = 0
-
-
-Computed = Generator[Rows, None, None]
-Compute = Callable[[Inputs, Any, Sequence[Chunk]], Computed]
-"""(inputs, model, chunks) -> the rows of each chunk, in order. The model is None for a derived measure."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A measure that a study can name.
+    """A measure that a study can name, by the name of its table.
 
     Attributes:
-        name: of the measure, its table and its key in study files.
-        version: raised when the same inputs give other numbers.
-        unit: of its scores; "" for counts and truth values.
-        meaning: what it measures, in one clause.
         row: its row type, a dataclass below `Score` that is decorated with @table.
+        version: raised when the same inputs give other numbers.
+        meaning: what it measures, in one clause.
         about: the prompts that it is about.
-        compute: yields the rows of each chunk.
+        unit: of its scores; "" for counts and truth values.
+        compute: (inputs, model, chunk) -> the rows of the chunk. The model is None for a derived measure.
+        compute_chunks: in place of `compute`: (inputs, model, chunks) -> the rows of each chunk in order, also those of
+            other measures of the same pass.
         capability: what it needs of a model; None for a measure that is derived from stored scores.
         needs: the measures whose stored rows it is computed from.
-        pass_of: the measure whose pass yields this one, too, where both are missing; its `compute` is used.
+        pass_of: the measure whose pass yields this one, too, where both are missing.
         parameters: the model of its parameters.
         depends_on: (parameters) -> what else its numbers depend on, by name: revisions of other models, wordings.
+        applies: (parameters, dtype) -> whether it says anything about a model in that dtype; always by default.
+        other_model: (inputs, model) -> another language model that it asks, whose forward passes count, too.
         chunks: (inputs, model) -> what is computed and stored together; by default see `tasks.measures.chunks`.
-        prompts: (amounts, parameters) -> how many prompts a model reads or answers for them; by default all of those
-            that it is about.
+        prompts: (parameters, queries, contexts) -> how many prompts a model reads for so many of them; by default all
+            of those that it is about.
     """
 
-    name: str
-    version: int
-    unit: str
-    meaning: str
     row: type[Score]
+    version: int
+    meaning: str
     about: About
-    compute: Compute
+    unit: str = ""
+    compute: Callable[[Inputs, Any, Chunk], Iterable[Row]] | None = None
+    compute_chunks: Callable[[Inputs, Any, Sequence[Chunk]], Computed] | None = None
     capability: Capability | None = None
     needs: tuple[str, ...] = ()
     pass_of: str | None = None
     parameters: type[Parameters] = Parameters
     depends_on: Callable[[Any], Mapping[str, str]] = lambda parameters: {}
+    applies: Callable[[Any, str], bool] | None = None
+    other_model: Callable[[Inputs, Any], Any] = lambda inputs, model: None
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
-    prompts: Callable[[Amounts, Any], int] | None = None
+    prompts: Callable[[Any, int, int], int] | None = None
 
     @property
     def table(self) -> Table:
         """The table of its rows."""
         return table_of(self.row)
 
-    def count_prompts(self, amounts: Amounts, parameters: Any) -> int:
-        """How many prompts a model reads or answers; 0 for a derived measure."""
+    @property
+    def name(self) -> str:
+        """The name of its table, and its key in study files."""
+        return self.table.name
+
+    def rows_of_chunks(self, inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+        """The rows of each chunk, in order."""
+        if self.compute_chunks is not None:
+            yield from self.compute_chunks(inputs, model, chunks)
+        elif self.compute is not None:
+            for chunk in chunks:
+                yield {self.name: list(self.compute(inputs, model, chunk))}
+
+    def count_prompts(self, parameters: Any, *, queries: int = 0, contexts: int = 0, questions: int = 0) -> int:
+        """How many prompts a model reads or answers for so many of each; 0 for a derived measure."""
         if self.prompts is not None:
-            return self.prompts(amounts, parameters)
+            return self.prompts(parameters, queries, contexts)
         if self.capability is None:
             return 0
         return {
-            "contexts": amounts.queries * amounts.contexts,
-            "queries": amounts.queries,
-            "questions": amounts.questions * len(CONDITIONS),
+            "contexts": queries * contexts,
+            "queries": queries,
+            "questions": questions * len(CONDITIONS),
         }[self.about]

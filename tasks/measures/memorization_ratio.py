@@ -1,17 +1,17 @@
 """Memorization ratio: how often a model keeps its answer, counted over stored greedy answers; no model is needed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
+from data.records import Query
 from data.records.row import Meaning, table
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
-from tasks.measures.provenance import inherited
-from tasks.measures.rows import QueryScore
-from tasks.measures.stored import of_queries
+from tasks.measures.measure import Inputs, Measure, Row
+from tasks.measures.rows import QUERY_KEY, QueryScore
+from tasks.measures.stored import inherited
 
 
-@table("memorization_ratio", "a query", key=("model", "dtype", "relation", "query_id"))
+@table("memorization_ratio", "a query", key=QUERY_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorizationRatio(QueryScore):
     """A row of memorization ratios."""
@@ -30,29 +30,23 @@ class MemorizationRatio(QueryScore):
     ]
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The counts and ratios of every query over its own answers."""
     from tasks.scoring.memorization import count
 
-    for queries in chunks:
-        stored = of_queries(inputs.scores["greedy_answers"], queries)
-        origins = inherited(stored, "query_id")
-        followed: dict[str, list[Any]] = {query.query_id: [] for query in queries}
-        for row in stored.select(["query_id", "conflict", "follows"]).to_pylist():
-            followed[row["query_id"]].append((row["conflict"], row["follows"]))
-        rows = [
-            {"query_id": query_id, **asdict(count(answers)), **origins[(query_id,)]}
-            for query_id, answers in followed.items()
-        ]
-        yield Rows({"memorization_ratio": rows})
+    stored = inputs.scores["greedy_answers"]
+    origins = inherited(stored, "query_id")
+    followed: dict[str, list[Any]] = {query.query_id: [] for query in queries}
+    for row in stored.select(["query_id", "conflict", "follows"]).to_pylist():
+        followed[row["query_id"]].append((row["conflict"], row["follows"]))
+    for query_id, answers in followed.items():
+        yield {**origins[query_id], **asdict(count(answers))}
 
 
 MEASURE = Measure(
-    name="memorization_ratio",
-    version=1,
-    unit="",
-    meaning="how often a model holds on to a query's answer although contexts conflict with it",
     row=MemorizationRatio,
+    version=1,
+    meaning="how often a model holds on to a query's answer although contexts conflict with it",
     about="contexts",
     compute=compute,
     needs=("greedy_answers",),

@@ -1,6 +1,6 @@
 """Which measures are computed together, in which order, and what their numbers depend on."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ class Pass:
     """Measures that are computed together.
 
     Attributes:
-        leading: the measure whose `compute` is used.
+        leading: the measure that computes them.
         measures: the names of those that it yields, the leading one first.
         needs: the names of those whose stored scores it reads.
     """
@@ -25,40 +25,23 @@ class Pass:
 
 def passes(missing: Collection[str]) -> list[Pass]:
     """The passes that yield the measures that are not stored, in an order in which none waits for a later one."""
+    listed = [measure for measure in MEASURES.values() if measure.name in missing]
     result = []
-    for measure in _listed(missing):
+    for measure in listed:
         if measure.pass_of in missing:
             continue
-        together = [measure, *(other for other in _listed(missing) if other.pass_of == measure.name)]
+        together = [measure, *(other for other in listed if other.pass_of == measure.name)]
         names = tuple(member.name for member in together)
         needs = dict.fromkeys(need for member in together for need in member.needs if need not in names)
         result.append(Pass(measure, names, tuple(needs)))
     return result
 
 
-def with_needs(names: Iterable[str]) -> list[str]:
-    """The measures of these names and all those that they are computed from, in the order of the list."""
-    closed: set[str] = set()
-    open_ = list(names)
-    while open_:
-        name = open_.pop()
-        if name not in closed:
-            closed.add(name)
-            open_ += MEASURES[name].needs
-    return [measure.name for measure in _listed(closed)]
-
-
 def declaration(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """What a measure's numbers depend on beside its prompts, its model and the seed: a part of the scores' key.
 
-    It is the same whether the measure is computed in a pass with others or from their stored scores.
-
-    Args:
-        name: of the measure.
-        parameters: of it and of the measures that it needs, by name.
-
-    Returns:
-        Its name and version, its parameters, what else it depends on, and the same of the measures that it needs.
+    It is the same whether the measure is computed in a pass with others or from their stored scores. parameters: of it
+    and of the measures that it needs, by name.
     """
     measure = MEASURES[name]
     return {
@@ -68,7 +51,3 @@ def declaration(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         "depends_on": dict(measure.depends_on(parameters[name])),
         "needs": [declaration(need, parameters) for need in measure.needs],
     }
-
-
-def _listed(names: Collection[str]) -> list[Measure]:
-    return [measure for measure in MEASURES.values() if measure.name in names]

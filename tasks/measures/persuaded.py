@@ -4,21 +4,18 @@ tasks.scoring.persuaded has the rules. An empty answer equals nothing, not even 
 persuaded nor stubborn.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
+from data.records import Question
 from data.records.row import Meaning, table
 from tasks.measures.accuracy import AccuracyParameters, greedy_answers
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
-from tasks.measures.rows import QuestionScore
+from tasks.measures.measure import Inputs, Measure, Row
+from tasks.measures.rows import QUESTION_KEY, QuestionScore
 
 
-@table(
-    "persuaded",
-    "a question under a condition with a context",
-    key=("model", "dtype", "relation", "question_id", "condition"),
-)
+@table("persuaded", "a question under a condition with a context", key=QUESTION_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Persuaded(QuestionScore):
     """A row of persuaded answers."""
@@ -32,38 +29,26 @@ class Persuaded(QuestionScore):
     stubborn_released: Annotated[bool, Meaning("with it not the context's answer, and the one from without")]
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Compares every greedy answer with a context with that without it, and with the context's answer."""
     from tasks.scoring.persuaded import compare_answers
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
-    for questions in chunks:
-        rows = []
-        greedy = greedy_answers(inputs, questions)
-        for question in questions:
-            without, _ = greedy[question.question_id, "none"]
-            for condition in ("original", "counter_memory"):
-                answer, origin = greedy[question.question_id, condition]
-                expected = question.context_answer(condition)
-                compared = compare_answers(without, answer, expected, threshold=parameters.rouge_threshold)
-                rows.append(
-                    {
-                        "answer_without": without,
-                        "answer_with": answer,
-                        "context_answer": expected,
-                        **asdict(compared),
-                        **origin,
-                    }
-                )
-        yield Rows({"persuaded": rows})
+    greedy = greedy_answers(inputs, questions)
+    for question in questions:
+        without, _ = greedy[question.question_id, "none"]
+        for condition in ("original", "counter_memory"):
+            answer, origin = greedy[question.question_id, condition]
+            expected = question.context_answer(condition)
+            compared = compare_answers(without, answer, expected, threshold=parameters.rouge_threshold)
+            texts = {"answer_without": without, "answer_with": answer, "context_answer": expected}
+            yield {**origin, **texts, **asdict(compared)}
 
 
 MEASURE = Measure(
-    name="persuaded",
-    version=1,
-    unit="",
-    meaning="whether the context changed the greedy answer to its own, or not at all",
     row=Persuaded,
+    version=1,
+    meaning="whether the context changed the greedy answer to its own, or not at all",
     about="questions",
     compute=compute,
     needs=("answers",),

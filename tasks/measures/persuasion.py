@@ -3,12 +3,13 @@
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from data.records import Query
 from data.records.row import Meaning, table
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
-from tasks.measures.rows import PairScore, of_pair
+from tasks.measures.measure import Computed, Inputs, Measure
+from tasks.measures.rows import PairScore, pair_rows
+from tasks.models.language_model import LanguageModel
 
 
 @table("persuasion", "a context before a query")
@@ -19,7 +20,7 @@ class Persuasion(PairScore):
     persuasion: Annotated[float, Meaning("KL(p(.|c,q) || p(.|q)), p(.|q) the mixture over the contexts", "nats")]
 
 
-def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Query]]) -> Computed:
     """Every context of a relation before every query; the next chunk is tokenised while the model reads one."""
     from tasks.scoring.next_token import Prefetch, tokenized_prompts
     from tasks.scoring.persuasion import counted, persuasion
@@ -32,21 +33,15 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     with contextlib.closing(Prefetch(tokens, chunks)) as ahead:
         for queries in chunks:
             result = persuasion(model, contexts, [query.text for query in queries], prompts=ahead.take(queries))
-            rows = [
-                {**of_pair(query, context), "persuasion": float(score), "engine": result.engine}
-                for query, scores in zip(queries, result.scores, strict=True)
-                for context, score in zip(inputs.contexts, scores, strict=True)
-            ]
-            yield Rows({"persuasion": rows})
+            yield {"persuasion": list(pair_rows(queries, inputs.contexts, result.engine, persuasion=result.scores))}
 
 
 MEASURE = Measure(
-    name="persuasion",
+    row=Persuasion,
     version=1,
     unit="nats",
     meaning="how far a context moves the next-token distribution of a query",
-    row=Persuasion,
     about="contexts",
-    compute=compute,
+    compute_chunks=compute_chunks,
     capability="next_token_logits",
 )

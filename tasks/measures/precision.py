@@ -3,18 +3,20 @@
 Which queries of a relation are sampled depends on the study's seed and the queries' ids, never on their order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
+from data.records import Query
 from data.records.row import Meaning, table
 from data.storage.keys import drawn_first
 from tasks.measures.chunks import cut_by_form
-from tasks.measures.measure import Amounts, Chunk, Computed, Inputs, Measure, Parameters, Rows
-from tasks.measures.rows import QueryScore
+from tasks.measures.measure import Inputs, Measure, Parameters, Row
+from tasks.measures.rows import QUERY_KEY, QueryScore
+from tasks.models.language_model import LanguageModel
 
 
 class PrecisionParameters(Parameters):
@@ -26,7 +28,7 @@ class PrecisionParameters(Parameters):
     """The dtype that they are scored in."""
 
 
-@table("precision", "a sampled query", key=("model", "dtype", "relation", "query_id"))
+@table("precision", "a sampled query", key=QUERY_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precision(QueryScore):
     """A row of precision."""
@@ -39,55 +41,52 @@ class Precision(QueryScore):
     mean_difference: Annotated[float, Meaning("mean over contexts of |persuasion - its reference|", "nats")]
 
 
-def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """The sampled queries after every context, in both dtypes."""
-    from tasks.models import load_language_model
     from tasks.scoring.persuasion import persuasion
 
+    reference = _reference(inputs, model)
+    contexts, texts = [context.text for context in inputs.contexts], [query.text for query in queries]
+    own, other = (persuasion(asked, contexts, texts) for asked in (model, reference))
+    for number, (query, differences) in enumerate(zip(queries, np.abs(own.scores - other.scores), strict=True)):
+        yield {
+            "query_id": query.query_id,
+            "contexts": len(contexts),
+            "reference": reference.dtype,
+            "susceptibility": float(own.susceptibility[number]),
+            "susceptibility_reference": float(other.susceptibility[number]),
+            "largest_difference": float(differences.max()),
+            "mean_difference": float(differences.mean()),
+            "engine": own.engine,
+        }
+
+
+def _reference(inputs: Inputs, model: LanguageModel) -> LanguageModel:
+    """The model in the reference dtype."""
+    from tasks.models.backends import load_language_model
+
     parameters: PrecisionParameters = inputs.parameters["precision"]
-    reference = load_language_model(model.name, dtype=parameters.reference, device=inputs.device)
-    contexts = [context.text for context in inputs.contexts]
-    for queries in chunks:
-        passes = reference.forward_passes
-        own, other = (persuasion(item, contexts, [query.text for query in queries]) for item in (model, reference))
-        differences = np.abs(own.scores - other.scores)
-        rows = [
-            {
-                "query_id": query.query_id,
-                "contexts": len(contexts),
-                "reference": reference.dtype,
-                "susceptibility": float(own.susceptibility[number]),
-                "susceptibility_reference": float(other.susceptibility[number]),
-                "largest_difference": float(differences[number].max()),
-                "mean_difference": float(differences[number].mean()),
-                "engine": own.engine,
-            }
-            for number, query in enumerate(queries)
-        ]
-        yield Rows({"precision": rows}, forward_passes=reference.forward_passes - passes)
+    return load_language_model(model.name, dtype=parameters.reference, device=inputs.device)
 
 
-def _chunks(inputs: Inputs, model: Any) -> Sequence[Chunk]:
+def _chunks(inputs: Inputs, model: LanguageModel) -> Sequence[Sequence[Query]]:
     parameters: PrecisionParameters = inputs.parameters["precision"]
     ids = [query.query_id for query in inputs.queries]
     sampled = set(drawn_first(ids, parameters.queries, inputs.seed, "precision", inputs.relation))
     return cut_by_form([query for query in inputs.queries if query.query_id in sampled], len(inputs.contexts))
 
 
-def _prompts(amounts: Amounts, parameters: PrecisionParameters) -> int:
-    return 2 * min(parameters.queries, amounts.queries) * amounts.contexts
-
-
 MEASURE = Measure(
-    name="precision",
+    row=Precision,
     version=1,
     unit="nats",
     meaning="how far the model's dtype moves the scores of a sample of queries",
-    row=Precision,
     about="contexts",
     compute=compute,
     capability="next_token_logits",
     parameters=PrecisionParameters,
+    applies=lambda parameters, dtype: dtype != parameters.reference,
+    other_model=_reference,
     chunks=_chunks,
-    prompts=_prompts,
+    prompts=lambda parameters, queries, contexts: 2 * min(parameters.queries, queries) * contexts,
 )

@@ -1,11 +1,19 @@
-"""What score rows are about: their first columns, as row types to derive from and as values."""
+"""What score rows are about: their first columns, as row types to derive from, keys and values."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from data.records import Condition, Context, Query, is_relevant
 from data.records.row import Meaning
 from data.records.score import Score
+from tasks.measures.measure import Row
+
+QUERY_KEY = ("model", "dtype", "relation", "query_id")
+QUESTION_KEY = ("model", "dtype", "relation", "question_id", "condition")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +39,15 @@ class QuestionScore(Score):
     condition: Annotated[Condition, Meaning("none, original or counter_memory: the context before the question")]
 
 
+def pair_rows(
+    queries: Sequence[Query], contexts: Sequence[Context], engine: str, **scores: NDArray[np.floating[Any]]
+) -> Iterator[Row]:
+    """A row for each context before each query; scores: by column, (n_queries, n_contexts) each."""
+    for i, query in enumerate(queries):
+        for j, context in enumerate(contexts):
+            yield of_pair(query, context) | {"engine": engine} | {name: float(of[i, j]) for name, of in scores.items()}
+
+
 def of_pair(query: Query, context: Context) -> dict[str, Any]:
     """The columns that name a context before a query."""
-    return {
-        "query_id": query.query_id,
-        "context_id": context.context_id,
-        "relevant": is_relevant(context, query),
-    }
+    return {"query_id": query.query_id, "context_id": context.context_id, "relevant": is_relevant(context, query)}

@@ -8,7 +8,7 @@ import importlib.metadata
 import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,11 +16,8 @@ import pyarrow as pa
 
 from data.storage.artifact import TableArtifact
 from tasks.measures.chunks import chunks_of
-from tasks.measures.measure import Amounts, Chunk, Computed, Inputs, Measure, Rows
+from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
 from tasks.measures.passes import passes
-from tasks.measures.provenance import provenance
-
-_NOTHING = {"prompts": 0, "forward_passes": 0, "seconds": 0.0}
 
 Progress = Callable[[int, int], None]
 """Called with the chunks that are done and the chunks that there are."""
@@ -28,19 +25,16 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Spent:
-    """What was spent in one call: prompts scored or answered, calls of models, and time in seconds."""
+    """What was spent: prompts scored or answered, calls of models, and time in seconds."""
 
     prompts: int = 0
     forward_passes: int = 0
     seconds: float = 0.0
 
-    def plus(self, about: Mapping[str, Any]) -> "Spent":
-        """With what was spent on a chunk, too."""
-        return Spent(
-            self.prompts + about["prompts"],
-            self.forward_passes + about["forward_passes"],
-            self.seconds + about["seconds"],
-        )
+    @classmethod
+    def on(cls, chunks: Sequence[Mapping[str, Any]]) -> "Spent":
+        """What was spent on chunks, as it is noted beside their rows."""
+        return cls(**{name: sum(about[name] for about in chunks) for name in asdict(cls())})
 
 
 def measure_relation(
@@ -65,14 +59,14 @@ def measure_relation(
     Returns:
         What was spent here; what the files took in all stands beside their rows.
     """
-    spent = Spent()
+    computed: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output, not_before)]
-    for scoring_pass in passes(missing):
-        stored = {name: outputs[name].read() for name in scoring_pass.needs if name in outputs}
-        of_pass = replace(inputs, outputs=frozenset(scoring_pass.measures), scores={**inputs.scores, **stored})
-        of_outputs = {name: outputs[name] for name in scoring_pass.measures}
-        spent = _run(scoring_pass.leading, of_pass, of_outputs, load_model, progress, not_before, spent)
-    return spent
+    for scoring in passes(missing):
+        stored = {name: outputs[name].read() for name in scoring.needs if name in outputs}
+        of_pass = replace(inputs, outputs=frozenset(scoring.measures), scores={**inputs.scores, **stored})
+        of_outputs = {name: outputs[name] for name in scoring.measures}
+        computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress, not_before)
+    return Spent.on(computed)
 
 
 def _run(
@@ -82,35 +76,35 @@ def _run(
     load_model: Callable[[], Any],
     progress: Progress,
     not_before: datetime | None,
-    spent: Spent,
-) -> Spent:
+) -> list[Mapping[str, Any]]:
+    """Computes the missing chunks of a pass and joins all; gives what is noted beside those that were computed."""
     model = load_model() if measure.capability else None
     chunks = chunks_of(measure, inputs, model)
-    bounds = [
-        [end - len(chunk), end] for chunk, end in zip(chunks, itertools.accumulate(map(len, chunks)), strict=True)
-    ]
+    ends = itertools.accumulate(map(len, chunks))
+    bounds = [[end - len(chunk), end] for chunk, end in zip(chunks, ends, strict=True)]
     todo = [
         number
         for number, of_chunk in enumerate(bounds)
         if not all(_is_done(output.part(number), not_before, of_chunk) for output in outputs.values())
     ]
-    with contextlib.closing(measure.compute(inputs, model, [chunks[number] for number in todo])) as computed:
+    noted: list[Mapping[str, Any]] = []
+    with contextlib.closing(measure.rows_of_chunks(inputs, model, [chunks[number] for number in todo])) as computed:
+        models = list(filter(None, (model, measure.other_model(inputs, model))))
         for number in todo:
             progress(number, len(chunks))
-            of_chunk = {"chunk": bounds[number], "prompts": count_prompts(measure, inputs, chunks[number])}
-            rows, took = _next(computed, model)
-            about = {**of_chunk, **took}
+            prompts = count_prompts(measure, inputs, chunks[number])
+            rows, took = _next(computed, models)
+            noted.append({"pass": measure.name, "chunk": bounds[number], "prompts": prompts, **took})
             for name, output in outputs.items():
                 # What a pass took is noted once, at its leading measure: sums over files count nothing twice.
-                noted = about if name == measure.name else {**about, **_NOTHING}
-                _store(measure, inputs, model, rows, output.part(number), noted)
-            spent = spent.plus(about)
+                spent = {} if name == measure.name else asdict(Spent())
+                _store(inputs, model, rows[name], output.part(number), {**noted[-1], **spent})
     for output in outputs.values():
         _join(output, len(chunks))
     for output in outputs.values():
         _discard_parts(output, len(chunks))
     progress(len(chunks), len(chunks))
-    return spent
+    return noted
 
 
 def _is_done(artifact: TableArtifact, not_before: datetime | None, bounds: Sequence[int] | None = None) -> bool:
@@ -121,36 +115,39 @@ def _is_done(artifact: TableArtifact, not_before: datetime | None, bounds: Seque
     return bounds is None or (check.about or {}).get("chunk") == bounds
 
 
-def _next(computed: Computed, model: Any) -> tuple[Rows, dict[str, Any]]:
+def _next(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str, Sequence[Row]], dict[str, Any]]:
     """The rows of the next chunk, and what they took."""
-    started, clock, before = _now(), time.perf_counter(), _forward_passes(model)
+    started, clock, before = _now(), time.perf_counter(), sum(model.forward_passes for model in models)
     rows = next(computed)
     return rows, {
         "started_at": started,
         "finished_at": _now(),
         "seconds": time.perf_counter() - clock,
-        "forward_passes": _forward_passes(model) - before + rows.forward_passes,
+        "forward_passes": sum(model.forward_passes for model in models) - before,
     }
 
 
-def _store(
-    measure: Measure, inputs: Inputs, model: Any, rows: Rows, part: TableArtifact, about: Mapping[str, Any]
-) -> None:
-    common = {"relation": inputs.relation, **(provenance(inputs, model) if model else {})}
-    complete = part.table.of([{**common, **row} for row in rows.by_measure[part.table.name]])
-    part.write(complete, {**versions(), "pass": measure.name, **about})
+def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact, about: Mapping[str, Any]) -> None:
+    common: dict[str, Any] = {"relation": inputs.relation}
+    if model is not None:
+        common |= {
+            "model": model.name,
+            "model_revision": model.revision,
+            "dtype": model.dtype,
+            "device": model.placement,
+            "dataset_version": inputs.dataset_version,
+            "stand_in": None,
+        }
+    part.write(part.table.of([{**common, **row} for row in rows]), {**versions(), **about})
 
 
 def _join(whole: TableArtifact, count: int) -> None:
     parts = [whole.part(number) for number in range(count)]
     abouts = [part.about() for part in parts]
-    total = {
-        "started_at": min(about["started_at"] for about in abouts),
-        "finished_at": max(about["finished_at"] for about in abouts),
-        **{name: sum(about[name] for about in abouts) for name in _NOTHING},
-    }
     about = {name: value for name, value in abouts[-1].items() if name != "chunk"}
-    whole.write(pa.concat_tables([part.read() for part in parts]), {**about, **total})
+    about["started_at"] = min(about["started_at"] for about in abouts)
+    about["finished_at"] = max(about["finished_at"] for about in abouts)
+    whole.write(pa.concat_tables([part.read() for part in parts]), about | asdict(Spent.on(abouts)))
 
 
 def _discard_parts(whole: TableArtifact, count: int) -> None:
@@ -164,16 +161,10 @@ def _discard_parts(whole: TableArtifact, count: int) -> None:
 
 def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
     """How many prompts a model reads or answers for a chunk."""
-    amounts = (
-        Amounts(questions=len(chunk))
-        if measure.about == "questions"
-        else Amounts(queries=len(chunk), contexts=len(inputs.contexts))
+    kind = "questions" if measure.about == "questions" else "queries"
+    return measure.count_prompts(
+        inputs.parameters.get(measure.name), contexts=len(inputs.contexts), **{kind: len(chunk)}
     )
-    return measure.count_prompts(amounts, inputs.parameters.get(measure.name))
-
-
-def _forward_passes(model: Any) -> int:
-    return model.forward_passes if model else 0
 
 
 def versions() -> dict[str, str]:

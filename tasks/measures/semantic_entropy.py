@@ -4,18 +4,17 @@ No model is needed. Four kinds; tasks.scoring.semantic_entropy has their formula
 of the standard errors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from data.records import CONDITIONS, Question
 from data.records.row import Meaning, table
 from tasks.measures.clusters import equivalences
 from tasks.measures.half_samples import HalfSampleParameters, clusters_of, standard_error_of
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, Rows
-from tasks.measures.provenance import inherited
-from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import of_questions, rows_of
+from tasks.measures.measure import Inputs, Measure, Row
+from tasks.measures.rows import QUESTION_KEY, QuestionScore
+from tasks.measures.stored import inherited, of_questions
 
 KINDS = {
     "sum": "semantic_entropy",
@@ -26,11 +25,7 @@ KINDS = {
 """The column of each kind of semantic entropy."""
 
 
-@table(
-    "semantic_entropy",
-    "a question under a condition",
-    key=("model", "dtype", "relation", "question_id", "condition"),
-)
+@table("semantic_entropy", "a question under a condition", key=QUESTION_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemanticEntropy(QuestionScore):
     """A row of semantic entropy."""
@@ -49,38 +44,29 @@ class SemanticEntropy(QuestionScore):
     cluster_assignment_entropy_standard_error: Annotated[float | None, standard_error_of("cluster_assignment_entropy")]
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """The entropies of the stored answers to every question under every condition."""
-    for questions in chunks:
-        yield Rows({"semantic_entropy": _rows(inputs, questions)})
-
-
-def _rows(inputs: Inputs, questions: Sequence[Question]) -> list[Row]:
     from tasks.scoring.semantic_entropy import semantic_entropy, semantic_entropy_error
 
     answers = of_questions(inputs, "answers", questions, "token_log_probs")
-    equivalent = equivalences(inputs, questions)
-    origins = inherited(rows_of(inputs.scores["clusters"], questions), "question_id", "condition")
+    origins = inherited(inputs.scores["clusters"], "question_id", "condition")
     parameters: HalfSampleParameters = inputs.parameters["semantic_entropy"]
-    rows: list[Row] = []
+    equivalent = equivalences(inputs, questions)
     for key in ((question.question_id, condition) for question in questions for condition in CONDITIONS):
         clusters, halves = clusters_of(equivalent[key], parameters, inputs.seed, *key)
         log_probs = [row["token_log_probs"] for row in answers[key]]
-        row: dict[str, Any] = {"question_id": key[0], "condition": key[1], **origins[key]}
-        row |= {"groups": len(clusters), "group_sizes": [len(cluster) for cluster in clusters]}
+        scores: dict[str, float | None] = {}
         for kind, column in KINDS.items():
-            row[column] = semantic_entropy(log_probs, clusters, kind=kind)
-            row[f"{column}_standard_error"] = semantic_entropy_error(log_probs, halves, kind=kind)
-        rows.append(row)
-    return rows
+            scores[column] = semantic_entropy(log_probs, clusters, kind=kind)
+            scores[f"{column}_standard_error"] = semantic_entropy_error(log_probs, halves, kind=kind)
+        yield {**origins[key], "groups": len(clusters), "group_sizes": [len(cluster) for cluster in clusters], **scores}
 
 
 MEASURE = Measure(
-    name="semantic_entropy",
+    row=SemanticEntropy,
     version=2,
     unit="nats",
     meaning="how many meanings the sampled answers spread over",
-    row=SemanticEntropy,
     about="questions",
     compute=compute,
     needs=("answers", "clusters"),

@@ -1,6 +1,9 @@
 """Stored scores of other measures, at the queries and questions that a derived measure needs them at."""
 
 from collections.abc import Sequence
+from dataclasses import fields
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -9,9 +12,25 @@ from numpy.typing import NDArray
 
 from data.errors import ScoreError
 from data.records import CONDITIONS, Condition, Context, Query, Question
+from data.records.score import Score
 from tasks.measures.measure import Inputs, Row
 
 QuestionKey = tuple[str, Condition]
+PROVENANCE = tuple(field.name for field in fields(Score) if field.name != "relation")
+"""The columns that say where a score comes from."""
+
+
+def inherited(scores: pa.Table, *by: str) -> dict[Any, Row]:
+    """The provenance of stored rows and the values of some columns, by these values; of several, a tuple is the key.
+
+    Where the rows of the same values differ in a column of provenance, all that they say stands there.
+    """
+    grouped = scores.group_by(list(by)).aggregate([(name, "distinct") for name in PROVENANCE])
+    return {
+        itemgetter(*by)(row): {name: row[name] for name in by}
+        | {name: ", ".join(sorted({*row[f"{name}_distinct"]} - {None})) or None for name in PROVENANCE}
+        for row in grouped.to_pylist()
+    }
 
 
 def of_queries(scores: pa.Table, queries: Sequence[Query]) -> pa.Table:
@@ -20,26 +39,12 @@ def of_queries(scores: pa.Table, queries: Sequence[Query]) -> pa.Table:
 
 
 def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Context], column: str) -> NDArray[np.float64]:
-    """A column of stored scores of pairs, (n_queries, n_contexts).
-
-    Args:
-        scores: rows of these queries and contexts alone.
-        queries: the rows of the matrix, in order.
-        contexts: its columns.
-        column: the name of the score.
-
-    Raises:
-        ScoreError: where a score of a query and a context is not stored.
-    """
-    row = {query.query_id: number for number, query in enumerate(queries)}
-    place = {context.context_id: number for number, context in enumerate(contexts)}
-    values = np.full((len(queries), len(contexts)), np.nan)
-    for query_id, context_id, score in zip(
-        *(scores[name].to_pylist() for name in ("query_id", "context_id", column)), strict=True
-    ):
-        values[row[query_id], place[context_id]] = score
-    missing = np.argwhere(np.isnan(values))
-    if len(missing):
+    """A column of stored scores of pairs, (n_queries, n_contexts); ScoreError where a pair of them is not stored."""
+    stored = of_queries(scores, queries).select(["query_id", "context_id", column]).to_pandas()
+    by_pair = stored.pivot(index="query_id", columns="context_id", values=column)
+    ids = {"index": [query.query_id for query in queries], "columns": [context.context_id for context in contexts]}
+    values = np.ascontiguousarray(by_pair.reindex(**ids).to_numpy(np.float64))
+    if len(missing := np.argwhere(np.isnan(values))):
         query, context = queries[missing[0][0]], contexts[missing[0][1]]
         raise ScoreError(
             f"relation {query.relation}: {len(missing)} values of {column} are not stored, the first of the query "
@@ -51,23 +56,24 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
 def of_questions(
     inputs: Inputs, measure: str, questions: Sequence[Question], *columns: str, greedy: bool = False
 ) -> dict[QuestionKey, list[Row]]:
-    """Rows about sampled answers by question and condition, in the order of the samples; or the greedy answers' rows.
+    """Stored rows about sampled answers by question and condition, in the order of the samples.
 
     Args:
-        inputs: whose stored scores are read.
+        inputs: whose scores are read.
         measure: answers, or another measure with the column `sample`.
         questions: whose rows are read.
         columns: what is read of a row.
-        greedy: whether the greedy answers are read, in place of the samples.
+        greedy: whether the rows of the greedy answers are read, in place of those of the samples.
 
     Raises:
         ScoreError: where a question under a condition has no such row.
     """
-    scores = rows_of(inputs.scores[measure], questions).select(["question_id", "condition", "sample", *columns])
+    ids = pa.array([question.question_id for question in questions], pa.string())
+    scores = inputs.scores[measure].select(["question_id", "condition", "sample", *columns])
     is_greedy = pc.is_null(scores["sample"])
-    scores = scores.filter(is_greedy if greedy else pc.invert(is_greedy)).sort_by("sample")
+    is_read = pc.and_(pc.is_in(scores["question_id"], ids), is_greedy if greedy else pc.invert(is_greedy))
     by_question: dict[QuestionKey, list[Row]] = {}
-    for row in scores.to_pylist():
+    for row in scores.filter(is_read).sort_by("sample").to_pylist():
         by_question.setdefault((row["question_id"], row["condition"]), []).append(row)
     for question in questions:
         for condition in CONDITIONS:
@@ -77,9 +83,3 @@ def of_questions(
                     f"{condition} are not stored; score them again with --force"
                 )
     return by_question
-
-
-def rows_of(scores: pa.Table, questions: Sequence[Question]) -> pa.Table:
-    """The rows of these questions."""
-    ids = pa.array([question.question_id for question in questions], pa.string())
-    return scores.filter(pc.is_in(scores["question_id"], ids))

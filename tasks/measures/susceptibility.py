@@ -6,21 +6,20 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 4
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import Context
+from data.records import Context, Query
 from data.records.row import Meaning, table
 from tasks.measures.chunks import cut_by_form
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
-from tasks.measures.provenance import inherited
-from tasks.measures.rows import QueryScore
-from tasks.measures.stored import matrix, of_queries
+from tasks.measures.measure import Inputs, Measure, Row
+from tasks.measures.rows import QUERY_KEY, QueryScore
+from tasks.measures.stored import inherited, matrix
 
 
-@table("susceptibility", "a query", key=("model", "dtype", "relation", "query_id"))
+@table("susceptibility", "a query", key=QUERY_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Susceptibility(QueryScore):
     """A row of susceptibility."""
@@ -29,24 +28,18 @@ class Susceptibility(QueryScore):
     susceptibility: Annotated[float, Meaning("sum over contexts of p(c) times persuasion: I(C;A|q)", "nats")]
 
 
-def compute(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The mean of every query's persuasion, weighed by how often a context occurs."""
-    for queries in chunks:
-        yield Rows({"susceptibility": list(_rows(inputs, queries))})
-
-
-def _rows(inputs: Inputs, queries: Chunk) -> Iterator[dict[str, Any]]:
+    stored = inputs.scores["persuasion"]
+    origins = inherited(stored, "query_id")
     # The matrices that persuasion was computed in: a product of larger ones may be rounded otherwise.
     for some in cut_by_form(queries, len(inputs.contexts)):
-        stored = of_queries(inputs.scores["persuasion"], some)
         scores = matrix(stored, some, inputs.contexts, "persuasion")
-        origins = inherited(stored, "query_id")
         for query, score in zip(some, weighted_mean(scores, inputs.contexts), strict=True):
             yield {
-                "query_id": query.query_id,
+                **origins[query.query_id],
                 "contexts": len(inputs.contexts),
                 "susceptibility": float(score),
-                **origins[(query.query_id,)],
             }
 
 
@@ -66,11 +59,10 @@ def weighted_mean(scores: NDArray[np.float64], contexts: Sequence[Context]) -> N
 
 
 MEASURE = Measure(
-    name="susceptibility",
+    row=Susceptibility,
     version=1,
     unit="nats",
     meaning="how far contexts move a query on average",
-    row=Susceptibility,
     about="contexts",
     compute=compute,
     needs=("persuasion",),

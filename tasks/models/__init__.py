@@ -11,8 +11,6 @@ _MODULES = {
     "LanguageModel": "tasks.models.language_model",
     "load_language_model": "tasks.models.backends",
     "identify_language_model": "tasks.models.backends",
-    "resolve_dtype": "tasks.models.loading",
-    "ModelIdentity": "tasks.models.identity",
     "Embedder": "tasks.models.embedder",
     "load_embedder": "tasks.models.embedder",
     "Entailment": "tasks.models.entailment",

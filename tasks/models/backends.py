@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from data.errors import UnknownName
-from tasks.models.capabilities import Backend
-from tasks.models.identity import ModelIdentity, aliases
+from tasks.models.backend import Backend, Capability
+from tasks.models.files.identity import ModelIdentity, aliases
 from tasks.models.transformers_backend import TRANSFORMERS
 
 if TYPE_CHECKING:
@@ -14,16 +14,9 @@ BACKENDS: tuple[Backend, ...] = (TRANSFORMERS,)
 """The first that accepts a name serves it."""
 
 
-def backend_of(name: str) -> Backend:
-    """The backend that serves the language model of that name.
-
-    Raises:
-        UnknownName: no backend accepts the name.
-    """
-    for backend in BACKENDS:
-        if backend.accepts(name):
-            return backend
-    raise UnknownName("language model", name, aliases("language_model"))
+def capabilities(name: str) -> frozenset[Capability]:
+    """What the language model of that name can give, known without its weights; UnknownName where none serves it."""
+    return _backend_of(name).capabilities
 
 
 def identify_language_model(name: str) -> ModelIdentity:
@@ -33,7 +26,7 @@ def identify_language_model(name: str) -> ModelIdentity:
         UnknownName: the name cannot be any of these.
         ModelError: what it stands for cannot be found, or is damaged.
     """
-    return backend_of(name).identify(name)
+    return _backend_of(name).identify(name)
 
 
 def load_language_model(name: str, *, dtype: str = "auto", device: str = "auto") -> "LanguageModel":
@@ -51,5 +44,12 @@ def load_language_model(name: str, *, dtype: str = "auto", device: str = "auto")
         UnknownName: a name that no backend accepts.
         ModelError: what cannot be found or loaded, is damaged, has weights in another dtype, or does not fit the GPUs.
     """
-    backend = backend_of(name)
+    backend = _backend_of(name)
     return backend.load(backend.identify(name), dtype, device)
+
+
+def _backend_of(name: str) -> Backend:
+    for backend in BACKENDS:
+        if backend.accepts(name):
+            return backend
+    raise UnknownName("language model", name, aliases("language_model"))

@@ -5,115 +5,66 @@ a text is cut after max_seq_length tokens (256 there).
 """
 
 import json
-import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoModel, AutoTokenizer
 
 from data.errors import ModelError
-from tasks.models.batches import Recent, batches, tokens_per_batch
-from tasks.models.hub_files import snapshot_folder
-from tasks.models.identity import identify_model
-from tasks.models.loading import chosen_device, context_window, pretrained, weights_options
-
-REMEMBERED = 20_000
-
-_loaded: dict[tuple[str, str, str], "Embedder"] = {}
-_loading = threading.Lock()
+from tasks.models.batches import Encoder
+from tasks.models.files.hub import snapshot_folder
+from tasks.models.files.identity import ModelIdentity, identify_model
+from tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
 
 
 @dataclass(eq=False)
-class Embedder:
+class Embedder(Encoder):
     """Texts become unit vectors. longest: tokens that are read of a text, its special ones included."""
 
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase
-    name: str
-    revision: str
-    device: str
     longest: int
-    # Truncation and padding are settings of the tokenizer itself: two threads must not change them at once.
-    _tokenizing: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
-    _remembered: Recent[str, NDArray[np.float32]] = field(
-        default_factory=lambda: Recent(REMEMBERED), init=False, repr=False
-    )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row per text: (n, d), each of length 1; raises ModelError if one is not finite."""
         vectors = np.zeros((len(texts), int(self.model.config.hidden_size)), dtype=np.float32)
-        tokens = self._tokenized(texts) if texts else {"input_ids": []}
-        for places in batches([len(ids) for ids in tokens["input_ids"]], tokens_per_batch(self.device)):
-            vectors[places] = self._embed({name: [rows[place] for place in places] for name, rows in tokens.items()})
+        tokens = self._tokenized(list(texts), truncation=True, max_length=self.longest)
+        for places, batch, output in self._read_in_batches(tokens):
+            mask = batch["attention_mask"].unsqueeze(-1).float()
+            mean = (output.last_hidden_state.float() * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)
+            vectors[places] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
         if not np.isfinite(vectors).all():
             raise ModelError(f"model {self.name!r} gave an embedding that is not finite")
         return vectors
-
-    def remembered(self, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """The embedding (d,) of each different text; the last 20,000 are remembered. Raises as `embed` does."""
-        known = {text: self._remembered.get(text) for text in texts}
-        unknown = [text for text, vector in known.items() if vector is None]
-        for text, vector in zip(unknown, self.embed(unknown), strict=True):
-            known[text] = vector
-            self._remembered.put(text, vector.copy())  # the row alone, not all that it is a row of
-        return {text: vector for text, vector in known.items() if vector is not None}
-
-    def _tokenized(self, texts: Sequence[str]) -> Mapping[str, list[list[int]]]:
-        with self._tokenizing:
-            tokens: Mapping[str, list[list[int]]]
-            tokens = self.tokenizer(list(texts), truncation=True, max_length=self.longest)
-        return tokens
-
-    @torch.inference_mode()
-    def _embed(self, tokens: dict[str, list[list[int]]]) -> NDArray[np.float32]:
-        batch = self.tokenizer.pad(tokens, return_tensors="pt").to(self.device)
-        hidden = self.model(**batch).last_hidden_state.float()
-        mask = batch["attention_mask"].unsqueeze(-1).float()
-        mean = (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)
-        unit: NDArray[np.float32] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
-        return unit
 
 
 def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Embedder:
     """The embedder of that name (alias, folder or hub id) in float32, loaded when it is first asked for.
 
-    Raises UsageError and UnknownName for what cannot be asked, ModelError for what cannot be found or loaded, or for a
-    model whose own files ask for another pooling than the mean.
+    Raises:
+        UsageError, UnknownName: a name or device that cannot be asked for.
+        ModelError: what cannot be found or loaded, or a model whose own files ask for another pooling than the mean.
     """
-    device = chosen_device(device)
-    identity = identify_model(name, "embedder")
-    key = (identity.name, identity.revision, device)
-    with _loading:
-        if key in _loaded:
-            return _loaded[key]
-        folder = Path(identity.location).parent if identity.kind == "embedded" else None
-        model = pretrained(identity, AutoModel.from_pretrained, folder=folder, **weights_options("float32", device))
-        tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
-        hub = identity.kind == "hub"
-        files = folder or (snapshot_folder(identity.location, identity.revision) if hub else Path(identity.location))
-        _check_pooling(name, files)
-        longest = min(_longest(files), context_window(model.config) or 512)
-        _loaded[key] = Embedder(model.eval(), tokenizer, identity.name, identity.revision, device, longest)
-        return _loaded[key]
+    return _loaded(identify_model(name, "embedder"), chosen_device(device))
 
 
-def _check_pooling(name: str, folder: Path) -> None:
-    pooling = _settings(folder / "1_Pooling" / "config.json")
-    if pooling.get("pooling_mode_mean_tokens", True) is not True:
-        raise ModelError(f"model {name!r} does not pool by the mean; only mean pooling is known here")
+@loaded_once
+def _loaded(identity: ModelIdentity, device: str) -> Embedder:
+    folder = Path(identity.location).parent if identity.kind == "embedded" else None
+    model = pretrained(identity, AutoModel.from_pretrained, folder=folder, **weights_options("float32", device))
+    tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+    hub = identity.kind == "hub"
+    files = folder or (snapshot_folder(identity.location, identity.revision) if hub else Path(identity.location))
+    if _settings(files / "1_Pooling" / "config.json").get("pooling_mode_mean_tokens", True) is not True:
+        raise ModelError(f"model {identity.name!r} does not pool by the mean; only mean pooling is known here")
+    stated = _settings(files / "sentence_bert_config.json").get("max_seq_length")
+    longest = min(stated if isinstance(stated, int) else 512, context_window(model.config) or 512)
+    return Embedder(model.eval(), tokenizer, identity.name, identity.revision, device, longest)
 
 
-def _longest(folder: Path) -> int:
-    length = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
-    return length if isinstance(length, int) else 512
-
-
-def _settings(file: Path) -> dict[str, object]:
-    if not file.is_file():
-        return {}
-    settings = json.loads(file.read_text(encoding="utf-8"))
+def _settings(file: Path) -> dict[str, Any]:
+    settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return settings if isinstance(settings, dict) else {}

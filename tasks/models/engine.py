@@ -1,7 +1,4 @@
-"""What is learnt about a loaded model while it is used: which way of reading serves it, how much fits, its vocabulary.
-
-Every loaded model owns one engine, so that what it holds is freed with the model.
-"""
+"""What is learnt about a loaded model while it is used; every model owns one engine, which is freed with it."""
 
 from dataclasses import dataclass
 

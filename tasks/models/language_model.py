@@ -16,7 +16,7 @@ class LanguageModel:
 
     Attributes:
         model: the network.
-        tokenizer: its tokenizer.
+        tokenizer: of this model.
         name: as it was asked for.
         revision: of the weights.
         dtype: what it computes in, such as "float32" or "4bit".

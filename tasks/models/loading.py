@@ -1,38 +1,53 @@
 """What every kind of model needs to be loaded: a device, a dtype, quiet libraries, and errors that say what to do.
 
-Dtypes: float32; bfloat16 and float16, both weights and arithmetic; 8bit (LLM.int8) and 4bit (NF4), weights of
-linear layers that bitsandbytes quantises while they are loaded, for CUDA alone, everything else in bfloat16. On a CPU,
-bfloat16 is several times as fast as float32 where there are matrix units for it (amx_bf16), about as fast where there
-are vector units (avx512_bf16), and slower elsewhere; `swaymeter doctor` says which. float16 works on every CPU but is
-no faster than float32, and most are far slower at it.
+8bit (LLM.int8) and 4bit (NF4) are weights of linear layers that bitsandbytes quantises while they are loaded, for CUDA
+alone; everything else is then in bfloat16. On a CPU, bfloat16 is several times as fast as float32 where there are
+matrix units for it (amx_bf16), about as fast with vector units (avx512_bf16), and slower elsewhere; `swaymeter doctor`
+says which.
 
 torch and transformers are imported by the functions that need them: a plan asks for identities and dtypes alone.
 """
 
+import functools
 import importlib.util
 import logging
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from data.errors import ModelError, UsageError
-from tasks.models.hub_files import snapshot_folder, verify_snapshot
-from tasks.models.identity import ModelIdentity, check_index
+from tasks.models.files.hub import snapshot_folder, verify_snapshot
+from tasks.models.files.identity import ModelIdentity, check_index
 
 QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # and the layers of bitsandbytes that hold the weights
 DTYPES = ("float32", "bfloat16", "float16", *QUANTISED)
 BALANCED = "balanced"
 
+Load = TypeVar("Load", bound=Callable[..., Any])
 
-def chosen_device(device: str) -> str:
-    """The one device that "auto", "cpu", "cuda" or "cuda:N" stands for: "cpu" or "cuda:N"; "cuda" is "cuda:0".
 
-    Raises UsageError for a name that does not exist, ModelError when this machine has no such device.
+def loaded_once(load: Load) -> Load:
+    """`load`, called once a process for the same arguments, and by one thread at a time."""
+    loaded, lock = functools.cache(load), threading.Lock()
+
+    def once(*arguments: Any) -> Any:
+        with lock:
+            return loaded(*arguments)
+
+    return cast("Load", once)
+
+
+def chosen_device(device: str, *, spread: bool = False) -> str:
+    """The device that "auto", "cpu", "cuda" or "cuda:N" stands for: "cpu" or "cuda:N"; "cuda" is "cuda:0".
+
+    spread: whether "balanced" is possible, too, which stands for itself: a model that is spread over all GPUs. Raises
+    UsageError for a name that does not exist, ModelError for a device that this machine lacks.
     """
     if device == "cpu":
         return device
-    if device != "auto" and not re.fullmatch(r"cuda(:\d+)?", device):
+    if not re.fullmatch(rf"auto|cuda(:\d+)?{f'|{BALANCED}' if spread else ''}", device):
         raise UsageError(
             f"device {device!r} is unknown; use auto, cpu, cuda or cuda:N, for a language model also {BALANCED}"
         )
@@ -43,28 +58,18 @@ def chosen_device(device: str) -> str:
         return "cuda:0" if count else "cpu"
     if count == 0:
         raise ModelError(f"device {device!r}: this machine has no CUDA device that torch can use; use cpu or auto")
+    if device == BALANCED:
+        return device
     number = int(device.partition(":")[2] or 0)
     if number >= count:
         raise ModelError(f"device {device!r}: the last CUDA device of this machine is cuda:{count - 1}")
     return f"cuda:{number}"
 
 
-def chosen_placement(device: str) -> str:
-    """As chosen_device; or "balanced", a model spread over all GPUs, as it stands. Raises as chosen_device does."""
-    if device != BALANCED:
-        return chosen_device(device)
-    import torch
-
-    if not torch.cuda.is_available():
-        raise ModelError("device 'balanced': this machine has no CUDA devices to spread a model over; use cpu or auto")
-    return device
-
-
 def chosen_dtype(dtype: str, device: str) -> str:
-    """The dtype's name; "auto" is float32 on a CPU and bfloat16 on a GPU.
+    """The dtype's name; "auto" is float32 on a CPU and bfloat16 on a GPU. device: as chosen_device returns it.
 
-    device: as chosen_placement returns it. Raises UsageError for an unknown name, ModelError for 8bit or 4bit where
-    there is no CUDA device or no bitsandbytes.
+    Raises UsageError for an unknown name, ModelError for 8bit or 4bit without a CUDA device or bitsandbytes.
     """
     if dtype == "auto":
         return "float32" if device == "cpu" else "bfloat16"
@@ -81,36 +86,28 @@ def chosen_dtype(dtype: str, device: str) -> str:
 
 
 def resolve_dtype(dtype: str, device: str) -> str:
-    """The dtype's name that load_language_model would take: "auto" is float32 on a CPU and bfloat16 on a GPU.
-
-    Raises:
-        UsageError: a dtype or device that does not exist.
-        ModelError: a device that this machine lacks.
-    """
-    return dtype if dtype in DTYPES else chosen_dtype(dtype, chosen_placement(device))
+    """The dtype's name that load_language_model would take; raises as chosen_device and chosen_dtype do."""
+    return dtype if dtype in DTYPES else chosen_dtype(dtype, chosen_device(device, spread=True))
 
 
 def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Path | None = None, **options: Any) -> Any:
     """What load, a from_pretrained of transformers, makes of the model; files from the hub are verified.
 
-    Args:
-        identity: which model.
-        load: the function of transformers.
-        folder: read this one instead of the identity's location.
-        options: of load; "dtype" is among them where weights are loaded.
-
-    Raises:
-        ModelError: it cannot be loaded, a file is damaged, or a weight is not finite.
+    folder: read in place of the identity's location; options: of load, "dtype" among them where weights are loaded.
+    Raises ModelError where it cannot be loaded, a file is damaged, or a weight is not finite.
     """
-    quieten()
+    _quieten()
+    loads_weights = "dtype" in options
     if identity.kind == "hub":
-        source, options = identity.location, {**options, "revision": identity.revision}
+        source = identity.location
         snapshot = snapshot_folder(source, identity.revision)
         verify_snapshot(identity.name, snapshot)
+        options["revision"] = identity.revision
     else:
-        source, options = str(folder or identity.location), {**options, "local_files_only": True}
-    if identity.kind != "hub" and "dtype" in options:
-        options["use_safetensors"] = True
+        source = str(folder or identity.location)
+        options["local_files_only"] = True
+        if loads_weights:
+            options["use_safetensors"] = True
     try:
         loaded = load(source, trust_remote_code=False, **options)
     except Exception as error:
@@ -119,7 +116,7 @@ def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Pat
     if identity.kind == "hub":
         verify_snapshot(identity.name, snapshot)  # what had to be downloaded
         check_index(identity.name, snapshot)
-    if "dtype" in options:
+    if loads_weights:
         _check_weights(identity, loaded)
     return loaded
 
@@ -138,14 +135,11 @@ def weights_options(dtype: str, device: str) -> dict[str, Any]:
 
     options: dict[str, Any] = {"dtype": torch.bfloat16 if dtype in QUANTISED else getattr(torch, dtype)}
     if dtype in QUANTISED:
-        from transformers import BitsAndBytesConfig
+        import transformers
 
-        config: Any = BitsAndBytesConfig
-        options["quantization_config"] = (
-            config(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16)
-            if dtype == "4bit"
-            else config(load_in_8bit=True)
-        )
+        nf4 = {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": torch.bfloat16}
+        config: Any = transformers.BitsAndBytesConfig
+        options["quantization_config"] = config(**(nf4 if dtype == "4bit" else {"load_in_8bit": True}))
     if device != "cpu":
         options["device_map"] = device if device == BALANCED else {"": device}
     return options
@@ -154,14 +148,12 @@ def weights_options(dtype: str, device: str) -> dict[str, Any]:
 def context_window(config: Any) -> int | None:
     """How many tokens a model can read, from its configuration; None where that does not say."""
     text = config.get_text_config()
-    for name in ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx", "seq_length"):
-        length = getattr(text, name, None)
-        if isinstance(length, int) and length > 0:
-            return length
-    return None
+    names = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx", "seq_length")
+    lengths = (getattr(text, name, None) for name in names)
+    return next((length for length in lengths if isinstance(length, int) and length > 0), None)
 
 
-def quieten() -> None:
+def _quieten() -> None:
     """No progress bars and no warnings from the libraries: what goes wrong here is raised."""
     import transformers
 

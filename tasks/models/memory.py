@@ -38,12 +38,10 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def release_memory(device: str) -> None:
-    """Gives memory that is kept for later back: to the GPU, or to the machine where its C library can (glibc).
-
-    After many large tensors of many sizes glibc keeps twice what is in use, and more with every chunk of a study.
-    """
+    """Gives memory that is kept for later back: to the GPU, or to the machine where its C library can (glibc)."""
     if torch.device(device).type == "cuda":
         torch.cuda.empty_cache()
+    # After many large tensors of many sizes glibc keeps twice what is in use, and more with every chunk of a study.
     elif trim := getattr(ctypes.CDLL(None) if sys.platform == "linux" else None, "malloc_trim", None):
         trim(0)
 
@@ -51,11 +49,8 @@ def release_memory(device: str) -> None:
 class Halving:
     """How much of some work is done at once; halved wherever memory runs out.
 
-    The caller loops until its work is done: it takes `amounts` of it inside `attempt`, and does again what ran out.
-
-    Attributes:
-        amounts: how much is to be done at once, such as queries, and derivatives of each.
-        ran_out: whether memory ran out in the last attempt.
+    The caller loops until its work is done: it takes `amounts` of it (such as queries, and derivatives of each) inside
+    `attempt`, and does it again where it `ran_out` of memory.
     """
 
     def __init__(self, model: "LanguageModel", work: str, *amounts: int) -> None:
@@ -68,12 +63,8 @@ class Halving:
     def attempt(self, *amounts: int, smallest: Callable[[], str]) -> Iterator[None]:
         """Runs its body; where memory runs out, the first of the amounts that is above 1 is halved.
 
-        Args:
-            amounts: what the body does at once, at most `self.amounts`.
-            smallest: what is done where all amounts are 1, for the error.
-
-        Raises:
-            ScoreError: memory runs out with the smallest amounts.
+        amounts: what the body does at once, at most `self.amounts`; smallest: what that is where all are 1, for the
+        ScoreError that is raised where memory runs out with these.
         """
         if self.ran_out:  # not at once: what the failed attempt held is free only after its error is gone
             release_memory(self._model.device)

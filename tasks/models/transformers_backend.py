@@ -1,31 +1,34 @@
-"""The backend that runs models with transformers on this machine. Importing this imports no torch."""
+"""The backend that runs models with transformers on this machine. Importing this imports no torch.
 
-import threading
+It has all capabilities in every dtype. Quantised weights (8bit, 4bit) take nothing away: gradients go to the input
+embeddings, which are not quantised, and bitsandbytes passes them through its layers.
+"""
+
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from data.errors import ModelError
-from tasks.models.capabilities import ALL_CAPABILITIES, Backend
-from tasks.models.conversion import converted_folder
-from tasks.models.identity import ModelIdentity, identify_model, is_model_name
-from tasks.models.loading import BALANCED, QUANTISED, chosen_dtype, chosen_placement, pretrained, weights_options
+from tasks.models.backend import Backend, Capability
+from tasks.models.files.conversion import converted_folder
+from tasks.models.files.identity import ModelIdentity, identify_model, is_model_name
+from tasks.models.loading import (
+    BALANCED,
+    QUANTISED,
+    chosen_device,
+    chosen_dtype,
+    loaded_once,
+    pretrained,
+    weights_options,
+)
 
 if TYPE_CHECKING:
     from tasks.models.language_model import LanguageModel
 
-_loaded: dict[tuple[str, str, str, str], "LanguageModel"] = {}
-_loading = threading.Lock()
-
 
 def load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
-    """The model in that dtype on that device, loaded once per process; raises as load_language_model does."""
-    device = chosen_placement(device)
-    dtype = chosen_dtype(dtype, device)
-    key = (identity.name, identity.revision, dtype, device)
-    with _loading:
-        if key not in _loaded:
-            _loaded[key] = _load(identity, dtype, device)
-        return _loaded[key]
+    """The model in that dtype on that device, loaded once a process; raises as load_language_model does."""
+    device = chosen_device(device, spread=True)
+    return _loaded(identity, chosen_dtype(dtype, device), device)
 
 
 def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
@@ -50,6 +53,9 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
     return loaded
 
 
+_loaded = loaded_once(_load)
+
+
 def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
     layers = {type(module).__name__ for module in model.modules()}
     stored_dtype = next((name for name, layer in QUANTISED.items() if layer in layers), None)
@@ -64,9 +70,8 @@ def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
 
 
 TRANSFORMERS = Backend(
-    name="transformers",
     accepts=is_model_name,
-    capabilities=ALL_CAPABILITIES,
+    capabilities=frozenset(get_args(Capability)),
     identify=lambda name: identify_model(name, "language_model"),
     load=load,
 )

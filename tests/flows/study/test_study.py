@@ -1,5 +1,5 @@
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +13,7 @@ from data.sources.registry import FACT_SOURCES
 from data.sources.source import FactsOptions, FactSource, FetchedFacts
 from flows.study import models
 from tasks.measures import MEASURES
+from tests.extensions import measure
 from tests.flows.study.study_files import changed_study, refusal
 
 WIKIDATA = {"source": "wikidata"}
@@ -127,11 +128,9 @@ def test_listed_measures_take_their_defaults(tmp_path: Path) -> None:
 
 
 def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:
-    outer = replace(MEASURES["persuaded"], name="outer", needs=("inner",))
-    inner = replace(MEASURES["persuaded"], name="inner", needs=("memorization_ratio",))
-    with MEASURES.added(outer), MEASURES.added(inner):
-        requested = list(changed_study(tmp_path, measures=["outer"]).requested())
-    assert requested == ["greedy_answers", "memorization_ratio", "outer", "inner"]
+    with MEASURES.added(replace(measure.MEASURE, needs=("memorization_ratio",))):
+        requested = list(changed_study(tmp_path, measures=["persuasion_range"]).requested())
+    assert requested == ["greedy_answers", "memorization_ratio", "persuasion_range"]
 
 
 def test_a_model_without_a_needed_capability_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,12 +17,16 @@ from tasks.contexts.queries import write_queries
 from tasks.contexts.sentences import write_contexts
 from tasks.measures import MEASURES, chunks
 from tasks.measures.measure import Inputs
-from tasks.measures.passes import with_needs
 from tasks.measures.run import Progress, Spent, measure_relation
 from tasks.models import load_language_model
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 Row = dict[str, Any]
+
+
+def needed(*names: str) -> set[str]:
+    """The measures of these names and, transitively, those that they need."""
+    return {*names, *(other for name in names for other in needed(*MEASURES[name].needs))}
 
 
 @dataclass
@@ -57,7 +61,7 @@ class Study:
         }
         return measure_relation(
             replace(self.inputs, parameters=parameters),
-            {name: self.artifact(name) for name in with_needs(names)},
+            {name: self.artifact(name) for name in needed(*names)},
             self._load,
             progress,
             not_before=not_before,

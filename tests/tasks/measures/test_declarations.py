@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from data.errors import UnknownName
 from tasks.measures import MEASURES
-from tasks.measures.measure import Amounts
-from tasks.measures.passes import declaration, passes, with_needs
-from tasks.measures.provenance import PROVENANCE
+from tasks.measures.passes import declaration, passes
+from tasks.measures.stored import PROVENANCE
+from tests.tasks.measures.conftest import needed
 
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
 
@@ -63,13 +63,8 @@ def test_missing_measures_are_grouped_into_passes(missing: tuple[str, ...], expe
     assert [(one.measures, one.needs) for one in passes(missing)] == expected
 
 
-def test_needs_are_found_through_other_measures() -> None:
-    assert with_needs(["semantic_entropy", "persuasion"]) == ["persuasion", "answers", "clusters", "semantic_entropy"]
-
-
 def test_a_declaration_changes_with_the_parameters_of_what_is_needed() -> None:
-    names = with_needs(["accuracy"])
-    parameters = {name: MEASURES[name].parameters() for name in names}
+    parameters = {name: MEASURES[name].parameters() for name in needed("accuracy")}
     other = {**parameters, "answers": MEASURES["answers"].parameters(samples=3)}
     assert declaration("accuracy", parameters) == declaration("accuracy", dict(parameters))
     assert declaration("accuracy", parameters) != declaration("accuracy", other)
@@ -85,7 +80,7 @@ def test_a_declaration_changes_with_the_parameters_of_what_is_needed() -> None:
 )  # fmt: skip
 def test_prompts_are_counted_from_amounts(name: str, parameters: dict[str, Any], prompts: int) -> None:
     measure = MEASURES[name]
-    assert measure.count_prompts(Amounts(20, 30, 7), measure.parameters(**parameters)) == prompts
+    assert measure.count_prompts(measure.parameters(**parameters), queries=20, contexts=30, questions=7) == prompts
 
 
 @pytest.mark.parametrize(

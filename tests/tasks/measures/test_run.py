@@ -13,7 +13,7 @@ from data.records.score import Score
 from data.storage.artifact import TableArtifact
 from tasks.measures import MEASURES, chunks
 from tasks.measures.chunks import cut, cut_by_form
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Rows
+from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
 from tasks.measures.run import Spent, measure_relation
 
 ITEMS = [f"item {number}" for number in range(5)]
@@ -60,13 +60,11 @@ class Fake:
             self.computed.append(chunk)
             model.forward_passes += 3
             rows = [{"item": item, "score": self.factor * int(item[-1]), "engine": "fake"} for item in chunk]
-            yield Rows({"first": rows, "second": [{**row, "score": -row["score"]} for row in rows]})
+            yield {"first": rows, "second": [{**row, "score": -row["score"]} for row in rows]}
 
-    def derive(self, inputs: Inputs, model: None, todo: Sequence[Chunk]) -> Computed:
-        for chunk in todo:
-            self.derived.append(chunk)
-            stored = inputs.scores["first"].to_pylist()
-            yield Rows({"second": [{**row, "score": -row["score"]} for row in stored]})
+    def derive(self, inputs: Inputs, model: None, chunk: Chunk) -> Iterator[Row]:
+        self.derived.append(chunk)
+        yield from ({**row, "score": -row["score"]} for row in inputs.scores["first"].to_pylist())
 
     def measures(self) -> Iterator[Measure]:
         def chunked(inputs: Inputs, model: Any) -> Sequence[Chunk]:
@@ -74,11 +72,11 @@ class Fake:
 
         common: dict[str, Any] = {"version": 1, "unit": "", "meaning": "", "about": "queries"}
         yield Measure(
-            "first", row=First, compute=self.compute, capability="gradients", chunks=chunked,
-            prompts=lambda amounts, parameters: amounts.queries, **common,
+            row=First, compute_chunks=self.compute, capability="gradients", chunks=chunked,
+            prompts=lambda parameters, queries, contexts: queries, **common,
         )  # fmt: skip
         yield Measure(
-            "second", row=Second, compute=self.derive, needs=("first",), pass_of="first",
+            row=Second, compute=self.derive, needs=("first",), pass_of="first",
             chunks=lambda inputs, model: [ITEMS], **common,
         )  # fmt: skip
 
@@ -216,7 +214,7 @@ def test_rows_that_break_the_table_leave_no_part(
     run: Callable[..., Spent], outputs: dict[str, TableArtifact], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(self: Fake, inputs: Inputs, model: Any, todo: Sequence[Chunk]) -> Computed:
-        yield Rows({"first": [{"item": "x", "score": None, "engine": "fake"}]})
+        yield {"first": [{"item": "x", "score": None, "engine": "fake"}]}
 
     monkeypatch.setattr(Fake, "compute", broken)
     with pytest.raises(ValueError, match="score may not be NULL"):

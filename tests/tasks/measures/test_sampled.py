@@ -111,7 +111,7 @@ def test_scores_asked_for_later_equal_those_of_one_pass(study: Study, monkeypatc
     later = replace(study, folder=study.folder / "later", loaded=0)
     assert later.rows("answers") == study.rows("answers")
     assert later.rows("clusters") == study.rows("clusters")
-    monkeypatch.setattr("tasks.models.entailment.load_entailment", lambda *_, **__: pytest.fail("a model was loaded"))
+    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: pytest.fail("a model was loaded"))
     assert later.rows("semantic_entropy") == study.rows("semantic_entropy")
     assert later.loaded == 1
     assert later.rows("coherent_persuasion") == study.rows("coherent_persuasion")
@@ -175,7 +175,7 @@ def test_the_stand_in_is_said_of_every_score_behind_it(study: Study, monkeypatch
         def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
             return [np.eye(len(of_question), dtype=bool) for of_question in texts]
 
-    monkeypatch.setattr("tasks.models.entailment.load_entailment", lambda *_, **__: StandIn())
+    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: StandIn())
     for name in ("clusters", "semantic_entropy", "coherent_persuasion"):
         assert {row["stand_in"] for row in study.rows(name)} == {"cosine similarity"}
     assert {row["stand_in"] for row in study.rows("accuracy")} == {None}
@@ -196,7 +196,7 @@ def test_questions_stand_before_answers_where_asked(
             calls.append((len(texts), questions))
             return [np.ones((len(of_question),) * 2, dtype=bool) for of_question in texts]
 
-    monkeypatch.setattr("tasks.models.entailment.load_entailment", lambda *_, **__: Noted())
+    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: Noted())
     study.parameters["clusters"] = {"entailment_with_question": with_question}
     study.score("clusters")
     asked = [question.question for question in study.inputs.questions for _ in CONDITIONS]

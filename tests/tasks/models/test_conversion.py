@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from data.errors import ModelError
-from tasks.models import conversion
-from tasks.models.cache import cache_folder
-from tasks.models.conversion import converted_folder
+from tasks.models.files import conversion
+from tasks.models.files.conversion import converted_folder
+from tasks.models.files.digests import cache_folder
 
 DIGEST = "0123456789abcdef" * 4
 

@@ -10,9 +10,11 @@ import pytest
 
 from data.catalog import CatalogModel
 from data.errors import ModelError
-from tasks.models import conversion, identity, load_embedder, load_language_model, transformers_backend
+from tasks.models import load_embedder, load_language_model, transformers_backend
 from tasks.models.backends import identify_language_model
-from tasks.models.hub_files import verify_snapshot
+from tasks.models.files import conversion, identity
+from tasks.models.files.hub import verify_snapshot
+from tasks.models.loading import loaded_once
 from tests.tasks.models.tiny import save_embedder, save_language_model
 
 FILES = ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"]
@@ -21,7 +23,7 @@ FILES = ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config
 @pytest.fixture(autouse=True)
 def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("SWAYMETER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(transformers_backend, "_loaded", {})
+    monkeypatch.setattr(transformers_backend, "_loaded", loaded_once(transformers_backend._load))
     return tmp_path / "cache"
 
 
@@ -41,7 +43,7 @@ def test_flipped_bit_in_the_converted_model_converts_again(
     (file,) = cache.glob(f"models/*/{name}")
     before = file.read_bytes()
     _flip(file)
-    transformers_backend._loaded.clear()
+    monkeypatch.setattr(transformers_backend, "_loaded", loaded_once(transformers_backend._load))
     load_language_model("smollm2-135m-instruct", device="cpu")
     assert file.read_bytes() == before
     assert f"{name} changed on the disk" in caplog.text
@@ -99,7 +101,7 @@ def test_verified_blob_is_not_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     blob = tmp_path / _large(b"content")
     blob.write_bytes(b"content")
     verify_snapshot("somebody/some-model", tmp_path)
-    monkeypatch.setattr("tasks.models.hub_files._HASHES", {})
+    monkeypatch.setattr("tasks.models.files.hub._HASHES", {})
     verify_snapshot("somebody/some-model", tmp_path)
 
 

@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,20 +29,6 @@ def test_embeddings_do_not_depend_on_their_batch(folder: Path) -> None:
     together = embedder.embed(texts)
     np.testing.assert_allclose(together, np.concatenate([embedder.embed([text]) for text in texts]), atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
-
-
-def test_what_is_remembered_is_bounded_and_as_embedded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.models.embedder.REMEMBERED", 2)
-    embedder = replace(load_embedder(str(folder), device="cpu"))
-    for texts in (["Oslo", "Lima", "Oslo", "Bergen"], ["Bergen", "Rome"], []):
-        found = embedder.remembered(texts)
-        assert set(found) == set(texts)
-        for text, vector in found.items():
-            np.testing.assert_allclose(vector, embedder.embed([text])[0], atol=1e-5)
-        assert len(embedder._remembered) == 2
-    kept = embedder._remembered.get("Rome")
-    assert kept is not None
-    assert kept.base is None  # a view would keep all that was embedded with it
 
 
 def test_no_texts_give_no_rows(folder: Path) -> None:

@@ -170,7 +170,7 @@ def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batc
 def test_what_is_remembered_is_bounded_and_changes_nothing(
     bound: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tasks.models.entailment.REMEMBERED", bound)
+    monkeypatch.setattr("tasks.models.entailment.model.REMEMBERED", bound)
     judge = model(folder)
     for _ in range(2):
         found = judge.equivalent_in_bulk(BULK)
@@ -287,10 +287,9 @@ def test_stand_in_embeds_a_text_once() -> None:
     )
     try:
         EmbeddingStandIn(embedder, 0.8).equivalent_in_bulk(BULK)
-        EmbeddingStandIn(embedder, 0.7).equivalent_in_bulk([ANSWERS, ["Cusco"]])
     finally:
         hook.remove()
-    assert sum(rows) == len({answer.strip() for answers in BULK for answer in answers if answer} | {"Cusco"})
+    assert sum(rows) == len({answer.strip() for answers in BULK for answer in answers if answer})
 
 
 def test_impossible_threshold_is_refused() -> None:

@@ -5,9 +5,9 @@ import pytest
 
 from data.catalog import CatalogModel
 from data.errors import ModelError, UnknownName, UsageError
-from tasks.models import identity
 from tasks.models.backends import identify_language_model
-from tasks.models.identity import identify_model
+from tasks.models.files import identity
+from tasks.models.files.identity import identify_model
 from tests.tasks.models.tiny import save_language_model
 
 

@@ -10,8 +10,8 @@ from transformers import AutoModelForCausalLM
 
 from data.errors import ModelError, UnknownName, UsageError
 from tasks.models import load_language_model, transformers_backend
-from tasks.models.capabilities import capabilities
-from tasks.models.loading import chosen_device, chosen_placement, resolve_dtype, weights_options
+from tasks.models.backends import capabilities
+from tasks.models.loading import chosen_device, loaded_once, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
     CHAT,
     byte_pair_tokenizer,
@@ -63,12 +63,12 @@ def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("two_gpus")
 def test_devices_are_told_by_their_number() -> None:
-    assert [chosen_placement(device) for device in ("auto", "cuda", "cuda:1", "cpu", "balanced")] == [
+    assert [chosen_device(device, spread=True) for device in ("auto", "cuda", "cuda:1", "cpu", "balanced")] == [
         "cuda:0", "cuda:0", "cuda:1", "cpu", "balanced"
     ]  # fmt: skip
     assert resolve_dtype("auto", "balanced") == "bfloat16"
     with pytest.raises(ModelError, match="the last CUDA device of this machine is cuda:1"):
-        chosen_placement("cuda:2")
+        chosen_device("cuda:2", spread=True)
     with pytest.raises(UsageError, match="balanced"):
         chosen_device("balanced")
 
@@ -110,7 +110,7 @@ class Linear4bit(torch.nn.Linear):
 def _gives(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
     """Whatever is asked for, transformers gives this network."""
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: network)
-    monkeypatch.setattr(transformers_backend, "_loaded", {})
+    monkeypatch.setattr(transformers_backend, "_loaded", loaded_once(transformers_backend._load))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
 
 
@@ -179,7 +179,7 @@ def test_weight_that_is_not_finite_is_refused(folder: Path, monkeypatch: pytest.
 
 def test_capabilities_need_neither_weights_nor_torch() -> None:
     code = (
-        "import sys; from tasks.models.capabilities import capabilities; "
+        "import sys; from tasks.models.backends import capabilities; "
         "print(*sorted(capabilities('gpt2'))); assert not {'torch', 'transformers'} & set(sys.modules)"
     )
     run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)

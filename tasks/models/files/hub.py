@@ -12,8 +12,7 @@ import tempfile
 from pathlib import Path
 
 from data.errors import ModelError
-from tasks.models.cache import cache_folder
-from tasks.models.digests import file_state, git_sha1_of, sha256_of
+from tasks.models.files.digests import cache_folder, file_state, git_sha1_of, sha256_of
 
 _HASHES = {40: git_sha1_of, 64: sha256_of}
 
@@ -26,11 +25,7 @@ def snapshot_folder(hub_id: str, commit: str) -> Path:
 
 
 def verify_snapshot(name: str, folder: Path) -> None:
-    """Verifies every file of a snapshot whose digest is known, once for each state of the file.
-
-    Raises:
-        ModelError: a file's content does not have the digest that the hub gave.
-    """
+    """Raises ModelError where a file of a snapshot does not have the digest that the hub gave, if that is known."""
     known = _verified()
     before = dict(known)
     for file in sorted(folder.rglob("*")):

@@ -18,27 +18,30 @@ from typing import Literal
 
 from data.catalog import CatalogModel, models
 from data.errors import ModelError, UnknownName, UsageError
-from tasks.models.digests import sha256_of
-from tasks.models.embedded import embedded_file
+from tasks.models.files.digests import sha256_of
+from tasks.models.files.embedded import embedded_file
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _FOLDER_FILES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
-_WAY_OUT = "pass the folder of a downloaded model instead, or use the embedded smollm2-135m-instruct"
-_WAYS_OUT: dict[ModelKind, str] = {
-    "language_model": _WAY_OUT,
-    "embedder": "pass the folder of a downloaded model instead, or use the embedded all-minilm-l6-v2",
-    "entailment": "pass the folder of a downloaded model instead, or use the stand-in all-minilm-l6-v2",
+_OFFLINE: dict[ModelKind, str] = {
+    "language_model": "the embedded smollm2-135m-instruct",
+    "embedder": "the embedded all-minilm-l6-v2",
+    "entailment": "the stand-in all-minilm-l6-v2",
 }
+"""A model for each purpose that needs no hub."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
     """What a model's name stands for.
 
-    name: as it was asked for; revision: see above; kind: where the model was found; location: the embedded file, the
-    folder, or the id on the hub.
+    Attributes:
+        name: as it was asked for.
+        revision: see above.
+        kind: where the model was found.
+        location: the embedded file, the folder, or the id on the hub.
     """
 
     name: str
@@ -72,12 +75,6 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     return ModelIdentity(name, _commit(name, purpose), "hub", name)
 
 
-def catalog_kind(name: str) -> str | None:
-    """What the catalog's alias of that name is for; None when it is no alias."""
-    entry = models().get(name)
-    return None if entry is None else entry.kind
-
-
 def aliases(purpose: ModelKind) -> list[str]:
     """The catalog's aliases of models for that purpose."""
     return [alias for alias, entry in models().items() if entry.kind == purpose]
@@ -85,10 +82,8 @@ def aliases(purpose: ModelKind) -> list[str]:
 
 def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
     if entry.kind != purpose:
-        known = ", ".join(aliases(purpose))
-        raise UsageError(
-            f"{entry.alias!r} is not a {purpose.replace('_', ' ')} but of kind {entry.kind}; known: {known}"
-        )
+        kind, known = purpose.replace("_", " "), ", ".join(aliases(purpose))
+        raise UsageError(f"{entry.alias!r} is not a {kind} but of kind {entry.kind}; known: {known}")
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, purpose), "hub", entry.hub)
     file, digest = embedded_file(entry)
@@ -113,17 +108,13 @@ def _identify_folder(name: str) -> ModelIdentity:
 
 
 def check_index(name: str, folder: Path) -> None:
-    """Refuses a folder whose index names weights that are not safetensors files of the folder itself.
-
-    Raises:
-        ModelError: the index names something else, or cannot be read.
-    """
+    """Raises ModelError where a folder's index names weights that are not safetensors files of the folder itself."""
     for index in folder.glob("*.safetensors.index.json"):
         try:
-            files = {str(file) for file in json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()}
+            files = sorted(map(str, set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"model {name!r}: {index.name} cannot be read ({error}); get the folder again") from None
-        for file in sorted(files):
+        for file in files:
             if Path(file).name != file or not file.endswith(".safetensors") or not (folder / file).is_file():
                 raise ModelError(
                     f"model {name!r}: {index.name} names {file!r}, which is not a safetensors file in the folder; "
@@ -147,6 +138,6 @@ def _commit(hub_id: str, purpose: ModelKind) -> str:
         reason = str(error).strip().splitlines()[0]
         raise ModelError(
             f"model {hub_id!r}: not found in this machine's cache, and the hub did not give it ({reason}); "
-            f"{_WAYS_OUT[purpose]}"
+            f"pass the folder of a downloaded model instead, or use {_OFFLINE[purpose]}"
         ) from None
     return str(resolved.resolved)

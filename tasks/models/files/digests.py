@@ -1,4 +1,4 @@
-"""Digests of files: of the file as it is now, remembered for as long as the file's state stays the same."""
+"""Digests of files as they are now, and the folder in which this machine keeps what it made or verified of models."""
 
 import hashlib
 import os
@@ -8,6 +8,12 @@ from pathlib import Path
 State = tuple[int, int, int]
 
 
+def cache_folder() -> Path:
+    """$SWAYMETER_CACHE, else ~/.cache/swaymeter."""
+    chosen = os.environ.get("SWAYMETER_CACHE")
+    return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "swaymeter"
+
+
 def file_state(path: Path) -> State:
     """What changes when a file is written: its size, and its times of change in nanoseconds."""
     status = os.stat(path)
@@ -15,7 +21,7 @@ def file_state(path: Path) -> State:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file in hex."""
+    """The SHA-256 of a file in hex; remembered for as long as the file's state stays the same."""
     return _digest(str(path), file_state(path), "sha256", b"")
 
 
@@ -29,6 +35,4 @@ def git_sha1_of(path: Path) -> str:
 def _digest(path: str, state: State, name: str, header: bytes) -> str:
     digest = hashlib.new(name, header, usedforsecurity=False)
     with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, lambda: digest).hexdigest()

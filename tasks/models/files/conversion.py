@@ -6,6 +6,7 @@ time converts; what a killed one left is removed by the next that looks.
 
 import contextlib
 import io
+import json
 import logging
 import os
 import shutil
@@ -16,28 +17,25 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from data.errors import ModelError
-from tasks.models.cache import cache_folder, damage, seal
+from tasks.models.files.digests import cache_folder, sha256_of
 
 _log = logging.getLogger(__name__)
 _FORM = "1"  # raise it when the same GGUF file has to give another folder
 _UNFINISHED = ".unfinished-"
+_MANIFEST = "manifest.json"
 
 
 def converted_folder(gguf: Path, digest: str) -> Path:
     """The folder with the float32 weights and the tokenizer of a GGUF file, made where it is missing or damaged.
 
-    Args:
-        gguf: the file.
-        digest: its SHA-256 in hex.
-
-    Raises:
-        ModelError: it cannot be converted, or the cache cannot be written.
+    digest: the file's SHA-256 in hex. Raises ModelError where it cannot be converted, or the cache cannot be written.
     """
     home = cache_folder() / "models"
     folder = home / f"{gguf.stem.lower()}-{digest[:16]}-{_FORM}"
-    if any(home.glob(f"{_UNFINISHED}*")):
-        _sweep(home)
-    if folder.is_dir() and damage(folder) is None:
+    if any(home.glob(f"{_UNFINISHED}*")):  # of a killed conversion, unless one is under way now
+        with contextlib.suppress(Timeout, OSError), FileLock(home / ".lock", blocking=False):
+            _remove_unfinished(home)
+    if folder.is_dir() and _damage(folder) is None:
         return folder
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -54,16 +52,16 @@ def converted_folder(gguf: Path, digest: str) -> Path:
 def _make(gguf: Path, folder: Path) -> None:
     """Makes the folder, unless another process has made it meanwhile."""
     if folder.is_dir():
-        wrong = damage(folder)
-        if wrong is None:
+        damage = _damage(folder)
+        if damage is None:
             return
-        _log.warning("%s is damaged: %s; %s is converted again", folder, wrong, gguf.name)
+        _log.warning("%s is damaged: %s; %s is converted again", folder, damage, gguf.name)
     else:
         _log.info("converting %s to %s, once", gguf.name, folder)
     unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
     try:
         _convert(gguf, unfinished)
-        seal(unfinished)
+        _seal(unfinished)
         if folder.exists():
             os.rename(folder, tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
         os.rename(unfinished, folder)
@@ -73,15 +71,34 @@ def _make(gguf: Path, folder: Path) -> None:
         _remove_unfinished(folder.parent)
 
 
-def _sweep(home: Path) -> None:
-    """Removes what a killed conversion left, unless a conversion is under way or the cache cannot be written."""
-    with contextlib.suppress(Timeout, OSError), FileLock(home / ".lock", blocking=False):
-        _remove_unfinished(home)
-
-
 def _remove_unfinished(home: Path) -> None:
     for unfinished in home.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _seal(folder: Path) -> None:
+    """Writes the manifest of a folder's files, and all of them to the disk."""
+    digests = {file.name: sha256_of(file) for file in sorted(folder.iterdir())}
+    (folder / _MANIFEST).write_text(json.dumps(digests, indent=1), encoding="utf-8")
+    for path in (*folder.iterdir(), folder):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _damage(folder: Path) -> str | None:
+    """What is wrong with a sealed folder; None where its files are those of its manifest."""
+    try:
+        digests = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        files = {file.name: file for file in folder.iterdir() if file.name != _MANIFEST}
+        if not isinstance(digests, dict) or set(files) != set(digests):
+            return "its files are not those of its manifest"
+        changed = [name for name, file in files.items() if sha256_of(file) != digests[name]]
+    except (OSError, ValueError) as error:
+        return f"its manifest or its files cannot be read ({error})"
+    return f"{', '.join(sorted(changed))} changed on the disk" if changed else None
 
 
 def _convert(gguf: Path, folder: Path) -> None:
