@@ -67,7 +67,7 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
 
 def _along_stored(model: Any, case: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
     """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
-    from tasks.scoring.generation.along import mean_distribution
+    from tasks.scoring.generation.answers import mean_distribution
 
     known = {answer.token_ids: answer.mean_distribution for answer in case.answers.samples}
     for tokens in map(tuple, stored):

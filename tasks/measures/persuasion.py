@@ -21,7 +21,7 @@ class Persuasion(PairScore):
 
 def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     """Every context of a relation before every query; the next chunk is tokenised while the model reads one."""
-    from tasks.scoring.next_token import Prefetch, tokenized_prompts
+    from tasks.scoring.next_token import computed_ahead, tokenized_prompts
     from tasks.scoring.persuasion import counted, persuasion
 
     contexts = [context.text for context in inputs.contexts]
@@ -29,9 +29,9 @@ def compute(inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
     def tokens(queries: Sequence[Query]) -> list[list[list[int]]]:
         return tokenized_prompts(model, counted(contexts)[0], [query.text for query in queries])
 
-    with contextlib.closing(Prefetch(tokens, chunks)) as ahead:
-        for queries in chunks:
-            result = persuasion(model, contexts, [query.text for query in queries], prompts=ahead.take(queries))
+    with contextlib.closing(computed_ahead(tokens, chunks)) as tokens_of_chunks:
+        for queries, prompts in zip(chunks, tokens_of_chunks, strict=True):
+            result = persuasion(model, contexts, [query.text for query in queries], prompts=prompts)
             rows = [
                 {**of_pair(query, context), "persuasion": float(score), "engine": result.engine}
                 for query, scores in zip(queries, result.scores, strict=True)

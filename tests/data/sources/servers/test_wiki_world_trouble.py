@@ -6,7 +6,8 @@ import pytest
 
 from data import reasons
 from data.errors import ServiceError
-from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
+from tasks.contexts.questions import BuiltQuestions
+from tasks.contexts.wikidata.questions import Clients, questions_of_property
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import World, repeated, service_of, serving_world
@@ -18,7 +19,7 @@ WIKIS = ("wikidata_api", "wikipedia")
 
 
 @pytest.fixture(scope="module")
-def untroubled(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[Built, int]:
+def untroubled(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[BuiltQuestions, int]:
     """What the films become, and with how many requests."""
     with serving_world(world) as (addresses, asked):
         with asking_world(addresses, tmp_path_factory.mktemp("kept")) as clients:
@@ -29,7 +30,7 @@ def untroubled(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 class TestTroubleThatPasses:
     @pytest.mark.parametrize("trouble", [*TRANSIENT, *TRANSIENT_OF_A_WIKI])
     def test_the_outcome_is_the_same(
-        self, world: World, untroubled: tuple[Built, int], tmp_path: Path, trouble: str
+        self, world: World, untroubled: tuple[BuiltQuestions, int], tmp_path: Path, trouble: str
     ) -> None:
         said, troubled = (
             {**TRANSIENT, **TRANSIENT_OF_A_WIKI}[trouble],
@@ -45,7 +46,7 @@ class TestTroubleThatPasses:
 class TestTroubleThatEndsThePart:
     @pytest.mark.parametrize("trouble", ENDING)
     def test_a_later_run_asks_only_what_was_not_answered(
-        self, world: World, untroubled: tuple[Built, int], tmp_path: Path, trouble: str
+        self, world: World, untroubled: tuple[BuiltQuestions, int], tmp_path: Path, trouble: str
     ) -> None:
         with serving_world(world, before=first_of_each(SERVICES, ENDING[trouble])) as (addresses, asked):
             for _ in SERVICES:  # each run comes as far as the next service
@@ -108,11 +109,11 @@ class TestAWorldThatMoves:
         assert question.item_revision == moving.wikidata.pages["Q402"].latest.revision_id
 
 
-def films(clients: Clients) -> Built:
+def films(clients: Clients) -> BuiltQuestions:
     return questions_of_property(seeds_of("P57"), clients, months=MONTHS, embed=embed)
 
 
-def of_moving(world: World, before: Callable[[Asked], None], folder: Path, revisions: int = 4) -> Built:
+def of_moving(world: World, before: Callable[[Asked], None], folder: Path, revisions: int = 4) -> BuiltQuestions:
     limits = wiki_world.Limits(revisions=revisions)
     with serving_world(world, before=before, limits=limits) as here, asking_world(here.addresses, folder) as clients:
         return films(clients)
@@ -131,7 +132,7 @@ def first_of_each(services: Collection[str], said: Say) -> Callable[[Asked], Say
     return before
 
 
-def told(built: Built) -> object:
+def told(built: BuiltQuestions) -> object:
     """All but the time."""
     questions = [replace(one, retrieved_at=None) for one in built.questions]
     return questions, [replace(one, retrieved_at=None) for one in built.rejected]
