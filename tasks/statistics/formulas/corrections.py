@@ -3,8 +3,8 @@
     p_adjusted of the k-th smallest of m = min over j >= k of p_(j) m / j, at most 1
 
 Calling those significant whose adjusted p is at most alpha keeps the expected share of false ones among them at alpha
-or below, for tests that are independent or positively dependent. It is not a bound on the chance of one false
-discovery (Bonferroni, Holm), and says nothing of tests outside the family.
+or below, for tests that are independent or positively dependent. It does not bound the chance of one false discovery
+(Bonferroni, Holm).
 
 Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate.
 """
@@ -13,23 +13,14 @@ from collections.abc import Sequence
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """The adjusted p-values of one family.
+    """The adjusted p-values (m,) of one family (m,), in the same order.
 
-    Args:
-        p_values: (m,) in 0 to 1; None for a test that could not be done, which stays None and does not count.
-
-    Returns:
-        The adjusted p-values (m,) in the same order.
-
-    Raises:
-        ValueError: a p-value lies outside 0 to 1.
+    A test that could not be done is None: it stays None and does not count. ValueError for p outside 0 to 1.
     """
     from scipy import stats
 
     done = [p for p in p_values if p is not None]
     if not all(0 <= p <= 1 for p in done):
         raise ValueError(f"p-values lie between 0 and 1, not {min(done)} to {max(done)}")
-    if not done:
-        return [None] * len(p_values)
-    adjusted = iter(stats.false_discovery_control(done, method="bh").tolist())
+    adjusted = iter(stats.false_discovery_control(done, method="bh").tolist() if done else ())
     return [None if p is None else float(next(adjusted)) for p in p_values]

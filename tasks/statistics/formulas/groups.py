@@ -1,9 +1,10 @@
-"""Two groups of scores, and why they may not be comparable.
+"""Two groups of scores: why they may not be comparable, and how far apart they are.
 
 A comparison needs two rows in each group, so that there is a spread to speak of, and some spread in one of them at
 least. What lacks that is `Untestable` with its reason: never NaN, never p = 1, never a silent zero.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,8 +40,6 @@ class Untestable:
 def scores(values: ArrayLike) -> Scores:
     """The values as a vector (n,) of float64; ScoreError where one is not a finite number."""
     vector = np.asarray(values, dtype=np.float64)
-    if vector.ndim != 1:
-        raise ValueError(f"scores of one group are a vector, not an array of shape {vector.shape}")
     if wrong := int(np.count_nonzero(~np.isfinite(vector))):
         raise ScoreError(f"{wrong} of {len(vector)} scores are not finite numbers; leave out what was not measured")
     return vector
@@ -65,8 +64,22 @@ def untestable(a: Scores, b: Scores) -> Untestable | None:
     return None
 
 
-def pooled_variance(a: Scores, b: Scores, axis: int = -1) -> Scores:
-    """((n_a - 1) var_a + (n_b - 1) var_b) / (n_a + n_b - 2), each variance over n - 1, along an axis of the groups."""
-    n_a, n_b = a.shape[axis], b.shape[axis]
-    total = (n_a - 1) * a.var(axis=axis, ddof=1) + (n_b - 1) * b.var(axis=axis, ddof=1)
-    return np.asarray(total / (n_a + n_b - 2))
+def pooled_variance(a: Scores, b: Scores) -> float:
+    """((n_a - 1) var_a + (n_b - 1) var_b) / (n_a + n_b - 2) of groups (n_a,) and (n_b,), each variance over n - 1."""
+    total = (len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)
+    return float(total / (len(a) + len(b) - 2))
+
+
+def cohens_d(a: Scores, b: Scores) -> float | None:
+    """Cohen's d of groups (n_a,) and (n_b,): the difference of their means in units of their common spread.
+
+        d = (mean_a - mean_b) / s,  s^2 the pooled variance
+
+    Without unit; None where the groups cannot be compared. It is not corrected for small groups (Hedges' g), and the
+    denominator is not the root of the mean of the two variances, which some call d too.
+
+    Source: Cohen 1988, Statistical Power Analysis for the Behavioral Sciences, section 2.5.
+    """
+    if untestable(a, b):
+        return None
+    return float(a.mean() - b.mean()) / math.sqrt(pooled_variance(a, b))

@@ -1,0 +1,47 @@
+"""Correlation of two scores of the same things, with a p-value.
+
+    Pearson   r   = cov(x, y) / (sd(x) sd(y))
+    Spearman  rho = r of the ranks, equal values sharing their mean rank
+
+Pearson asks for a straight line, Spearman for any rising one. The p-values are two-sided, for no correlation at all,
+and rest on the t distribution with n - 2 degrees of freedom: exact for Pearson on normal data, near enough for
+Spearman from some ten pairs on. Neither survives pairs that depend on each other.
+
+Source: Pearson 1895; Spearman 1904; as scipy.stats has them.
+"""
+
+from typing import Literal, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from tasks.statistics.formulas.groups import Untestable, has_spread, scores
+
+
+class Correlation(NamedTuple):
+    """A correlation coefficient in -1 to 1, and its two-sided p-value."""
+
+    coefficient: float
+    p: float
+
+
+def correlation(kind: Literal["pearson", "spearman"], x: ArrayLike, y: ArrayLike) -> Correlation | Untestable:
+    """Pearson's r or Spearman's rho of x (n,) and y (n,).
+
+    Returns:
+        The correlation; Untestable for fewer than three pairs or where one of them is constant.
+
+    Raises:
+        ScoreError: a value is not finite.
+        ValueError: the vectors have different lengths.
+    """
+    from scipy import stats
+
+    first, second = scores(x), scores(y)
+    if len(first) != len(second):
+        raise ValueError(f"a correlation is of pairs, not of {len(first)} and {len(second)} values")
+    if len(first) < 3:
+        return Untestable("too few pairs")
+    if not (has_spread(first) and has_spread(second)):
+        return Untestable("no spread")
+    result = stats.pearsonr(first, second) if kind == "pearson" else stats.spearmanr(first, second)
+    return Correlation(float(result.statistic), float(result.pvalue))
