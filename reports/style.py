@@ -77,6 +77,7 @@ _RC = {
     "ytick.labelcolor": INK,
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
+    "ytick.left": False,
     "ytick.major.size": 0,
 }
 _LOCK = threading.RLock()

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import query_types, relation_height, relation_rows, relations_by, type_panels
+from reports.figures.panels import query_types, relation_panels, relations_by
 from reports.frames import ALPHA, Frames, Model, in_order, span, units, where
 from reports.style import INK, QUERY_HUES, legend_above, mark, strokes
 
@@ -30,7 +30,6 @@ def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) ->
         axes.plot(*strokes(0 * effect, effect, y, y), color=hue, linewidth=1.6 if hit else 0.9)
         shape, size = ("D", 5) if hit else ("|", 7)
         axes.plot(effect, y, shape, color=hue, markersize=size, markeredgewidth=1.4)
-    relation_rows(axes, relations)
     axes.set_xlabel("effect size (Cohen's d, no unit)")
     return axes
 
@@ -70,7 +69,7 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
-    canvas, panels = type_panels(drawn, relation_height(relations, 0.22, 0.16))
+    canvas, panels = relation_panels(drawn, relations, 0.22, 0.16)
     for kind, axes in panels.items():
         effect_of_relations(axes, drawn[drawn["query_type"] == kind], relations)
     legend_above(canvas, [mark("D", "significant"), mark("|", "not significant")])

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 
 from data.records import CONTEXT_KINDS
 from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import relation_height, relation_rows, relations_by, type_panels
+from reports.figures.panels import relation_panels, relations_by
 from reports.frames import Frames, Model, in_order, plural, records, span, without_unit
 from reports.style import INK, KIND_MARKERS, QUERY_HUES, legend_above, mark, strokes
 
@@ -31,7 +31,6 @@ def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: lis
         ends = strokes(rows["lower_quartile"], rows["upper_quartile"], y, y)
         axes.plot(*ends, color=hue, linewidth=2.6, alpha=0.6, solid_capstyle="butt")
         axes.plot(rows["median"], y, shape, color=hue, markersize=5, markeredgecolor=INK, markeredgewidth=0.6)
-    relation_rows(axes, relations)
     axes.set_xlabel("entity-independent persuasion (nats)")
     return axes
 
@@ -70,7 +69,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(spread: pd.DataFrame, relations: list[str]) -> Canvas:
-    canvas, panels = type_panels(spread, relation_height(relations, 0.36, 0.26))
+    canvas, panels = relation_panels(spread, relations, 0.36, 0.26)
     for kind, axes in panels.items():
         entity_independent_persuasion(axes, spread[spread["query_type"] == kind], relations)
         axes.set_xlim(left=0)

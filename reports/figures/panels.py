@@ -36,16 +36,22 @@ def relations_by(rows: pd.DataFrame, column: str) -> list[str]:
     return list(dict.fromkeys(order["relation"]))
 
 
-def relation_height(relations: Sequence[str], few: float, many: float) -> float:
-    """Inches of a figure with a row per relation: how high a row is where there are few of them, and where many."""
-    return 1.5 + (few if len(relations) <= FEW_RELATIONS else many) * len(relations)
+def relation_panels(
+    rows: pd.DataFrame, relations: Sequence[str], few: float, many: float
+) -> tuple[Canvas, dict[str, Axes]]:
+    """A panel per query type with a row per relation, the first at the top; a row's inches where these are few or many.
 
-
-def relation_rows(axes: Axes, relations: Sequence[str]) -> None:
-    """Names the rows of a panel, one per relation, the first at the top."""
-    axes.set_yticks(range(len(relations)), [plain(name, 30) for name in relations])
-    axes.set_ylim(len(relations) - 0.4, -0.6)
-    axes.grid(axis="y", visible=False)
+    Rows are named in the first panel alone: named ticks are what takes longest to draw.
+    """
+    height = few if len(relations) <= FEW_RELATIONS else many
+    canvas, panels = type_panels(rows, 1.5 + height * len(relations), share_y=False)
+    for number, axes in enumerate(panels.values()):
+        names = () if number else relations
+        axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
+        axes.set_ylim(len(relations) - 0.4, -0.6)
+        axes.grid(axis="y", visible=False)
+        axes.yaxis.set_label_coords(0, 0.5)  # no label: its place would be looked for among all ticks
+    return canvas, panels
 
 
 def relation_lines(

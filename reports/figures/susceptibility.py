@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import relation_height, relation_rows, relations_by, type_panels
+from reports.figures.panels import relation_panels, relations_by
 from reports.frames import Frames, Model, in_order, records, span, without_unit
 from reports.style import QUERY_HUES, legend_above, mark, strokes
 
@@ -27,7 +27,6 @@ def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[s
         axes.plot(*strokes(rows["low"], rows["high"], y, y), color=hue, linewidth=1.4)
         face = "none" if invented else hue
         axes.plot(rows["mean"], y, "o", color=hue, markersize=4.6, markeredgewidth=1.2, markerfacecolor=face)
-    relation_rows(axes, relations)
     axes.set_xlabel("susceptibility (nats)")
     return axes
 
@@ -59,7 +58,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(means: pd.DataFrame, relations: list[str]) -> Canvas:
-    canvas, panels = type_panels(means, relation_height(relations, 0.24, 0.18))
+    canvas, panels = relation_panels(means, relations, 0.24, 0.18)
     for kind, axes in panels.items():
         susceptibility_by_relation(axes, means[means["query_type"] == kind], relations)
         axes.set_xlim(left=0)
