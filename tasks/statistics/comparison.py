@@ -8,14 +8,14 @@ the source does not. Alpha is the reader's; p_adjusted is over the relations of 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5 and figure 5.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from data.errors import ScoreError
 from data.records.statistics import GroupTest
 from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.formulas.groups import Scores, TestResult, Untestable, cohens_d, scores
+from tasks.statistics.formulas.groups import Result, Scores, cohens_d, scores
 from tasks.statistics.formulas.permutation import Alternative, permutation
 from tasks.statistics.frames import by, sorted_by, weighted_means
 from tasks.statistics.statistic import Frames, Row, Statistic
@@ -40,13 +40,10 @@ class Comparison:
     """Two groups of a score that are compared in every relation.
 
     Attributes:
-        name: of the comparison.
         query: the named query of the warehouse that it reads.
         measure: the column of the query that is compared.
         column: the column that tells the groups apart.
         group_a: the group whose mean is expected to be the greater one.
-        group_b: the other group.
-        alternative: greater, or two-sided.
         unit: of the measure.
         unit_of_analysis: what one row of a group is; its column is <unit_of_analysis>_id.
         weight: the column that counts what a row of the frame is the mean of; empty where it has one row a unit.
@@ -64,7 +61,7 @@ class Comparison:
     unit: str = "nats"
     unit_of_analysis: str = "query"
     weight: str = ""
-    test: Callable[..., list[TestResult | Untestable]] = permutation
+    test: Callable[[Sequence[tuple[Scores, Scores]], Alternative, int], list[Result]] = permutation
     version: int = 2
 
     @property
@@ -90,11 +87,11 @@ class Comparison:
                 "n_b": len(b),
                 "mean_a": float(a.mean()) if len(a) else None,
                 "mean_b": float(b.mean()) if len(b) else None,
-                "statistic": None if isinstance(result, Untestable) else result.statistic,
+                "statistic": result.statistic,
                 "alternative": self.alternative,
-                "p": None if isinstance(result, Untestable) else result.p,
+                "p": result.p,
                 "effect_size": cohens_d(a, b),
-                "untestable": result.reason if isinstance(result, Untestable) else None,
+                "untestable": result.untestable,
             }
             for (about, (a, b)), result in zip(tested, results, strict=True)
         ]

@@ -18,11 +18,10 @@ Du et al. 2024, Context versus Prior Knowledge, who hold degrees against it.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from data.records.statistics import CorrelationRow
-from tasks.statistics.formulas.correlation import correlation
-from tasks.statistics.formulas.groups import Untestable
+from tasks.statistics.formulas.correlation import Kind, correlation
 from tasks.statistics.frames import ALL, by, sorted_by
 from tasks.statistics.statistic import Frames, Row, Statistic
 
@@ -78,14 +77,10 @@ def _pairs(query: str, queries: "pd.DataFrame", measure: str) -> Iterator[tuple[
 
 
 def _correlated(pairs: "pd.DataFrame", measure: str) -> Row:
-    row: Row = {"n": len(pairs), "untestable": None}
-    kinds: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
+    kinds: tuple[Kind, ...] = ("pearson", "spearman")
+    row: Row = {"n": len(pairs)}
     for kind in kinds:
-        result = correlation(kind, pairs[measure], pairs[SUSCEPTIBILITY])
-        if isinstance(result, Untestable):
-            row |= {kind: None, f"{kind}_p": None, "untestable": result.reason}
-        else:
-            row |= {kind: result.coefficient, f"{kind}_p": result.p}
+        row[kind], row[f"{kind}_p"], row["untestable"] = correlation(kind, pairs[measure], pairs[SUSCEPTIBILITY])
     return row
 
 

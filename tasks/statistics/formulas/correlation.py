@@ -10,25 +10,17 @@ Spearman from some ten pairs on. Neither survives pairs that depend on each othe
 Source: Pearson 1895; Spearman 1904; as scipy.stats has them.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from tasks.statistics.formulas.groups import Untestable, has_spread, scores
+from tasks.statistics.formulas.groups import Result, has_spread, scores
+
+Kind = Literal["pearson", "spearman"]
 
 
-class Correlation(NamedTuple):
-    """A correlation coefficient in -1 to 1, and its two-sided p-value."""
-
-    coefficient: float
-    p: float
-
-
-def correlation(kind: Literal["pearson", "spearman"], x: ArrayLike, y: ArrayLike) -> Correlation | Untestable:
-    """Pearson's r or Spearman's rho of x (n,) and y (n,).
-
-    Returns:
-        The correlation; Untestable for fewer than three pairs or where one of them is constant.
+def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
+    """Pearson's r or Spearman's rho of x (n,) and y (n,); untestable below three pairs, or where one is constant.
 
     Raises:
         ScoreError: a value is not finite.
@@ -40,8 +32,8 @@ def correlation(kind: Literal["pearson", "spearman"], x: ArrayLike, y: ArrayLike
     if len(first) != len(second):
         raise ValueError(f"a correlation is of pairs, not of {len(first)} and {len(second)} values")
     if len(first) < 3:
-        return Untestable("too few pairs")
+        return Result(None, None, "too few pairs")
     if not (has_spread(first) and has_spread(second)):
-        return Untestable("no spread")
+        return Result(None, None, "no spread")
     result = stats.pearsonr(first, second) if kind == "pearson" else stats.spearmanr(first, second)
-    return Correlation(float(result.statistic), float(result.pvalue))
+    return Result(float(result.statistic), float(result.pvalue))

@@ -1,40 +1,29 @@
 """Two groups of scores: why they may not be comparable, and how far apart they are.
 
 A comparison needs two rows in each group, so that there is a spread to speak of, and some spread in one of them at
-least. What lacks that is `Untestable` with its reason: never NaN, never p = 1, never a silent zero.
+least. What lacks that has a reason: never NaN, never p = 1, never a silent zero.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from data.errors import ScoreError
 
-Reason = Literal["a group is empty", "a group has one row", "no spread in either group", "too few pairs", "no spread"]
 Scores = NDArray[np.float64]
 
 # Means that agree in exact arithmetic differ by some units in the last place; that is no spread.
 ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class TestResult:
-    """A test of two groups: its statistic, without unit, and its p-value."""
+class Result(NamedTuple):
+    """A test statistic or a correlation coefficient, without unit, and its p-value; or why there is none."""
 
-    __test__ = False
-
-    statistic: float
-    p: float
-
-
-@dataclass(frozen=True, slots=True)
-class Untestable:
-    """Why there is no test of two groups."""
-
-    reason: Reason
+    statistic: float | None
+    p: float | None
+    untestable: str | None = None
 
 
 def scores(values: ArrayLike) -> Scores:
@@ -47,21 +36,15 @@ def scores(values: ArrayLike) -> Scores:
 
 def has_spread(vector: Scores) -> bool:
     """Whether the values of a vector (n,) differ by more than rounding."""
-    if len(vector) < 2:
-        return False
-    return bool(np.ptp(vector) > ROUNDING * np.max(np.abs(vector)))
+    return len(vector) > 1 and bool(np.ptp(vector) > ROUNDING * np.max(np.abs(vector)))
 
 
-def untestable(a: Scores, b: Scores) -> Untestable | None:
-    """Why groups (n_a,) and (n_b,) cannot be compared; None where they can."""
+def untestable(a: Scores, b: Scores) -> str:
+    """Why groups (n_a,) and (n_b,) cannot be compared; empty where they can."""
     smaller = min(len(a), len(b))
-    if smaller == 0:
-        return Untestable("a group is empty")
-    if smaller == 1:
-        return Untestable("a group has one row")
-    if not (has_spread(a) or has_spread(b)):
-        return Untestable("no spread in either group")
-    return None
+    if smaller < 2:
+        return "a group has one row" if smaller else "a group is empty"
+    return "" if has_spread(a) or has_spread(b) else "no spread in either group"
 
 
 def pooled_variance(a: Scores, b: Scores) -> float:
@@ -71,12 +54,11 @@ def pooled_variance(a: Scores, b: Scores) -> float:
 
 
 def cohens_d(a: Scores, b: Scores) -> float | None:
-    """Cohen's d of groups (n_a,) and (n_b,): the difference of their means in units of their common spread.
+    """Cohen's d of groups (n_a,) and (n_b,), without unit; None where they cannot be compared.
 
-        d = (mean_a - mean_b) / s,  s^2 the pooled variance
+        d = (mean_a - mean_b) / s,  s^2 the pooled variance, not the mean of the two variances
 
-    Without unit; None where the groups cannot be compared. It is not corrected for small groups (Hedges' g), and the
-    denominator is not the root of the mean of the two variances, which some call d too.
+    It is not corrected for small groups (Hedges' g).
 
     Source: Cohen 1988, Statistical Power Analysis for the Behavioral Sciences, section 2.5.
     """

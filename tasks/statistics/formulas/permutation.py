@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.storage.keys import generator
-from tasks.statistics.formulas.groups import Scores, TestResult, Untestable, pooled_variance, untestable
+from tasks.statistics.formulas.groups import Result, Scores, pooled_variance, untestable
 
 Alternative = Literal["greater", "two-sided"]
 
@@ -38,7 +38,7 @@ ROUNDING = 1e-13
 
 def permutation(
     pairs: Sequence[tuple[Scores, Scores]], alternative: Alternative, seed: int, permutations: int = PERMUTATIONS
-) -> list[TestResult | Untestable]:
+) -> list[Result]:
     """Whether group a of each pair has the greater mean than its group b, or (two-sided) another one.
 
     Args:
@@ -48,20 +48,18 @@ def permutation(
         permutations: how many are drawn where there are more ways than that.
 
     Returns:
-        A result a pair, in their order; Untestable for groups of fewer than two rows or without any spread.
+        Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread.
     """
-    results: dict[int, TestResult | Untestable] = {}
+    results = [Result(None, None, untestable(a, b)) for a, b in pairs]
     families: dict[tuple[int, int], list[int]] = {}
     for number, (a, b) in enumerate(pairs):
-        if reason := untestable(a, b):
-            results[number] = reason
-        else:
+        if not results[number].untestable:
             families.setdefault((len(a), len(b)), []).append(number)
     for sizes, family in families.items():
         p_values = _p_values([pairs[number] for number in family], sizes, alternative, seed, permutations)
         for number, p in zip(family, p_values, strict=True):
-            results[number] = TestResult(_t(*pairs[number]), float(p))
-    return [results[number] for number in range(len(pairs))]
+            results[number] = Result(_t(*pairs[number]), float(p))
+    return results
 
 
 def _p_values(
