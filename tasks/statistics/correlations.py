@@ -1,4 +1,4 @@
-"""How well other measures agree with susceptibility about the same queries: correlations over queries and relations.
+"""How well other measures agree with susceptibility about the same queries: Pearson's and Spearman's correlation.
 
     fisher, fisher_top_k          Fisher susceptibility, over the whole vocabulary and over the likeliest answers
     answer_set_susceptibility     susceptibility over complete answers
@@ -7,14 +7,12 @@
     log_relation_degree           those of the query's relation alone
     susceptibility_reference      susceptibility of a sample of queries, in the reference precision
 
-Pearson's and Spearman's correlation, two-sided. Groups: the pairs of a model and dtype, for open queries, closed ones
-and all of them. Unit of analysis: a query, or at the level of relations the means of a relation's queries; a query
-without one of the two scores is not a pair. A degree is the entity's, not the query's: there, a pair is a real entity
-of a relation with the mean of its queries, over all relations and over each alone. Queries of a relation share its
-contexts, so their p-values are too small; those over relations are few.
+Groups: the queries of a model that are open, closed, and all of them. Unit of analysis: a query with both scores, or
+the means of a relation's queries. A degree is the entity's: there, it is a real entity of a relation with the mean of
+its queries, over all relations and over each alone. Queries of a relation share its contexts, so their p-values are too
+small; those over relations are few.
 
-Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, who hold Fisher susceptibility against it;
-Du et al. 2024, Context versus Prior Knowledge, who hold degrees against it.
+Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context; Du et al. 2024, Context versus Prior Knowledge.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,10 +1,9 @@
-"""How far the most susceptible entities of about one degree are swayed: the 95th percentile along the degree.
+"""How far the most susceptible entities of about one degree are swayed; not a fit.
 
     bound(d) = 95th percentile of the susceptibility of real entities of degree d / 2 to 2 d
 
-Groups: the real entities near a degree that one of them has, whole or under the relation, of a query type; degrees with
-fewer than 20 such entities have no bound. Unit of analysis: an entity of a relation with the mean over its forms. It is
-not a fit, and there is no test; see `correlations`.
+Groups: the real entities near a degree, whole or under the relation, of a query type, where they are at least 20. Unit
+of analysis: an entity of a relation with the mean over its forms.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 10.
 """

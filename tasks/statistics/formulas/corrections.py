@@ -2,9 +2,8 @@
 
     p_adjusted of the k-th smallest of m = min over j >= k of p_(j) m / j, at most 1
 
-Calling those significant whose adjusted p is at most alpha keeps the expected share of false ones among them at alpha
-or below, for tests that are independent or positively dependent. It does not bound the chance of one false discovery
-(Bonferroni, Holm).
+It bounds the expected share of false discoveries among those called significant, for tests that are independent or
+positively dependent, not the chance of one false discovery (Bonferroni, Holm).
 
 Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate.
 """

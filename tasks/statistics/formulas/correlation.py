@@ -3,9 +3,9 @@
     Pearson   r   = cov(x, y) / (sd(x) sd(y))
     Spearman  rho = r of the ranks, equal values sharing their mean rank
 
-Pearson asks for a straight line, Spearman for any rising one. The p-values are two-sided, for no correlation at all,
-and rest on the t distribution with n - 2 degrees of freedom: exact for Pearson on normal data, near enough for
-Spearman from some ten pairs on. Neither survives pairs that depend on each other.
+The p-values are two-sided, for no correlation at all, and rest on the t distribution with n - 2 degrees of freedom:
+exact for Pearson on normal data, near enough for Spearman from some ten pairs on; not for pairs that depend on each
+other.
 
 Source: Pearson 1895; Spearman 1904; as scipy.stats has them.
 """

@@ -1,12 +1,10 @@
 """Permutation test of two groups on Student's t.
 
     t = (mean_a - mean_b) / sqrt(s^2 (1/n_a + 1/n_b)),  s^2 the pooled variance over n_a + n_b - 2
-    p = (1 + #{permutations whose t is at least the observed one}) / (1 + #permutations)
+    p = (1 + #{permutations whose t is at least the observed one}) / (1 + #permutations); two-sided: twice the smaller p
 
-It asks whether the two groups could be one; no normal distribution is assumed. It is not a paired test, nor Welch's t
-test: groups of unequal variance and size may differ in spread alone. Where there are no more ways to deal the rows than
-permutations asked for, all are taken and p is exact, without the ones. Two-sided: twice the smaller one-sided p, at
-most 1.
+It asks whether the groups could be one, assuming no normal distribution; it is neither paired nor Welch's t test. Where
+there are no more ways to deal the rows than permutations asked for, all are taken and p is exact, without the ones.
 
 Dealing keeps the rows' sum and sum of squares, so t rises with the sum of the first group: permutations are compared by
 that sum, which for all tests of equal group sizes is one matrix product. These tests share their permutations, drawn

@@ -1,1 +1,1 @@
-"""Means of scores in groups, with intervals and quantiles: the rows of the table `summaries`, a module a measure."""
+"""Means of scores in groups, with intervals and quantiles: rows of the table `summaries`. There are no tests in them."""

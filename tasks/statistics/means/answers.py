@@ -1,8 +1,7 @@
 """How far contexts move the sampled answers of a partition's questions, and how uncertain these are.
 
 Groups: partitions under a context; the same by what the context did to the greedy answer. Unit of analysis: an
-instance, that is a question with a context. The mean coherent persuasion of a partition has a bootstrap interval.
-Beside them the mean standard error of a question's scores, over all conditions. There is no test.
+instance, that is a question with a context. Beside them the mean standard error of a question's scores.
 """
 
 from data.records.statistics import Summary

@@ -1,8 +1,8 @@
-"""Fisher and answer-set susceptibility beside susceptibility over first tokens: means of relations.
+"""Fisher and answer-set susceptibility beside susceptibility over first tokens; see `correlations`.
 
-Groups: the queries of a relation and query type. Unit of analysis: a query that has both scores, with the mean of
-either; over all relations, a relation with its mean over the queries that have the measure. Beside them how exact a
-Fisher susceptibility is, and the probability of whole answer sets. There is no test; see `correlations`.
+Groups: the queries of a relation and query type. Unit of analysis: a query that has both scores; over all relations, a
+relation with its mean over the queries that have the measure. Beside them how exact a Fisher susceptibility is, and the
+probability of whole answer sets.
 """
 
 from data.records.statistics import Summary

@@ -1,7 +1,7 @@
-"""How far contexts persuade whatever the entity asked about: the spread of entity-independent persuasion.
+"""The spread of entity-independent persuasion: how far contexts persuade whatever the entity asked about.
 
-Groups: kinds of context of a relation and query type, all kinds of it together, and each kind over all relations. Unit
-of analysis: a context before a query form. There is no test.
+Groups: kinds of context, and all of them, by relation and over all relations. Unit of analysis: a context before a
+query form.
 """
 
 from data.records.statistics import Summary

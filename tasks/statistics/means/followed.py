@@ -1,8 +1,8 @@
 """How far contexts persuade, by what the greedy answer followed: the context, the query's original answer, or neither.
 
 Groups: greedy answers by whose they are, over every context, and by how the context conflicts with the query's answer.
-Unit of analysis: an answer within a relation; over all relations, a relation with its mean, which has a bootstrap
-interval there. An answer without a persuasion score is counted and is in no mean. There is no test.
+Unit of analysis: an answer within a relation; over all relations, a relation with its mean. An answer without a
+persuasion score is counted and is in no mean.
 """
 
 from collections.abc import Mapping

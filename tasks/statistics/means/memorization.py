@@ -1,8 +1,7 @@
 """Susceptibility of queries by how often a conflicting context leaves their greedy answer as it was.
 
 Groups: fifths of the memorization ratio, of a query type. Unit of analysis: a query that has both scores. Beside them
-the mean ratio of a query type, over the queries that have one; `items` counts those that have none, too. There is no
-test; see `correlations`.
+the mean ratio of the queries that have one; `items` counts those that have none, too.
 """
 
 import numpy as np

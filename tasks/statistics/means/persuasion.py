@@ -1,8 +1,7 @@
-"""How far each kind of context persuades, about the query's entity or about others: mean persuasion.
+"""How far each kind of context persuades, about the query's entity or about others.
 
-Groups: kinds of context, relevant and irrelevant ones apart; and relevant and irrelevant ones of every kind. Unit of
-analysis: a prompt within a relation; over all relations, a relation with its mean. The mean over relations of a kind
-has a bootstrap interval. There is no test; see `relevance`, `assertiveness` and `negation`.
+Groups: relevant and irrelevant contexts, by kind and together. Unit of analysis: a prompt within a relation; over all
+relations, a relation with its mean.
 """
 
 import math

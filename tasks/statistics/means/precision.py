@@ -1,8 +1,7 @@
 """What a reduced precision costs: how far scores differ from those in the reference precision.
 
-Groups: open, closed and all sampled queries of a model. Unit of analysis: a query, with the size of the difference of
-its susceptibility, and with the mean and the largest size of the difference of its contexts' persuasion. There is no
-test; see `correlations` for how far the order of queries is kept.
+Groups: open, closed and all sampled queries. Unit of analysis: a query, with the size of the difference of its
+susceptibility, and with the mean and the largest size of the difference of its contexts' persuasion.
 """
 
 from data.records.statistics import Summary

@@ -1,8 +1,7 @@
-"""How easily a relation's real and invented entities are swayed: mean susceptibility.
+"""How easily a relation's real and invented entities are swayed.
 
 Groups: real and invented entities of a relation and query type. Unit of analysis: an entity with the mean over its
-forms; over all relations, a relation with the mean over its queries, so that one with many queries does not weigh more.
-The means of relations have bootstrap intervals. There is no test; see `familiarity`.
+forms; over all relations, a relation with its mean, so that one with many queries does not weigh more.
 """
 
 from data.records.statistics import Summary
