@@ -2,13 +2,13 @@
 
     low, high = the 2.5th and 97.5th percentiles of the means of 1,000 samples drawn from the values with replacement
 
-It shows how far the mean would move under another draw of the same rows. It is not a test of two groups, and says
-nothing of values that depend on each other. The draws are the same for equal values, whatever their order.
+It shows how far the mean would move under another draw of the same rows, not how two groups differ, and says nothing of
+values that depend on each other. The draws are the same for equal values, whatever their order.
 
 Source: Efron 1979, Bootstrap Methods: Another Look at the Jackknife; the percentile method.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,7 @@ _SEED = 20240815
 _AT_A_TIME = 2_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A mean and the ends of its interval; None where there are too few values."""
 
     mean: float | None

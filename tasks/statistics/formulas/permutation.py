@@ -1,18 +1,14 @@
 """Permutation test of two groups on Student's t.
 
     t = (mean_a - mean_b) / sqrt(s^2 (1/n_a + 1/n_b)),  s^2 the pooled variance over n_a + n_b - 2
-    p = (1 + #{permutations whose t is at least the observed one}) / (1 + #permutations)
+    p = (1 + #{permutations whose t is at least the observed one}) / (1 + #permutations); two-sided: twice the smaller p
 
-Rows are dealt to the groups anew, so the test asks whether the two groups could be one; no normal distribution is
-assumed. Where there are no more ways to deal the rows than permutations asked for, all are taken and p is exact,
-without the ones. Two-sided: twice the smaller one-sided p, at most 1.
+It asks whether the groups could be one, assuming no normal distribution; it is neither paired nor Welch's t test. Where
+there are no more ways to deal the rows than permutations asked for, all are taken and p is exact, without the ones.
 
 Dealing keeps the rows' sum and sum of squares, so t rises with the sum of the first group: permutations are compared by
 that sum, which for all tests of equal group sizes is one matrix product. These tests share their permutations, drawn
 from the seed and the sizes.
-
-It is not a paired test, and not the t test of Welch: groups of unequal variance and size may differ in spread alone.
-It does not say how large a difference is; the effect size does.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5; the ones that keep p above 0:
 Phipson and Smyth 2010, Permutation P-values Should Never Be Zero.
@@ -21,13 +17,15 @@ Phipson and Smyth 2010, Permutation P-values Should Never Be Zero.
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from data.storage.keys import generator
-from tasks.statistics.comparison import Alternative
-from tasks.statistics.groups import Scores, TestResult, Untestable, pooled_variance, untestable
+from tasks.statistics.formulas.groups import Result, Scores, pooled_variance, untestable
+
+Alternative = Literal["greater", "two-sided"]
 
 PERMUTATIONS = 10_000
 # Permutations held in memory at a time: 500 of some hundred rows fit a processor's cache.
@@ -36,13 +34,9 @@ BATCH = 500
 ROUNDING = 1e-13
 
 
-def permutation_tests(
-    pairs: Sequence[tuple[Scores, Scores]],
-    *,
-    alternative: Alternative = "greater",
-    seed: int,
-    permutations: int = PERMUTATIONS,
-) -> list[TestResult | Untestable]:
+def permutation(
+    pairs: Sequence[tuple[Scores, Scores]], alternative: Alternative, seed: int, permutations: int = PERMUTATIONS
+) -> list[Result]:
     """Whether group a of each pair has the greater mean than its group b, or (two-sided) another one.
 
     Args:
@@ -52,20 +46,18 @@ def permutation_tests(
         permutations: how many are drawn where there are more ways than that.
 
     Returns:
-        A result a pair, in their order; Untestable for groups of fewer than two rows or without any spread.
+        Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread.
     """
-    results: dict[int, TestResult | Untestable] = {}
+    results = [Result(None, None, untestable(a, b)) for a, b in pairs]
     families: dict[tuple[int, int], list[int]] = {}
     for number, (a, b) in enumerate(pairs):
-        if reason := untestable(a, b):
-            results[number] = reason
-        else:
+        if not results[number].untestable:
             families.setdefault((len(a), len(b)), []).append(number)
     for sizes, family in families.items():
         p_values = _p_values([pairs[number] for number in family], sizes, alternative, seed, permutations)
         for number, p in zip(family, p_values, strict=True):
-            results[number] = TestResult(_t(*pairs[number]), float(p))
-    return [results[number] for number in range(len(pairs))]
+            results[number] = Result(_t(*pairs[number]), float(p))
+    return results
 
 
 def _p_values(
