@@ -155,7 +155,11 @@ def is_joined(part: Path) -> bool:
     """Whether the file of a part has outlived its purpose: the whole was written after it."""
     named = _PART.match(part.name)
     wholes = part.parent.glob(f"{named['name']}-{named['key']}-*.parquet") if named else ()
-    return any(whole.stat().st_mtime_ns >= part.stat().st_mtime_ns for whole in wholes)
+    try:
+        written = verify(part)["made_at"]
+        return any(verify(whole)["made_at"] >= written for whole in wholes)
+    except (DamagedFile, KeyError):
+        return False
 
 
 @dataclass(frozen=True)
@@ -214,10 +218,6 @@ class FilesArtifact:
         content = {"key": self.key, "made_at": datetime.now(UTC).isoformat(), "files": digests}
         with written_whole(self.manifest) as temporary:
             temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
-
-    def discard(self) -> None:
-        """Removes the manifest: what it listed is no longer done."""
-        self.manifest.unlink(missing_ok=True)
 
 
 Artifact = TableArtifact | FilesArtifact

@@ -30,7 +30,7 @@ Done = tuple[Any, Check]
 def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
     """Adds the steps; gives that of the database."""
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
-    tables = _by_role([*prompts, *scores])
+    tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
     outputs = {
         name: Output(statistic.table, ("statistics",), name, {"version": statistic.version})
         for name, statistic in STATISTICS.items()
@@ -113,7 +113,7 @@ def _by_relation(query: Any, done: Sequence[Done], step: Step, run: Run) -> Any:
     parts = {
         relation: workspace.table(
             ("statistics", "by-relation", relation), query.name, table,
-            {"query": query.sql, "relation": relation, "inputs": sorted(check.digest for _, check in read)},
+            {"query": query.sql, "relation": relation, "inputs": sorted(check.digest_of_all for _, check in read)},
         )
         for relation, read in inputs.items()
     }  # fmt: skip

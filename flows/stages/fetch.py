@@ -6,7 +6,7 @@ from typing import Any
 
 from data import catalog
 from data.errors import InputError, SwaymeterError
-from data.records import Partition
+from data.records import InventedName, Partition
 from data.records.table import Table
 from data.records.tables import FACTS, INVENTED, QUESTIONS
 from data.sources.access import Access
@@ -126,12 +126,8 @@ def fetch_names(step: Step, run: Run) -> None:
     options, entity_class = study.facts, step.id.subject
     assert options is not None
     names, absent_from = fetch_invented_names(options, entity_class, study.seed, access_for(study, step, run))
-    if not names:
-        raise InputError(f"entity class {entity_class}: every name that was made up exists; choose another `seed`")
     made_by = options.invented_model or options.invented
-    row = {"entity_class": entity_class, "made_by": made_by, "absent_from": list(absent_from)}
-    table = step.table("invented")
-    table.write(table.table.of([{**row, "name": name} for name in names]))
+    step.write("invented", [InventedName(entity_class, name, made_by, absent_from) for name in names])
 
 
 def fetch_questions(step: Step, run: Run) -> None:

@@ -6,7 +6,7 @@
                                                                                        |
                                    aggregate    statistics  <- everything that is done <-
                                                 database    <- everything that is done, and the statistics
-                                   report       the page    <- the database
+                                   report       the page    <- the database, and where facts and questions come from
 
 A step whose inputs are not done is blocked by the step that makes them. Steps that follow from the content of another
 (relations of questions, pages of a list) are listed once that one is done. `aggregate` and `report` take what is done,

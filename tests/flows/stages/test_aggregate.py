@@ -73,3 +73,24 @@ def test_means_are_computed_for_changed_relations_alone(tmp_path: Path) -> None:
     assert len(before) == 2
     assert before.items() < after.items()  # what was stored of a relation stays as it is
     assert len(after) == 3
+
+
+def test_statistics_follow_columns_that_no_score_depends_on(tmp_path: Path) -> None:
+    study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}}))
+    score_pairs(study, "capital", 1.0)
+
+    def keys() -> tuple[str, str]:
+        graph = again(study).graph
+        (scored,) = (node.step for node in graph if node.id.group == "persuasion" and node.id.subject == "capital")
+        statistics = graph.nodes[StepId("aggregate", "study", "statistics")].step
+        assert scored is not None
+        assert statistics is not None
+        return scored.key, statistics.key
+
+    before = keys()
+    queries = again(study).graph.nodes[StepId("build", "capital", "queries and contexts")].output("queries")
+    artifact: Any = queries.artifact
+    artifact.write(artifact.table.of([{**one, "degree": 7} for one in artifact.read().to_pylist()]))
+    after = keys()
+    assert after[0] == before[0]
+    assert after[1] != before[1]
