@@ -127,7 +127,7 @@ def fetch_names(step: Step, run: Run) -> None:
     assert options is not None
     names, absent_from = fetch_invented_names(options, entity_class, study.seed, access_for(study, step, run))
     made_by = options.invented_model or options.invented
-    step.write("invented", [InventedName(entity_class, name, made_by, absent_from) for name in names])
+    step.write("invented", [InventedName(entity_class, name, made_by, tuple(absent_from)) for name in names])
 
 
 def fetch_questions(step: Step, run: Run) -> None:

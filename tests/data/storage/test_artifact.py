@@ -166,10 +166,9 @@ def test_files_with_a_manifest_are_done(files: FilesArtifact) -> None:
     assert manifest["files"]["figures/one.svg"] == sha256_of(files.folder / "figures" / "one.svg")
 
 
-def test_files_of_another_key_or_discarded_are_missing(files: FilesArtifact) -> None:
+def test_files_of_another_key_or_without_manifest_are_missing(files: FilesArtifact) -> None:
     assert replace(files, made_from={}).check().state == "missing"
-    files.discard()
-    files.discard()
+    files.manifest.unlink()
     assert files.check().state == "missing"
     assert not files.is_as_written()
 
