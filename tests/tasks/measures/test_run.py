@@ -109,7 +109,7 @@ def files(outputs: dict[str, TableArtifact]) -> set[str]:
     return {path.name for path in outputs["first"].folder.iterdir()}
 
 
-def test_chunks_become_whole_files_and_leave_no_parts(
+def test_chunks_become_whole_files_that_say_what_they_took(
     run: Callable[..., Spent], outputs: dict[str, TableArtifact]
 ) -> None:
     seen: list[tuple[int, int]] = []
@@ -118,13 +118,7 @@ def test_chunks_become_whole_files_and_leave_no_parts(
     assert files(outputs) == {output.files()[0].name for output in outputs.values()}
     assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert (spent.prompts, spent.forward_passes) == (5, 9)
-
-
-def test_what_a_pass_took_is_noted_at_its_leading_measure(
-    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
-) -> None:
-    spent = run(Fake())
-    first, second = (outputs[name].about() for name in ("first", "second"))
+    first, second = (outputs[name].about() for name in ("first", "second"))  # noted once, at the leading measure
     assert (first["prompts"], first["forward_passes"], first["seconds"]) == (5, 9, pytest.approx(spent.seconds))
     assert (second["prompts"], second["forward_passes"], second["seconds"], second["pass"]) == (0, 0, 0, "first")
     assert first["started_at"] <= first["finished_at"]
@@ -181,20 +175,6 @@ def test_a_damaged_whole_is_derived_again_without_a_model(
     assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
 
 
-def test_derived_scores_equal_those_of_the_joint_pass(
-    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
-) -> None:
-    run(Fake())
-    joint = outputs["second"].read()
-    for output in outputs.values():
-        output.discard()
-    fake = Fake()
-    run(fake, "first")
-    run(fake)
-    assert fake.derived == [ITEMS]
-    assert outputs["second"].read().equals(joint)
-
-
 def test_older_scores_are_replaced_and_a_kill_keeps_them(
     run: Callable[..., Spent], outputs: dict[str, TableArtifact]
 ) -> None:
@@ -222,13 +202,6 @@ def test_rows_that_break_the_table_leave_no_part(
     assert files(outputs) == set()
 
 
-def test_queries_of_a_form_stand_together(prompts: Inputs) -> None:
-    queries = [query for chunk in cut_by_form(prompts.queries, 1) for query in chunk]
-    assert [(query.query_type, query.form) for query in queries] == sorted(
-        (query.query_type, query.form) for query in prompts.queries
-    )
-
-
 @pytest.mark.parametrize(("each", "size"), [(1, 12), (2, 10), (3, 7), (4, 6), (1000, 6), (0, 12)])
 def test_a_chunk_has_enough_prompts_and_queries(
     each: int, size: int, prompts: Inputs, monkeypatch: pytest.MonkeyPatch
@@ -236,4 +209,7 @@ def test_a_chunk_has_enough_prompts_and_queries(
     monkeypatch.setattr(chunks, "LEAST_PROMPTS", 20)
     monkeypatch.setattr(chunks, "LEAST_QUERIES", 6)
     assert len(prompts.queries) == 12
-    assert len(cut_by_form(prompts.queries, each)[0]) == size
+    cuts = cut_by_form(prompts.queries, each)
+    assert len(cuts[0]) == size
+    forms = [(query.query_type, query.form) for queries in cuts for query in queries]
+    assert forms == sorted((query.query_type, query.form) for query in prompts.queries)

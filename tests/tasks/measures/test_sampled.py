@@ -1,7 +1,7 @@
 """Answers, clusters, semantic entropy and coherent persuasion: in one pass, or derived later from what is stored."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -135,20 +135,6 @@ def _to_rounding(value: Any) -> Any:
     return pytest.approx(value, rel=1e-3, abs=1e-5) if isinstance(value, float) else value
 
 
-def test_a_killed_pass_has_the_same_scores_in_the_end(study: Study) -> None:
-    def kill(done: int, total: int) -> None:
-        if done == 1:
-            raise KeyboardInterrupt
-
-    other = replace(study, folder=study.folder / "other")
-    other.score(*SAMPLED)
-    with pytest.raises(KeyboardInterrupt):
-        study.score(*SAMPLED, progress=kill)
-    assert study.score(*SAMPLED).prompts == 3
-    for name in SAMPLED:
-        assert study.rows(name) == other.rows(name)
-
-
 def test_without_half_samples_errors_are_null(study: Study) -> None:
     scores = ("semantic_entropy", "coherent_persuasion")
     before = {name: study.by_question(name) for name in scores}
@@ -168,14 +154,22 @@ def test_a_question_without_stored_answers_is_named(study: Study) -> None:
         study.score("accuracy")
 
 
+@dataclass
+class Judge:
+    """A judge that says the same of every two answers, and notes what it is asked."""
+
+    verdict: bool
+    stand_in: str | None = None
+    asked: list[tuple[int, Any]] = field(default_factory=list)
+
+    def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
+        self.asked.append((len(texts), questions))
+        return [np.eye(len(of), dtype=bool) | self.verdict for of in texts]
+
+
 def test_the_stand_in_is_said_of_every_score_behind_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    class StandIn:
-        stand_in = "cosine similarity"
-
-        def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
-            return [np.eye(len(of_question), dtype=bool) for of_question in texts]
-
-    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: StandIn())
+    judge = Judge(False, stand_in="cosine similarity")
+    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     for name in ("clusters", "semantic_entropy", "coherent_persuasion"):
         assert {row["stand_in"] for row in study.rows(name)} == {"cosine similarity"}
     assert {row["stand_in"] for row in study.rows("accuracy")} == {None}
@@ -187,21 +181,13 @@ def test_the_stand_in_is_said_of_every_score_behind_it(study: Study, monkeypatch
 def test_questions_stand_before_answers_where_asked(
     with_question: bool, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = []
-
-    class Noted:
-        stand_in = None
-
-        def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
-            calls.append((len(texts), questions))
-            return [np.ones((len(of_question),) * 2, dtype=bool) for of_question in texts]
-
-    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: Noted())
+    judge = Judge(True)
+    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     study.parameters["clusters"] = {"entailment_with_question": with_question}
     study.score("clusters")
-    asked = [question.question for question in study.inputs.questions for _ in CONDITIONS]
-    assert [count for count, _ in calls] == [6, 3]  # chunks of two questions and of one, under three conditions
-    assert [one for _, some in calls for one in some or ()] == (asked if with_question else [])
+    questions = [question.question for question in study.inputs.questions for _ in CONDITIONS]
+    assert [count for count, _ in judge.asked] == [6, 3]  # chunks of two questions and of one, under three conditions
+    assert [one for _, some in judge.asked for one in some or ()] == (questions if with_question else [])
 
 
 def test_what_was_cut_of_a_context_is_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
