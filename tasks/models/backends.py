@@ -20,12 +20,7 @@ def capabilities(name: str) -> frozenset[Capability]:
 
 
 def identify_language_model(name: str) -> ModelIdentity:
-    """The identity of the language model of that name (alias of the catalog, folder, or hub id).
-
-    Raises:
-        UnknownName: the name cannot be any of these.
-        ModelError: what it stands for cannot be found, or is damaged.
-    """
+    """The identity of the language model of that name; raises as load_language_model does."""
     return _backend_of(name).identify(name)
 
 

@@ -35,14 +35,7 @@ _OFFLINE: dict[ModelKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What a model's name stands for.
-
-    Attributes:
-        name: as it was asked for.
-        revision: see above.
-        kind: where the model was found.
-        location: the embedded file, the folder, or the id on the hub.
-    """
+    """What a model's name stands for; location: the embedded file, the folder, or the id on the hub."""
 
     name: str
     revision: str
