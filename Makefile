@@ -24,8 +24,8 @@ help: ## list what can be made
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
-# Tests of whole studies start commands and wait for them, so they run beside the others.
-BESIDE := tests/end_to_end tests/faults tests/test_docker.py
+# Tests of whole studies and of benchmarks start commands and wait for them, so they run beside the others.
+BESIDE := tests/end_to_end tests/faults tests/benchmarks tests/test_docker.py
 
 test: setup ## run the tests: ARGS="tests/data -x" for some of them
 ifdef ARGS

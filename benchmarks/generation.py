@@ -35,7 +35,8 @@ from data.records import CONDITIONS, PARTITIONS, Question
 from data.sources import sample
 from tasks.contexts.questions import choose_questions
 from tasks.models import LanguageModel, load_language_model
-from tasks.scoring.answer_prompts import answer_prompt, end_tokens
+from tasks.scoring.answer_ends import end_tokens
+from tasks.scoring.answer_prompts import answer_prompt
 from tasks.scoring.generation import Answer, engine, sample_answers
 from tasks.scoring.next_token import Distributions, read_plain
 

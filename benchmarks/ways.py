@@ -14,7 +14,8 @@ import torch
 from numpy.typing import NDArray
 
 from tasks.models import LanguageModel
-from tasks.scoring.next_token import Distributions, forward_options, left_padded, next_token_by_query, read_plain
+from tasks.scoring.next_token import Distributions, next_token_by_query, read_plain
+from tasks.scoring.next_token.plain import forward_options, left_padded
 from tasks.scoring.persuasion import persuasion_scores
 
 Tokens = Sequence[int]

@@ -21,6 +21,13 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What an unknown name may have meant: the nearest of the known ones, or all of them."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+
+
 class SwaymeterError(Exception):
     """Something went wrong that a person can mend; the message says how."""
 
@@ -41,10 +48,7 @@ class UnknownName(UsageError):
     """A name that stands for nothing, with the nearest one that does."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
-        near = get_close_matches(name, names, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
-        super().__init__(f"no {kind} is named {name!r}; {hint}")
+        super().__init__(f"no {kind} is named {name!r}; {nearest(name, known)}")
 
 
 class InputError(SwaymeterError):

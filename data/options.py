@@ -1,11 +1,12 @@
 """What every section of a study file has in common: a key that it does not know is refused, with the nearest one."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
+
+from data.errors import nearest
 
 
 class Problem(NamedTuple):
@@ -55,10 +56,7 @@ def refused(problems: Iterable[Problem]) -> ValidationError:
 
 def unknown_key(key: str, known: Iterable[str]) -> Problem:
     """The problem of an unknown key, with the nearest of those that exist."""
-    names = sorted(known)
-    near = get_close_matches(key, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
-    return Problem((key,), hint, is_unknown=True)
+    return Problem((key,), nearest(key, known), is_unknown=True)
 
 
 _UNKNOWN = "unknown_key"

@@ -15,9 +15,9 @@ from reports.figures.answer_set import MEASURE as ANSWER_SETS
 from reports.figures.answer_set import masses
 from reports.figures.followed import EVERY
 from reports.figures.instances import partitions
+from reports.figures.panels import query_types
 from reports.figures.precision import cost
-from reports.frames import Frames, Model, models, plural, records, rows_of, with_empty
-from reports.style import QUERY_HUES
+from reports.frames import Frames, Model, models, plural, records, rows_of, where, with_empty
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,16 @@ class Finding:
     sentence: Callable[[Model, Frames], str]
 
 
-@dataclass(frozen=True)
-class Found:
-    """A model and the sentences on it."""
-
-    model: str
-    sentences: tuple[str, ...]
-
-
-def findings(frames: Frames) -> list[Found]:
-    """Sentences per model and dtype; one that says so where susceptibility, persuasion or answers were not measured."""
+def findings(frames: Frames) -> dict[str, list[str]]:
+    """Sentences by model and dtype; one says so where susceptibility, persuasion or answers were not measured."""
     known = with_empty(frames, dict.fromkeys(name for finding in FINDINGS for name in finding.queries))
     scored = sorted({model for finding in FINDINGS for model in models(known[finding.queries[0]])})
-    return [_findings_of(model, {name: rows_of(frame, model) for name, frame in known.items()}) for model in scored]
-
-
-def _findings_of(model: Model, frames: Frames) -> Found:
-    sentences = (finding.sentence(model, frames) for finding in FINDINGS)
-    return Found(str(model), tuple(sentence for sentence in sentences if sentence))
+    found = {}
+    for model in scored:
+        of_model = {name: rows_of(frame, model) for name, frame in known.items()}
+        sentences = [finding.sentence(model, of_model) for finding in FINDINGS]
+        found[str(model)] = [sentence for sentence in sentences if sentence]
+    return found
 
 
 def _familiarity(model: Model, frames: Frames) -> str:
@@ -56,9 +48,8 @@ def _familiarity(model: Model, frames: Frames) -> str:
     if means.empty:
         return "Susceptibility was not measured."
     words = []
-    for kind in _types(means):
-        of_kind = means[means["query_type"] == kind]
-        invented, real = (_mean(of_kind[of_kind["invented"] == group]) for group in (True, False))
+    for kind in query_types(means):
+        invented, real = (_mean(where(means, query_type=kind, invented=group)) for group in (True, False))
         tests = _tests(frames, "familiarity", kind)
         words.append(f"{kind} queries {invented} for invented entities against {real} for real ones ({tests})")
     relations = int(frames["coverage_of_susceptibility"]["relations"].iloc[0])
@@ -70,9 +61,9 @@ def _relevance(model: Model, frames: Frames) -> str:
     if means.empty:
         return "Persuasion was not measured."
     words = []
-    for kind in _types(means):
+    for kind in query_types(means):
         of_kind = means[(means["query_type"] == kind) & means["relevant"].notna()]
-        about, others = (_mean(of_kind[of_kind["relevant"] == group]) for group in (True, False))
+        about, others = (_mean(where(of_kind, relevant=group)) for group in (True, False))
         words.append(f"{kind} queries by {about} against {others} ({_tests(frames, 'relevance', kind)})")
     return f"Contexts that mention the entity, against those that do not, moved {'; '.join(words)}."
 
@@ -82,10 +73,10 @@ def _answers(model: Model, frames: Frames) -> str:
     if rows.empty:
         return "Answers to questions were not sampled."
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
-    rows = rows[rows["condition"] == condition]
+    rows = where(rows, condition=condition)
     words = []
     for partition in partitions(rows):
-        row = records(rows[rows["partition"] == partition])[0]
+        row = _row(rows, partition=partition)
         moved = _row(frames["instances_in_short"], condition=condition, partition=partition)
         nats = f"{moved['mean']:.2f} {moved['unit']}" if moved else "no finite score"
         words.append(
@@ -98,7 +89,7 @@ def _answers(model: Model, frames: Frames) -> str:
 
 def _memorization(model: Model, frames: Frames) -> str:
     means, words = frames["memorization_in_short"], []
-    for kind in _types(means):
+    for kind in query_types(means):
         row = _row(means[means["memorization_ratio"].isna()], query_type=kind)
         mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"
         count = plural(int(row["all_queries"]), f"{kind} query")
@@ -108,7 +99,7 @@ def _memorization(model: Model, frames: Frames) -> str:
 
 def _followed(means: pd.DataFrame, kind: str) -> str:
     """What greedy answers followed, over all contexts before the queries of a type."""
-    if means.empty or not (means["query_type"] == kind).any():
+    if kind not in query_types(means):
         return ""
     rows = (_row(means, contexts=EVERY, query_type=kind, follows=name) for name in ("context", "original"))
     context, original = (100 * row.get("share_answers", 0.0) for row in rows)
@@ -125,13 +116,11 @@ def _answer_sets(model: Model, frames: Frames) -> str:
 
 def _fisher(model: Model, frames: Frames) -> str:
     measures = frames["measures_in_short"]
-    of_fisher = measures[measures["measure"].isin(["fisher", "fisher_top_k"])] if len(measures) else measures
-    if of_fisher.empty:
-        return ""
-    measure = "fisher" if (of_fisher["measure"] == "fisher").any() else "fisher_top_k"
-    over = "over the full vocabulary" if measure == "fisher" else "over the top answers"
-    unit = of_fisher["unit"].iloc[0]
-    return f"Mean Fisher susceptibility {over}, in {unit}: {_of_measure(frames, measure, _fisher_mean)}."
+    for measure, over in (("fisher", "over the full vocabulary"), ("fisher_top_k", "over the top answers")):
+        if row := _row(measures, measure=measure):
+            words = _of_measure(frames, measure, _fisher_mean)
+            return f"Mean Fisher susceptibility {over}, in {row['unit']}: {words}."
+    return ""
 
 
 def _precision(model: Model, frames: Frames) -> str:
@@ -149,26 +138,19 @@ def _precision(model: Model, frames: Frames) -> str:
 
 def _of_measure(frames: Frames, measure: str, mean: Callable[[pd.DataFrame], str]) -> str:
     """The means of a measure by query type in words, each with its correlation with susceptibility."""
-    means, correlations = frames["measures_in_short"], frames["correlations"]
-    means = means[means["measure"] == measure] if len(means) else means
-    known = correlations[correlations["measure_a"] == measure] if len(correlations) else correlations
+    means = where(frames["measures_in_short"], measure=measure)
+    known = where(frames["correlations"], measure_a=measure)
     words = []
-    for kind in _types(means):
+    for kind in query_types(means):
         both = correlation(known, "query", kind)
         with_susceptibility = f" (with susceptibility: {both})" if both else ""
-        words.append(f"{kind} queries {mean(means[means['query_type'] == kind])}{with_susceptibility}")
+        words.append(f"{kind} queries {mean(where(means, query_type=kind))}{with_susceptibility}")
     return "; ".join(words)
 
 
-def _types(rows: pd.DataFrame) -> list[str]:
-    return [kind for kind in QUERY_HUES if len(rows) and (rows["query_type"] == kind).any()]
-
-
 def _row(rows: pd.DataFrame, **values: object) -> dict[str, Any]:
-    """The row with these values; empty where there is none."""
-    for name, value in values.items():
-        rows = rows[rows[name] == value] if len(rows) else rows
-    return next(iter(records(rows)), {})
+    """The first row with these values; empty where there is none."""
+    return next(iter(records(where(rows, **values))), {})
 
 
 def _mean(rows: pd.DataFrame) -> str:

@@ -46,8 +46,6 @@ class Model:
 
 def by_model(frame: pd.DataFrame) -> Iterator[tuple[Model, pd.DataFrame]]:
     """The frame's rows model by model and dtype by dtype, in order of their names."""
-    if frame.empty:
-        return
     for model in models(frame):
         yield model, rows_of(frame, model)
 
@@ -86,8 +84,8 @@ def units(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def without_unit(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame without its column `unit`, which its columns then carry."""
-    shown = frame.drop(columns=["unit"], errors="ignore")
+    """The frame of one model without its columns model, dtype and `unit`; its other columns then carry the unit."""
+    shown = frame.drop(columns=["model", "dtype", "unit"])
     shown.attrs["units"] = units(frame)
     return shown
 
@@ -115,19 +113,28 @@ def finite(frame: pd.DataFrame, *columns: str) -> Finite:
     return Finite(frame if good.all() else frame[good].reset_index(drop=True), int((~good).sum()))
 
 
+def where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """The rows in which each of these columns has this value; an empty frame, perhaps without columns, as it is."""
+    for column, value in values.items():
+        frame = frame[frame[column] == value] if len(frame) else frame
+    return frame
+
+
+def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:
+    """The rows sorted by these columns in turn, the values of each in a fixed order; values that are not in it last."""
+    ranks = {column: {value: at for at, value in enumerate(order)} for column, order in orders.items()}
+    by_rank = frame.sort_values(list(ranks), key=lambda column: column.map(ranks[str(column.name)]), kind="stable")
+    return by_rank.reset_index(drop=True)
+
+
 def numbers(series: "pd.Series[float]") -> NDArray[np.float64]:
     """The column as floats (rows,), NaN where it is NULL."""
-    return np.asarray(series.astype("Float64").to_numpy(dtype=float, na_value=np.nan), dtype=np.float64)
+    return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows as plain dicts."""
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-
-
-def is_null(series: "pd.Series[str]") -> "pd.Series[bool]":
-    """Where a text column is NULL or empty."""
-    return series.isna() | (series.astype(str) == "")
 
 
 def plural(number: int, thing: str) -> str:

@@ -4,7 +4,6 @@ Everything is made in a hidden folder beside the report's and takes its place in
 what a killed run left there is put right by the next. The caller sees to it that one process at a time writes a report.
 """
 
-import hashlib
 import json
 import logging
 import os
@@ -16,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from data.errors import InputError, WorkspaceError
+from data.storage.files import sha256_of
 from reports.answers import ANSWERS_QUERIES, write_answers
 from reports.card import NotRun, StudyCard
 from reports.figures import FIGURES
@@ -83,7 +83,8 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         if len(table.rows):
             _write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers = write_answers(frames, folder, card)
-    text = page(card, findings(frames), pictures, omitted, tables, _run_summary(frames), answers=answers)
+    made = Made(next(iter(records(frames["overview"])), {}), frames["runs_in_short"], frames["stand_ins"])
+    text = page(card, findings(frames), pictures, omitted, tables, made, answers=answers)
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 
@@ -93,17 +94,10 @@ def _write_csv(path: Path, rows: pd.DataFrame) -> None:
 
 def _write_manifest(folder: Path, key: str) -> None:
     files = {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        path.relative_to(folder).as_posix(): sha256_of(path) for path in sorted(folder.rglob("*")) if path.is_file()
     }
     manifest = {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": files}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-
-
-def _run_summary(frames: Frames) -> Made:
-    overview = next(iter(records(frames["overview"])), {})
-    return Made(overview, frames["runs_in_short"], frames["stand_ins"])
 
 
 def _put_right(folder: Path, new: Path, old: Path) -> None:

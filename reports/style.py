@@ -77,6 +77,7 @@ _RC = {
     "ytick.labelcolor": INK,
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
+    "ytick.left": False,
     "ytick.major.size": 0,
 }
 _LOCK = threading.RLock()
@@ -96,7 +97,6 @@ def blank(
     *,
     share_x: str | bool = False,
     share_y: str | bool = False,
-    widths: tuple[float, ...] | None = None,
 ) -> tuple[Figure, list[list[Axes]]]:
     """An empty figure of the page's width, `height` in inches, with its axes row by row."""
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
@@ -106,7 +106,6 @@ def blank(
         squeeze=False,
         sharex=share_x,  # type: ignore[arg-type]
         sharey=share_y,  # type: ignore[arg-type]
-        width_ratios=widths,
     )
     return figure, [list(row) for row in grid]
 
@@ -197,10 +196,3 @@ def plain(text: object, longest: int = 34) -> str:
 @cache
 def _glyphs() -> frozenset[int]:
     return frozenset(FT2Font(findfont(FONT)).get_charmap())
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of a #rrggbb colour, 0 to 1 (WCAG 2)."""
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

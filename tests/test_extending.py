@@ -1,6 +1,6 @@
 """docs/extending.md is true: its four modules, and a named query, extend a study through the registries alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,13 @@ import yaml
 from data.sources.registry import FACT_SOURCES
 from data.warehouse import QUERIES, NamedQuery
 from flows.cli.pipeline import Selected
-from flows.execution.progress import Silent
-from flows.execution.runner import Runner
-from flows.execution.task import run_step
 from flows.graph.graph import Graph
-from flows.graph.selection import Selection
-from flows.graph.step import Run, Step
 from flows.stages.study_graph import study_graph
 from reports.figures import FIGURES
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
 from tests.extensions import comparison, figure, measure, source
+from tests.flows.small_study import run
 from tests.tasks.models.tiny import save_language_model
 
 TESTS = Path(__file__).parent
@@ -39,13 +35,6 @@ officialLanguage,Bellamarca,Marcan
 officialLanguage,Ulm Vale,Valish
 officialLanguage,Great Hestonia,Hestonian
 """
-
-
-class Ended:
-    """The future of a step that has run already."""
-
-    def add_done_callback(self, fn: Callable[[Any], None]) -> None:
-        fn(self)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -85,15 +74,7 @@ def selected(extended: None, tmp_path_factory: pytest.TempPathFactory) -> Select
 def graph(selected: Selected) -> Graph:
     """The graph after a run."""
     memory: dict[Any, Any] = {}
-
-    def submit(step: Step) -> Ended:
-        run_step(step, Run(selected.workspace.root, offline=True))
-        return Ended()
-
-    with selected.workspace.lock():
-        return Runner(
-            lambda: study_graph(selected.study, selected.workspace, memory), Selection(), submit, Silent()
-        ).run()
+    return run(lambda: study_graph(selected.study, selected.workspace, memory))
 
 
 @pytest.fixture

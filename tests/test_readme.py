@@ -75,7 +75,7 @@ def test_sql_runs_and_answers(sql: str, database: Path) -> None:
         assert connection.sql(sql).fetchall()
 
 
-def test_sql_about_susceptibility_gives_the_means_that_one_works_out_by_hand(database: Path) -> None:
+def test_sql_about_susceptibility_gives_hand_worked_means(database: Path) -> None:
     with duckdb.connect(database, read_only=True) as connection:
         assert connection.sql(SQL[0]).fetchall() == [("m", "float32", "capital", "open", 3.5)]
         assert connection.sql(SQL[2]).fetchall() == [
@@ -84,7 +84,7 @@ def test_sql_about_susceptibility_gives_the_means_that_one_works_out_by_hand(dat
         ]
 
 
-def test_the_command_that_puts_sql_to_the_database_prints_the_answer(database: Path) -> None:
+def test_the_command_that_queries_the_database_prints_the_answer(database: Path) -> None:
     (command,) = [command for command in COMMANDS if command[0].endswith("python")]
     code = command[command.index("-c") + 1]
     top = database.parents[2]

@@ -1,18 +1,19 @@
-"""The files of the catalog, read: bytes, YAML mappings, CSV rows and their cells.
+"""The files of the catalog, read: YAML documents and CSV tables, each entry and row validated by its model.
 
 Whatever breaks the form of its file is refused with an InputError that names the file and the key or line.
 """
 
 import csv
 import hashlib
-import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from importlib import resources
-from typing import Any
+from types import MappingProxyType
+from typing import Annotated, Any, TypeVar
 
 import yaml
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from data.errors import InputError
 
@@ -21,14 +22,20 @@ try:
 except ImportError:  # PyYAML built without libyaml: the same, more slowly
     from yaml import SafeLoader  # type: ignore[assignment]
 
-PACKAGE = "data.catalog"
-ENTITY_ID = re.compile(r"Q[1-9][0-9]*")
-PROPERTY_ID = re.compile(r"P[1-9][0-9]*")
+ENTRY = ConfigDict(extra="forbid", allow_inf_nan=False)
+"""Of every entry's dataclass: a key that it does not know is refused."""
+
+Text = Annotated[str, Field(pattern=r"\S")]
+Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
+EntityId = Annotated[str, Field(pattern=r"^Q[1-9][0-9]*$")]
+PropertyId = Annotated[str, Field(pattern=r"^P[1-9][0-9]*$")]
+
+Entry = TypeVar("Entry")
 
 
 def content(filename: str) -> bytes:
     """The bytes of a catalog file; raises InputError when there is no such file."""
-    file = resources.files(PACKAGE) / filename
+    file = resources.files("data.catalog") / filename
     if not file.is_file():
         raise InputError(f"the catalog has no file {filename!r}")
     return file.read_bytes()
@@ -49,44 +56,33 @@ def document(filename: str) -> Mapping[str, Any]:
     if not isinstance(read, dict):
         raise InputError(f"{filename}: the top must be a mapping")
     for key in ("source", "licence"):
-        text(filename, key, read.get(key))
+        validated(f"{filename}: {key}", Text, read.get(key))
     return read
 
 
 def mapping(filename: str, key: str) -> Mapping[str, Any]:
-    """The entries below a key at the top of a YAML file; there is at least one."""
+    """What stands below a key at the top of a YAML file; there is at least one entry."""
     entries = document(filename).get(key)
     if not isinstance(entries, dict) or not entries:
         raise InputError(f"{filename}: {key} must be a mapping that is not empty")
     return entries
 
 
-def fields(filename: str, key: str, entry: object, known: Sequence[str]) -> dict[str, Any]:
-    """The entry, which is a mapping without keys that nobody knows."""
-    if not isinstance(entry, dict):
-        raise InputError(f"{filename}: {key} must be a mapping")
-    for field in entry:
-        if field not in known:
-            raise InputError(f"{filename}: {key}.{field} is not a known key; known: {', '.join(known)}")
-    return entry
+def entries(filename: str, key: str, model: type[Entry], named: str) -> Mapping[str, Entry]:
+    """The entries below a key of a YAML file; each has its own name in the field `named`."""
+    return MappingProxyType(
+        {
+            name: validated(
+                f"{filename}: {key}.{name}.", model, {**entry, named: name} if isinstance(entry, dict) else entry
+            )
+            for name, entry in mapping(filename, key).items()
+        }
+    )
 
 
-def text(filename: str, key: str, value: object) -> str:
-    """The value, which is a text that is not empty."""
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{filename}: {key} must be a text that is not empty, not {value!r}")
-    return value
-
-
-def texts(filename: str, key: str, values: object) -> tuple[str, ...]:
-    """The values, which are a list of texts that is not empty."""
-    if not isinstance(values, list) or not values:
-        raise InputError(f"{filename}: {key} must be a list that is not empty")
-    return tuple(text(filename, f"{key}[{place}]", value) for place, value in enumerate(values))
-
-
-def rows(filename: str, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file below its comments, each with the number of its line."""
+def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
+    """The rows of a CSV file below its comments; its columns are the model's fields, and an empty cell is none."""
+    columns = [field.name for field in fields(model)]  # type: ignore[arg-type]  # a dataclass
     lines = _decoded(filename).splitlines()
     opening = next((place for place, line in enumerate(lines) if not line.startswith("#")), len(lines))
     reader = csv.reader(lines[opening:], strict=True)
@@ -94,56 +90,29 @@ def rows(filename: str, columns: Sequence[str]) -> list[tuple[int, dict[str, str
         records = [(opening + reader.line_num, record) for record in reader]
     except csv.Error as error:
         raise InputError(f"{filename}: line {opening + reader.line_num}: {error}") from error
-    if not records or records[0][1] != list(columns):
+    if not records or records[0][1] != columns:
         raise InputError(f"{filename}: line {opening + 1}: the columns must be {','.join(columns)}")
     for line, record in records[1:]:
         if len(record) != len(columns):
             raise InputError(f"{filename}: line {line}: {len(record)} fields, not {len(columns)}")
-    return [(line, dict(zip(columns, record, strict=True))) for line, record in records[1:]]
+    return tuple(
+        validated(
+            f"{filename}: line {line}: ", model, {c: cell for c, cell in zip(columns, record, strict=True) if cell}
+        )
+        for line, record in records[1:]
+    )
 
 
-def cell(where: str, row: Mapping[str, str], column: str) -> str:
-    """A cell that must not be empty."""
-    if not row[column].strip():
-        raise InputError(f"{where}: {column} is empty")
-    return row[column]
-
-
-def identifier(where: str, row: Mapping[str, str], column: str, form: re.Pattern[str]) -> str | None:
-    """A Wikidata id of that form; None where the cell is empty."""
-    if not row[column]:
-        return None
-    if not form.fullmatch(row[column]):
-        raise InputError(f"{where}: {column} is {row[column]!r}, which is not a Wikidata id")
-    return row[column]
-
-
-def number(where: str, row: Mapping[str, str], column: str) -> float | None:
-    """A number; None where the cell is empty."""
-    if not row[column]:
-        return None
+def validated(where: str, model: Any, value: object) -> Any:
+    """The value as its model; raises InputError with `where` and the key of the first rule that it breaks."""
     try:
-        return float(row[column])
-    except ValueError as error:
-        raise InputError(f"{where}: {column} is {row[column]!r}, which is not a number") from error
-
-
-def count(where: str, row: Mapping[str, str], column: str) -> int:
-    """A number of things, from 0."""
-    if not row[column].isdecimal():
-        raise InputError(f"{where}: {column} is {row[column]!r}, which is not a count")
-    return int(row[column])
-
-
-def listed(where: str, row: Mapping[str, str], column: str) -> tuple[str, ...]:
-    """The texts of a cell that holds a JSON list; there is at least one."""
-    try:
-        values = json.loads(row[column])
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: {column} is not JSON ({error})") from error
-    if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
-        raise InputError(f"{where}: {column} must be a list of texts that is not empty")
-    return tuple(values)
+        return TypeAdapter(model).validate_python(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+        place = f"{where}{key.removeprefix('.')}".rstrip(".: ")
+        refused = f", not {first['input']!r}" if isinstance(first["input"], str | int | float) else ""
+        raise InputError(f"{place}: {first['msg'].removeprefix('Value error, ')}{refused}") from None
 
 
 def _decoded(filename: str) -> str:

@@ -1,27 +1,114 @@
-"""relations.yaml: every relation."""
+"""relations.yaml: every relation with its identifiers, the classes that it joins, and its texts."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
+from typing import Annotated, Any, Literal, Self, get_args
 
-from data.catalog.reading import document, fields, mapping
-from data.catalog.relation_entry import FILE, Relation, read_relation
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
+from pydantic.dataclasses import dataclass
+
+from data.catalog.reading import ENTRY, PropertyId, Text, entries
+from data.catalog.templates import Beginning, ClosedQuestion, OpenQuestion, Sentence
 from data.errors import InputError, UnknownName
+from data.records import CONTEXT_KINDS, ContextKind
+
+EntityClass = Literal[
+    "person", "fictionalCharacter",
+    "film", "tvSeries", "book", "newspaper", "song", "production", "work",
+    "musician", "performingGroup", "company", "organization", "recordLabel", "university", "airline",
+    "airport", "country", "region", "city", "place", "mountain", "waterBody", "road", "celestialBody",
+    "product", "material", "award", "degree", "event", "taxon", "language", "religion", "gender", "genre", "occupation",
+]  # fmt: skip
+LiteralClass = Literal["date", "number", "quantity", "identifier", "text", "url"]
+
+ENTITY_CLASSES: tuple[str, ...] = get_args(EntityClass)
+LITERAL_CLASSES: tuple[str, ...] = get_args(LiteralClass)
+FILE = "relations.yaml"
+REVERSED = "reverse-"
+
+
+def _listed(names: Any) -> Any:
+    return () if names is None else (names,) if isinstance(names, str) else names
+
+
+def _of_every_kind(contexts: Mapping[ContextKind, Any]) -> Mapping[ContextKind, Any]:
+    for kind in CONTEXT_KINDS:
+        if kind not in contexts:
+            raise ValueError(f"must have sentences of the kind {kind}")
+    return MappingProxyType({kind: contexts[kind] for kind in CONTEXT_KINDS})
+
+
+# Without the characters that SPARQL forbids between < and >, so that a query can name it as it stands.
+Iri = Annotated[str, Field(pattern=r"^https?://[^\x00-\x20\x7f<>\"{}|^`\\]+$")]
+Contexts = Annotated[
+    Mapping[ContextKind, Annotated[tuple[Sentence, ...], Field(min_length=1)]], AfterValidator(_of_every_kind)
+]
+
+
+@dataclass(frozen=True, kw_only=True, config=ENTRY)
+class Relation:
+    """A relation with its identifiers, the classes it joins and the texts it is asked and asserted with.
+
+    yago: every name of its predicate in YAGO, the one of the published list first; () where YAGO has none. reverse:
+    who is asked about is the predicate's object, and what is answered its subject. subject_class: of who is asked
+    about; object_class: of what is answered, maybe a literal. unit: what is put after a number that comes without.
+    open, closed: two query forms each; contexts: kind -> sentence templates that end with a newline.
+    """
+
+    name: Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9]{0,63}$")]
+    subject_class: EntityClass
+    object_class: EntityClass | LiteralClass
+    open: tuple[OpenQuestion, Beginning]
+    closed: tuple[ClosedQuestion, ClosedQuestion]
+    contexts: Contexts
+    wikidata: PropertyId | None = None
+    yago: Annotated[tuple[Iri, ...], BeforeValidator(_listed)] = ()
+    reverse: StrictBool = False
+    unit: Text | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.reverse != bool(re.match("reverse[A-Z]", self.name)):
+            raise ValueError("reverse: the name of a reversed relation, and no other, begins with reverse")
+        if self.reverse and self.object_class not in ENTITY_CLASSES:
+            raise ValueError("object_class: what a reversed relation answers is an entity")
+        if self.unit is not None and self.object_class not in ("number", "quantity"):
+            raise ValueError("unit: only a number or quantity has one")
+        groups: dict[str, tuple[str, ...]] = {"open": self.open, "closed": self.closed}
+        groups |= {f"contexts.{kind}": templates for kind, templates in self.contexts.items()}
+        seen: dict[str, str] = {}
+        for group, templates in groups.items():
+            for number, template in enumerate(templates):
+                other = seen.setdefault(template.casefold(), f"{group}[{number}]")
+                if other != f"{group}[{number}]":
+                    raise ValueError(f"{group}[{number}] has the same text as {other}: {template!r}")
+        return self
+
+    @property
+    def predicates(self) -> tuple[str, ...]:
+        """Its names in YAGO as the published list writes them, with reverse- before those of a reversed relation."""
+        return tuple(REVERSED + iri if self.reverse else iri for iri in self.yago)
+
+    @property
+    def predicate(self) -> str | None:
+        """The line of the published list that it stands for; None where YAGO has no name for it."""
+        return self.predicates[0] if self.yago else None
 
 
 @cache
 def relations() -> Mapping[str, Relation]:
     """Every relation of the catalog by name, in the file's order."""
-    fields(FILE, "the top", document(FILE), ("source", "licence", "relations"))
-    read = {name: read_relation(name, entry) for name, entry in mapping(FILE, "relations").items()}
+    known = entries(FILE, "relations", Relation, "name")
     named: dict[str, str] = {}
-    for relation in read.values():
+    for relation in known.values():
         for predicate in relation.predicates:
             if predicate in named:
                 other = named[predicate]
                 raise InputError(f"{FILE}: relations.{relation.name}.yago: {predicate} is that of {other} already")
             named[predicate] = relation.name
-    return MappingProxyType(read)
+    return known
 
 
 def relation(name: str) -> Relation:
@@ -30,13 +117,6 @@ def relation(name: str) -> Relation:
     if name not in known:
         raise UnknownName("relation", name, known)
     return known[name]
-
-
-def known_relation(where: str, name: str) -> str:
-    """The name, which another file of the catalog has at `where`; raises InputError where no relation has it."""
-    if name not in relations():
-        raise InputError(f"{where}: relation {name!r} is not in {FILE}")
-    return name
 
 
 def relations_of_yago() -> tuple[str, ...]:

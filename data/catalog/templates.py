@@ -6,20 +6,23 @@ article before it ("the The Beatles"), no ending behind it ("The Beatles's").
 """
 
 import re
-from collections.abc import Collection
+from typing import Annotated
 
+from pydantic import AfterValidator
+
+from data.catalog.reading import Text
 from data.errors import InputError
-
-OPEN_SLOTS = ("{entity}",)
-CLOSED_SLOTS = ("{answer}", "{entity}")
 
 _SLOT = re.compile(r"\{(entity|answer)\}")
 _ANY_SLOT = re.compile(r"\{[^{}]*\}|[{}]")
-_ARTICLE_BEFORE = re.compile(r"\b(?:an?|the)\s+[\"'“‘(]*\{", re.IGNORECASE)
-_ENDING_BEHIND = re.compile(r"\}['’]?\w")
-_TWO_ARTICLES = re.compile(r"\b(?:an?|the)\s+(?:an?|the)\b", re.IGNORECASE)
-_ARTICLE_LAST = re.compile(r"\b(?:an?|the)$", re.IGNORECASE)
-_QUESTION_START, _QUESTION_END = "Q: ", "?\nA:"
+_END = re.compile(r"\??\n(A:)?\Z")
+_ARTICLE = r"\b(?:an?|the)"
+_RULES = (
+    (re.compile(rf"{_ARTICLE}\s+[\"'“‘(]*\{{", re.IGNORECASE), "has an article directly before a slot"),
+    (re.compile(r"\}['’]?\w"), "has an ending directly behind a slot"),
+    (re.compile(rf"{_ARTICLE}\s+(?:an?|the)\b", re.IGNORECASE), "has two articles in a row"),
+)
+_ARTICLE_LAST = re.compile(rf"{_ARTICLE}\s*$", re.IGNORECASE)
 
 
 def fill(template: str, *, entity: str, answer: str | None = None) -> str:
@@ -38,46 +41,50 @@ def fill(template: str, *, entity: str, answer: str | None = None) -> str:
     return _SLOT.sub(name, template)
 
 
-def check_question(where: str, template: str, slots: Collection[str]) -> None:
-    """Refuses, with an InputError that begins with `where`, what is no "Q: …?", line break, "A:" with those slots."""
-    if not template.startswith(_QUESTION_START):
-        raise InputError(f"{where} must begin with {_QUESTION_START!r}: {template!r}")
-    if not template.endswith(_QUESTION_END):
-        raise InputError(f"{where} must end with {_QUESTION_END!r}: {template!r}")
-    _check(where, template, template[: -len(_QUESTION_END)], slots)
+def _open_question(template: str) -> str:
+    return _question(template, ["{entity}"])
 
 
-def check_beginning(where: str, template: str) -> None:
-    """Refuses what is no beginning of a sentence that an answer completes: it stops where the answer begins."""
-    if _ARTICLE_LAST.search(template.rstrip()):
-        raise InputError(f"{where} ends with an article, which goes wrong with other articles: {template!r}")
+def _closed_question(template: str) -> str:
+    return _question(template, ["{answer}", "{entity}"])
+
+
+def _question(template: str, slots: list[str]) -> str:
+    if not template.startswith("Q: ") or not template.endswith("?\nA:"):
+        raise ValueError(r"must begin with 'Q: ' and end with '?\nA:'")
+    return _sound(template, slots)
+
+
+def _beginning(template: str) -> str:
+    if _ARTICLE_LAST.search(template):
+        raise ValueError("ends with an article, which goes wrong with other articles")
     if not template[-1].isalnum():
-        raise InputError(f"{where} must end with the word before the answer, without a space: {template!r}")
-    _check(where, template, template, OPEN_SLOTS)
+        raise ValueError("must end with the word before the answer, without a space")
+    return _sound(template, ["{entity}"])
 
 
-def check_context(where: str, template: str) -> None:
-    """Refuses what is no sentence of its own line with both slots."""
-    if not template.endswith("\n"):
-        raise InputError(f"{where} must end with a newline: {template!r}")
+def _sentence(template: str) -> str:
     if not template.endswith(".\n"):
-        raise InputError(f"{where} must end with a full stop and a newline: {template!r}")
-    _check(where, template, template[:-1], CLOSED_SLOTS)
+        raise ValueError("must end with a full stop and a newline")
+    return _sound(template, ["{answer}", "{entity}"])
 
 
-def _check(where: str, template: str, line: str, slots: Collection[str]) -> None:
+def _sound(template: str, slots: list[str]) -> str:
     present = sorted(_ANY_SLOT.findall(template))
-    if present != sorted(slots):
-        expected = " and ".join(f"{slot} once" for slot in sorted(slots))
-        raise InputError(
-            f"{where} must have {expected} and no other slot, not {', '.join(present) or 'none'}: {template!r}"
-        )
-    for form, what in (
-        (_ARTICLE_BEFORE, "has an article directly before a slot"),
-        (_ENDING_BEHIND, "has an ending directly behind a slot"),
-        (_TWO_ARTICLES, "has two articles in a row"),
-    ):
-        if form.search(template):
-            raise InputError(f"{where} {what}: {template!r}")
+    if present != slots:
+        expected = " and ".join(f"{slot} once" for slot in slots)
+        raise ValueError(f"must have {expected} and no other slot, not {', '.join(present) or 'none'}")
+    for pattern, problem in _RULES:
+        if pattern.search(template):
+            raise ValueError(problem)
+    line = _END.sub("", template)
     if " ".join(line.split()) != line:
-        raise InputError(f"{where} must be one line, without a space too many: {template!r}")
+        raise ValueError("must be one line, without a space too many")
+    return template
+
+
+OpenQuestion = Annotated[Text, AfterValidator(_open_question)]
+ClosedQuestion = Annotated[Text, AfterValidator(_closed_question)]
+Beginning = Annotated[Text, AfterValidator(_beginning)]
+"""The beginning of a sentence that an answer completes: it stops where the answer begins."""
+Sentence = Annotated[Text, AfterValidator(_sentence)]

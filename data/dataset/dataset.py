@@ -2,23 +2,16 @@
 
 import functools
 import json
-import os
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from data.dataset.files import newest_files
-from data.dataset.questions import is_published, published_questions, questions_of_workspace
-from data.errors import InputError
-from data.records import Fact, Question, of_row
+from data.dataset.reading import read
+from data.records import Fact, Question
 from data.records.table import Table
 from data.records.tables import FACTS, QUESTIONS
-from data.sources.graph.qec import read_qec
 from data.storage.keys import content_key
 
 VERSION_LENGTH = 16
-_EXPECTED = "name a workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json"
 
 
 @dataclass(frozen=True)
@@ -41,22 +34,7 @@ class Dataset:
         Of a workspace all facts and questions count, whichever studies fetched them. Where a relation, or a part of the
         questions, has several files, made from other settings, the newest counts.
         """
-        root = Path(path)
-        if os.path.isdir(root) and is_published(root):
-            read = published_questions(root)
-            dataset = cls(root, (), read.warnings, read.questions)
-        elif os.path.isdir(root):
-            facts, warnings = _facts_of_workspace(root)
-            read = questions_of_workspace(root)
-            dataset = cls(root, facts, warnings + read.warnings, read.questions)
-        elif os.path.isfile(root):
-            qec = read_qec(root)
-            dataset = cls(root, tuple(fact for facts in qec.facts.values() for fact in facts), qec.warnings)
-        else:
-            raise InputError(f"{root} is not there; {_EXPECTED}")
-        if not dataset.facts and not dataset.questions:
-            raise InputError("; ".join((f"{root} holds no facts and no questions", *dataset.warnings, _EXPECTED)))
-        return dataset
+        return cls(Path(path), **read(Path(path))._asdict())
 
     @functools.cached_property
     def version(self) -> str:
@@ -66,7 +44,7 @@ class Dataset:
         page read is not in it.
         """
         digests = {
-            table.name: table.digest(table.of(sorted((_in_order(row, table) for row in rows), key=_counting(table))))
+            table.name: _digest(table, rows)
             for table, rows in ((FACTS, self.facts), (QUESTIONS, self.questions))
             if rows
         }
@@ -98,20 +76,11 @@ class Dataset:
         return (*self.facts, *self.questions)
 
 
-def _facts_of_workspace(root: Path) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    newest = newest_files(root, FACTS)
-    return tuple(of_row(Fact, row) for row in newest.rows()), newest.warnings
-
-
-def _in_order(row: Fact | Question, table: Table) -> dict[str, Any]:
-    values = {column.name: getattr(row, column.name) for column in table.columns}
-    return {name: sorted(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-
-def _counting(table: Table) -> Callable[[Mapping[str, Any]], str]:
-    names = [column.name for column in table.columns if column.counts]
-
-    def counted_values(row: Mapping[str, Any]) -> str:
-        return json.dumps([row[name] for name in names])
-
-    return counted_values
+def _digest(table: Table, records: tuple[Fact, ...] | tuple[Question, ...]) -> str:
+    """The digest of the records, each with its lists sorted, in the order of what counts."""
+    rows = []
+    for record in records:
+        values = {column.name: getattr(record, column.name) for column in table.columns}
+        rows.append({name: sorted(value) if isinstance(value, tuple) else value for name, value in values.items()})
+    counting = [column.name for column in table.columns if column.counts]
+    return table.digest(table.of(sorted(rows, key=lambda row: json.dumps([row[name] for name in counting]))))

@@ -9,8 +9,9 @@ the world. Nor is where a row comes from, or which revisions were read. What com
 counts in the versions, which can so differ where no row does; edits and page views do not count in them.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from data.dataset.dataset import Dataset
 from data.dataset.row_differences import (
@@ -19,9 +20,9 @@ from data.dataset.row_differences import (
     Kind,
     RelationDifference,
     Value,
+    changes,
     knows,
     rows_difference,
-    same_values,
 )
 from data.records import Fact, Question
 from data.records.tables import FACTS, QUESTIONS
@@ -50,37 +51,26 @@ class Difference:
     new: Dataset
     relations: tuple[RelationDifference[Fact], ...]
     not_compared: tuple[str, ...]
-    questions: tuple[RelationDifference[Question], ...] = ()
-    questions_not_compared: tuple[str, ...] = ()
+    questions: tuple[RelationDifference[Question], ...]
+    questions_not_compared: tuple[str, ...]
 
     @property
     def differs(self) -> bool:
         """Whether any fact or question does."""
-        of_facts = any(relation.differs for relation in self.relations)
-        return of_facts or any(relation.differs for relation in self.questions)
+        by_relation: Iterable[RelationDifference[Any]] = (*self.relations, *self.questions)
+        return any(relation.differs for relation in by_relation)
 
 
 def difference(old: Dataset, new: Dataset) -> Difference:
     """What was added, gone and changed from the old dataset to the new one."""
     facts = rows_difference(old.facts, new.facts, _FACTS)
     questions = rows_difference(old.questions, new.questions, _QUESTIONS)
-    return Difference(old, new, facts.relations, facts.not_compared, questions.relations, questions.not_compared)
-
-
-def _order_of_fact(fact: Fact) -> tuple[str, ...]:
-    return fact.subject, fact.subject_uri or "", fact.object
+    return Difference(old, new, *facts, *questions)
 
 
 def _fact_identity(old: Sequence[Fact], new: Sequence[Fact]) -> Callable[[Fact], Hashable]:
-    return _by_iri if knows(old, "subject_uri") and knows(new, "subject_uri") else _by_name
-
-
-def _by_iri(fact: Fact) -> Hashable:
-    return ("IRI", fact.subject_uri) if fact.subject_uri else _by_name(fact)
-
-
-def _by_name(fact: Fact) -> Hashable:
-    return "name", fact.subject
+    with_iris = knows(old, "subject_uri") and knows(new, "subject_uri")
+    return lambda fact: ("IRI", fact.subject_uri) if with_iris and fact.subject_uri else ("name", fact.subject)
 
 
 def _same_object(old: Fact, new: Fact) -> bool:
@@ -89,15 +79,12 @@ def _same_object(old: Fact, new: Fact) -> bool:
     return old.object == new.object
 
 
-def _any_fact(old: Fact, new: Fact) -> bool:
-    return True
-
-
-_FACTS = Kind[Fact](FIELDS, _order_of_fact, _fact_identity, (same_values(FIELDS), _same_object, _any_fact))
-
-
-def _order_of_question(question: Question) -> tuple[str, ...]:
-    return question.subject, question.subject_id or "", question.object, question.replacement, question.question
+_FACTS = Kind[Fact](
+    fields=FIELDS,
+    order=lambda fact: (fact.subject, fact.subject_uri or "", fact.object),
+    identity=_fact_identity,
+    alike=(lambda old, new: not changes(old, new, FIELDS), _same_object, lambda old, new: True),
+)
 
 
 def _question_identity(old: Sequence[Question], new: Sequence[Question]) -> Callable[[Question], Hashable]:
@@ -113,17 +100,10 @@ def _question_identity(old: Sequence[Question], new: Sequence[Question]) -> Call
     return identity
 
 
-def _same_sentence(old: Question, new: Question) -> bool:
-    return old.original_context == new.original_context and _same_answers(old, new)
-
-
 def _same_answers(old: Question, new: Question) -> bool:
     """Of a dispute both answers: which of them was put back last may have turned since."""
     if old.partition == "disputable":
-        return {old.object.casefold(), old.replacement.casefold()} == {
-            new.object.casefold(),
-            new.replacement.casefold(),
-        }
+        return _both_answers(old) == _both_answers(new)
     if old.object_id and new.object_id:
         return old.object_id == new.object_id
     return old.object == new.object
@@ -133,13 +113,14 @@ def _both_answers(question: Question) -> set[str]:
     return {question.object.casefold(), question.replacement.casefold()}
 
 
-def _of_one_fact(old: Question, new: Question) -> bool:
-    return old.partition != "disputable"
-
-
 _QUESTIONS = Kind[Question](
-    QUESTION_FIELDS,
-    _order_of_question,
-    _question_identity,
-    (same_values(QUESTION_FIELDS), _same_sentence, _same_answers, _of_one_fact),
+    fields=QUESTION_FIELDS,
+    order=lambda one: (one.subject, one.subject_id or "", one.object, one.replacement, one.question),
+    identity=_question_identity,
+    alike=(
+        lambda old, new: not changes(old, new, QUESTION_FIELDS),
+        lambda old, new: old.original_context == new.original_context and _same_answers(old, new),
+        _same_answers,
+        lambda old, new: old.partition != "disputable",
+    ),
 )

@@ -4,7 +4,8 @@ Rows are known again within their relation: those of one subject are laid beside
 alike in every way, then those alike in fewer.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -62,26 +63,17 @@ class Kind(Generic[Row]):
     alike: tuple[Callable[[Row, Row], bool], ...]
 
 
-@dataclass(frozen=True)
-class RowsDifference(Generic[Row]):
-    """What changed, by relation; not_compared: fields that only one of the two knows."""
-
-    relations: tuple[RelationDifference[Row], ...]
-    not_compared: tuple[str, ...]
-
-
-def rows_difference(old: Sequence[Row], new: Sequence[Row], kind: Kind[Row]) -> RowsDifference[Row]:
-    """What was added, gone and changed from the old rows to the new ones."""
-    not_compared = (
-        tuple(field for field in kind.fields if knows(old, field) != knows(new, field)) if old and new else ()
-    )
-    fields = [field for field in kind.fields if field not in not_compared]
-    before: Mapping[str, Sequence[Row]] = _by_relation(old, kind)
-    after: Mapping[str, Sequence[Row]] = _by_relation(new, kind)
-    relations = tuple(
-        _relation(name, before.get(name, []), after.get(name, []), kind, fields) for name in sorted({*before, *after})
-    )
-    return RowsDifference(relations, not_compared)
+def rows_difference(
+    old: Sequence[Row], new: Sequence[Row], kind: Kind[Row]
+) -> tuple[tuple[RelationDifference[Row], ...], tuple[str, ...]]:
+    """What changed from the old rows to the new ones, by relation; and the fields that only one of the two knows."""
+    not_compared = tuple(name for name in kind.fields if old and new and knows(old, name) != knows(new, name))
+    fields = [name for name in kind.fields if name not in not_compared]
+    by_relation: dict[str, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+    for place, rows in enumerate((old, new)):
+        for row in sorted(rows, key=kind.order):
+            by_relation[row.relation][place].append(row)
+    return tuple(_relation(name, *by_relation[name], kind, fields) for name in sorted(by_relation)), not_compared
 
 
 def knows(rows: Iterable[Row], field: str) -> bool:
@@ -89,35 +81,25 @@ def knows(rows: Iterable[Row], field: str) -> bool:
     return any(getattr(row, field) is not None for row in rows)
 
 
-def same_values(fields: Sequence[str]) -> Callable[[Row, Row], bool]:
-    """Whether two rows differ in none of the fields."""
-    return lambda old, new: not _changes(old, new, fields)
-
-
-def _by_relation(rows: Sequence[Row], kind: Kind[Row]) -> Mapping[str, Sequence[Row]]:
-    by_relation: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=kind.order):
-        by_relation.setdefault(row.relation, []).append(row)
-    return by_relation
+def changes(old: Row, new: Row, fields: Iterable[str]) -> tuple[Change, ...]:
+    """The fields in which two rows differ; of a list, its order is no difference."""
+    both = ((field, _value(old, field), _value(new, field)) for field in fields)
+    return tuple(Change(field, before, after) for field, before, after in both if before != after)
 
 
 def _relation(
     name: str, old: Sequence[Row], new: Sequence[Row], kind: Kind[Row], fields: Sequence[str]
 ) -> RelationDifference[Row]:
     identity = kind.identity(old, new)
-    groups: dict[Hashable, tuple[list[Row], list[Row]]] = {}
+    subjects: dict[Hashable, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
     for place, rows in enumerate((old, new)):
         for row in rows:
-            groups.setdefault(identity(row), ([], []))[place].append(row)
-    pairs: list[tuple[Row, Row]] = []
-    gone: list[Row] = []
-    added: list[Row] = []
-    for of_old, of_new in groups.values():
-        known_again, left, come = _known_again(of_old, of_new, kind)
-        pairs += known_again
-        gone += left
-        added += come
-    compared = [Changed(before, after, _changes(before, after, fields)) for before, after in pairs]
+            subjects[identity(row)][place].append(row)
+    compared, gone, added = list[Changed[Row]](), list[Row](), list[Row]()
+    for before, after in subjects.values():
+        compared += [Changed(*pair, changes(*pair, fields)) for pair in _taken_pairs(before, after, kind)]
+        gone += before
+        added += after
     changed = sorted((row for row in compared if row.changes), key=lambda row: kind.order(row.new))
     return RelationDifference(
         name,
@@ -128,26 +110,15 @@ def _relation(
     )
 
 
-def _known_again(
-    old: Sequence[Row], new: Sequence[Row], kind: Kind[Row]
-) -> tuple[list[tuple[Row, Row]], Sequence[Row], Sequence[Row]]:
-    pairs: list[tuple[Row, Row]] = []
+def _taken_pairs(old: list[Row], new: list[Row], kind: Kind[Row]) -> Iterator[tuple[Row, Row]]:
+    """Takes the rows that are known again out of both lists."""
     for alike in kind.alike:
-        left, come = [], list(new)
-        for row in old:
-            match = next((other for other in come if alike(row, other)), None)
-            if match is None:
-                left.append(row)
-            else:
-                come.remove(match)
-                pairs.append((row, match))
-        old, new = left, come
-    return pairs, old, new
-
-
-def _changes(old: Row, new: Row, fields: Sequence[str]) -> tuple[Change, ...]:
-    both = ((field, _value(old, field), _value(new, field)) for field in fields)
-    return tuple(Change(field, before, after) for field, before, after in both if before != after)
+        for row in list(old):
+            match = next((other for other in new if alike(row, other)), None)
+            if match is not None:
+                old.remove(row)
+                new.remove(match)
+                yield row, match
 
 
 def _value(row: Fact | Question, field: str) -> Value:

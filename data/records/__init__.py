@@ -19,34 +19,11 @@ from data.records.questions import (
     Question,
 )
 from data.records.row import as_row, of_row
-from data.records.runs import Run
+from data.records.score import Run
 
 __all__ = [
-    "ANNOTATION_CHOICES",
-    "CONDITIONS",
-    "CONTEXT_KINDS",
-    "PARTITIONS",
-    "SLOT",
-    "Annotation",
-    "AnnotationChoice",
-    "Condition",
-    "Context",
-    "ContextKind",
-    "Dispute",
-    "Fact",
-    "InventedName",
-    "Page",
-    "Partition",
-    "Query",
-    "QueryType",
-    "Question",
-    "Rejected",
-    "RelationName",
-    "Run",
-    "Triple",
-    "WikidataId",
-    "as_row",
-    "identity",
-    "is_relevant",
-    "of_row",
-]
+    "ANNOTATION_CHOICES", "CONDITIONS", "CONTEXT_KINDS", "PARTITIONS", "SLOT", "Annotation", "AnnotationChoice",
+    "Condition", "Context", "ContextKind", "Dispute", "Fact", "InventedName", "Page", "Partition", "Query",
+    "QueryType", "Question", "Rejected", "RelationName", "Run", "Triple", "WikidataId", "as_row", "identity",
+    "is_relevant", "of_row",
+]  # fmt: skip

@@ -2,33 +2,37 @@
 
 import hashlib
 import re
-from typing import Self
+from typing import ClassVar, Self
 
 from data.errors import InputError
 
 
-class WikidataId(str):
+class _Identifier(str):
+    __slots__ = ()
+    form: ClassVar[str]
+    example: ClassVar[str]
+
+    def __new__(cls, value: str) -> Self:
+        """Checks the text; InputError where it has another form."""
+        if not re.fullmatch(cls.form, value):
+            raise InputError(f"{value!r} is not {cls.example}")
+        return super().__new__(cls, value)
+
+
+class WikidataId(_Identifier):
     """The id of a Wikidata item or property, such as Q20 or P36."""
 
     __slots__ = ()
-
-    def __new__(cls, value: str) -> Self:
-        """Checks the text; InputError where it is not an id."""
-        if not re.fullmatch(r"[QP][1-9][0-9]*", value):
-            raise InputError(f"{value!r} is not a Wikidata id; write Q or P and a number, such as Q20")
-        return super().__new__(cls, value)
+    form = r"[QP][1-9][0-9]*"
+    example = "a Wikidata id; write Q or P and a number, such as Q20"
 
 
-class RelationName(str):
+class RelationName(_Identifier):
     """What work is cut into: a YAGO predicate, a Wikidata property, or `disputable`; letters and digits only."""
 
     __slots__ = ()
-
-    def __new__(cls, value: str) -> Self:
-        """Checks the text; InputError where it is not a name."""
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,63}", value):
-            raise InputError(f"{value!r} is not a relation name; write letters and digits, such as officialLanguage")
-        return super().__new__(cls, value)
+    form = r"[A-Za-z][A-Za-z0-9]{0,63}"
+    example = "a relation name; write letters and digits, such as officialLanguage"
 
 
 def identity(*parts: object) -> str:

@@ -10,11 +10,10 @@ The column's type follows from the annotation: str, float, int, bool, a Literal,
 these; `| None` makes it nullable.
 """
 
-import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from data.records.table import Column, Table
 
@@ -71,33 +70,14 @@ def as_row(record: Any) -> dict[str, Any]:
 
 
 def of_row(record: type[Row], row: Mapping[str, Any]) -> Row:
-    """The record of a table's row.
-
-    Raises:
-        InputError: a value is not the identifier that its column holds.
-    """
-    kinds = _kinds(record)  # type: ignore[arg-type]  # a class can be hashed
-    return record(**{name: None if value is None else kinds[name](value) for name, value in row.items()})
+    """The record of a table's row; InputError where a value is not the identifier that its column holds."""
+    makers = _makers(record)  # type: ignore[arg-type]  # a class can be hashed
+    return record(**{name: None if value is None else makers[name](value) for name, value in row.items()})
 
 
 def columns_of(record: type) -> tuple[Column, ...]:
     """The columns that the fields of a dataclass declare, in order; TypeError where one declares none."""
     return tuple(_column(record, name, hint) for name, hint in _hints(record).items())
-
-
-@cache
-def _kinds(record: type) -> dict[str, Callable[[Any], Any]]:
-    """What makes a field's value of a plain one, by field: a type of identifiers, or tuple, or nothing."""
-    kinds = {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
-    return {name: _maker(kind) for name, kind in kinds.items()}
-
-
-def _maker(kind: Any) -> Callable[[Any], Any]:
-    if get_origin(kind) is tuple:
-        return tuple
-    if isinstance(kind, type) and issubclass(kind, str) and kind is not str:
-        return kind
-    return lambda value: value
 
 
 def _hints(record: type) -> dict[str, Any]:
@@ -110,21 +90,36 @@ def _column(record: type, name: str, hint: Any) -> Column:
     if get_origin(hint) is not Annotated or meaning is None:
         raise TypeError(f"{record.__name__}.{name} has no meaning; annotate it: Annotated[..., Meaning(...)]")
     kind, nullable = _without_none(get_args(hint)[0])
-    return Column(name, _sql_type(record, name, kind), meaning.text, meaning.unit, nullable, meaning.counts)
+    sql = _sql_type(kind)
+    if sql is None:
+        raise TypeError(f"{record.__name__}.{name}: a column cannot be {kind}; use str, float, int, bool or a tuple")
+    return Column(name, sql, meaning.text, meaning.unit, nullable, meaning.counts)
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    if get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint):
-        return next(kind for kind in get_args(hint) if kind is not type(None)), True
-    return hint, False
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return (kinds[0], True) if len(kinds) < len(get_args(hint)) else (hint, False)
 
 
-def _sql_type(record: type, name: str, kind: Any) -> str:
+def _sql_type(kind: Any) -> str | None:
     if get_origin(kind) is tuple:
-        return f"{_sql_type(record, name, get_args(kind)[0])}[]"
+        element = _sql_type(get_args(kind)[0])
+        return element and f"{element}[]"
     if get_origin(kind) is Literal:
         kind = type(get_args(kind)[0])
-    sql_type = next((sql for base, sql in SQL.items() if isinstance(kind, type) and issubclass(kind, base)), None)
-    if sql_type is None:
-        raise TypeError(f"{record.__name__}.{name}: a column cannot be {kind}; use str, float, int, bool or a tuple")
-    return sql_type
+    return next((sql for base, sql in SQL.items() if isinstance(kind, type) and issubclass(kind, base)), None)
+
+
+@cache
+def _makers(record: type) -> dict[str, Callable[[Any], Any]]:
+    """What makes a field's value of a plain one, by field: a type of identifiers, or tuple, or nothing."""
+    kinds = {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
+    return {name: _maker(kind) for name, kind in kinds.items()}
+
+
+def _maker(kind: Any) -> Callable[[Any], Any]:
+    if get_origin(kind) is tuple:
+        return tuple
+    if isinstance(kind, type) and issubclass(kind, str) and kind is not str:
+        return kind
+    return lambda value: value

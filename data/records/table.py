@@ -51,12 +51,7 @@ class Table:
         return table_digest(rows.select([c.name for c in self.columns if c.counts]))
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
-        """The rows as an Arrow table.
-
-        Raises:
-            ValueError: a value is missing, superfluous, or NULL where none may be.
-            pa.ArrowException: a value has another type than its column.
-        """
+        """The rows as an Arrow table; ValueError, or pa.ArrowException, where a row does not fit."""
         import pyarrow as pa
 
         names = {c.name for c in self.columns}

@@ -5,32 +5,9 @@ from data.records.facts import Fact, InventedName
 from data.records.prompts import Context, Query
 from data.records.questions import Annotation, Question
 from data.records.row import columns_of, table_of
-from data.records.runs import Run
-from data.records.score import Score
+from data.records.score import Run, Score
 from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, Summary
-from data.records.table import Column, Table
-
-__all__ = [
-    "ANNOTATIONS",
-    "CONTEXTS",
-    "CORRELATIONS",
-    "DISPUTES",
-    "ENVELOPES",
-    "FACTS",
-    "INVENTED",
-    "PAGES",
-    "PROVENANCE",
-    "QUERIES",
-    "QUESTIONS",
-    "RECORD_TABLES",
-    "REJECTED",
-    "RUNS",
-    "STATISTICS",
-    "SUMMARIES",
-    "TRIPLES",
-    "Column",
-    "Table",
-]
+from data.records.table import Table
 
 FACTS = table_of(Fact)
 INVENTED = table_of(InventedName)

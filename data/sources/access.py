@@ -4,28 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from data.sources.http.limits import Service
-from data.sources.http.services import SERVICES
-from data.sources.http.session import Session
-from data.sources.http.shared import shared_session
+from data.sources.http.services import SERVICES, Service
+
+if TYPE_CHECKING:
+    from data.sources.http.session import Session
 
 CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
 """The services whose responses a refresh requests again."""
 
 
 @dataclass(frozen=True)
-class ServiceAccess:
-    """How a study reaches services; sessions are opened at their first use.
+class Access:
+    """How a study reaches services, which have the names of SERVICES; sessions are opened at their first use.
 
-    Attributes:
-        downloads: the workspace's folder of downloaded files, loaded graphs and cached responses.
-        services: what differs from SERVICES, by key.
-        contact: an e-mail address or page of whoever runs the study.
-        cache: the folder of cached responses; None for one below `downloads`.
-        offline: whether only cached responses are used.
-        not_before: older cached responses are not used (UTC): when a forced fetch began.
-        refreshed: the same for services that change daily: when a refresh began.
+    downloads: the workspace's folder of downloaded files, loaded graphs and cached responses. services: what differs
+    from SERVICES. contact: an e-mail address or page of whoever runs the study. cache: the folder of cached responses;
+    None for one below `downloads`. offline: whether only cached responses are used. not_before: when a forced fetch
+    began (UTC): older responses are requested again. refreshed: the same of a refresh, for services that change daily.
     """
 
     downloads: Path
@@ -36,24 +33,25 @@ class ServiceAccess:
     not_before: datetime | None = None
     refreshed: datetime | None = None
 
-    def service(self, name: str) -> Service:
-        """The service of that key, with the study's settings."""
-        return self.services.get(name, SERVICES[name])
-
     def address(self, service: str) -> str:
         """The address of a service."""
-        return self.service(service).address
+        return self._service(service).address
 
     @property
     def only_refreshes(self) -> bool:
         """Whether only what changes daily is requested again, and cached pages are used."""
         return self.refreshed is not None and self.not_before is None
 
-    def session(self, service: str) -> Session:
+    def session(self, service: str) -> "Session":
         """The session with a service, one for all threads of this process."""
+        from data.sources.http.shared import shared_session  # needs requests, which a bare GPU machine lacks
+
         refreshed = self.refreshed if service in CHANGES_DAILY else None
         not_before = max((began for began in (self.not_before, refreshed) if began), default=None)
         cache = self.cache or self.downloads / "answers"
         return shared_session(
-            self.service(service), contact=self.contact, cache=cache, offline=self.offline, not_before=not_before
+            self._service(service), contact=self.contact, cache=cache, offline=self.offline, not_before=not_before
         )
+
+    def _service(self, name: str) -> Service:
+        return self.services.get(name, SERVICES[name])

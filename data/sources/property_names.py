@@ -16,10 +16,7 @@ DISPUTABLE = RelationName("disputable")
 
 
 def relation_of(property_id: str | None, words: str | None = None) -> RelationName:
-    """The relation of a property. words: the property's English label, where that is known.
-
-    InputError where the id is not valid, or is missing and the label does not give a valid name.
-    """
+    """The relation of a property, or of words alone: its English label. InputError where neither gives a valid name."""
     if property_id:
         known = _of_catalog(property_id)
         if known is not None:
@@ -34,10 +31,7 @@ def relation_of(property_id: str | None, words: str | None = None) -> RelationNa
 
 
 def relations_of(listed: Iterable[tuple[WikidataId, str | None]]) -> dict[WikidataId, RelationName]:
-    """One relation for each property of a list: a property's first label counts, and no two properties share a name.
-
-    Properties whose labels give the same name are named by their ids.
-    """
+    """One relation for each property, by its first label; properties of the same name are named by their ids."""
     words: dict[WikidataId, str | None] = {}
     for property_id, label in listed:
         words[property_id] = words.get(property_id) or label

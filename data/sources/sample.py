@@ -1,24 +1,14 @@
 """The bundled sample: real facts and DynamicQA-style questions that come with the package."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
 from data import catalog
 from data.records import Fact, Partition, Question, RelationName, WikidataId, identity
+from data.sources.access import Access
 from data.sources.slots import fill_slot, flags_of
-from data.sources.source import (
-    Access,
-    Choice,
-    FactsOptions,
-    FactSource,
-    FetchedFacts,
-    QuestionsOptions,
-    QuestionSource,
-)
-
-if TYPE_CHECKING:
-    from data.sources.graph.graphs import EndpointGraph
+from data.sources.source import Choice, FactsOptions, FactSource, FetchedFacts, QuestionsOptions, QuestionSource
 
 LICENCE = "facts: CC0 1.0; texts: Apache-2.0"
 VERSION = 4
@@ -26,19 +16,7 @@ VERSION = 4
 
 def facts(relation: str) -> list[Fact]:
     """The bundled facts of a relation; UnknownName where the catalog has no such relation."""
-    return [
-        Fact(
-            relation=RelationName(row.relation),
-            subject=row.subject,
-            object=row.object,
-            subject_id=WikidataId(row.subject_id) if row.subject_id else None,
-            object_id=WikidataId(row.object_id) if row.object_id else None,
-            id_source=row.id_source,
-            source=row.source,
-            licence=LICENCE,
-        )
-        for row in catalog.facts(relation)
-    ]
+    return [_fact(row) for row in catalog.facts(relation)]
 
 
 def questions(partition: Partition) -> list[Question]:
@@ -46,29 +24,27 @@ def questions(partition: Partition) -> list[Question]:
     return [_question(row, partition) for row in catalog.questions(partition)]
 
 
+def _fact(row: catalog.CatalogFact) -> Fact:
+    return Fact(
+        RelationName(row.relation), row.subject, row.object, _id(row.subject_id), _id(row.object_id), row.id_source,
+        row.source, LICENCE,
+    )  # fmt: skip
+
+
 def _question(row: catalog.CatalogQuestion, partition: Partition) -> Question:
     return Question(
         question_id=identity("sample", row.partition, row.relation, row.subject, row.object),
-        relation=RelationName(row.relation),
-        partition=partition,
-        subject=row.subject,
-        subject_id=WikidataId(row.subject_id) if row.subject_id else None,
-        property_id=WikidataId(row.property_id) if row.property_id else None,
-        object=row.object,
-        object_id=WikidataId(row.object_id) if row.object_id else None,
-        answers=row.answers,
-        replacement=row.replacement,
-        question=row.question,
-        original_context=fill_slot(row.snippet, row.object),
-        counter_memory_context=fill_slot(row.snippet, row.replacement),
-        edits=row.edits,
-        subject_popularity=row.subject_popularity,
-        object_popularity=row.object_popularity,
-        id_source=row.id_source,
-        source=row.source,
-        licence=LICENCE,
-        flags=flags_of(row.question, row.answers, row.object, row.replacement),
-    )
+        relation=RelationName(row.relation), partition=partition, subject=row.subject, subject_id=_id(row.subject_id),
+        property_id=_id(row.property_id), object=row.object, object_id=_id(row.object_id), answers=row.answers,
+        replacement=row.replacement, question=row.question, original_context=fill_slot(row.snippet, row.object),
+        counter_memory_context=fill_slot(row.snippet, row.replacement), edits=row.edits,
+        subject_popularity=row.subject_popularity, object_popularity=row.object_popularity, id_source=row.id_source,
+        source=row.source, licence=LICENCE, flags=flags_of(row.question, row.answers, row.object, row.replacement),
+    )  # fmt: skip
+
+
+def _id(value: str | None) -> WikidataId | None:
+    return WikidataId(value) if value else None
 
 
 class SampleFacts(FactsOptions):
@@ -107,12 +83,6 @@ def _fetch_facts(options: SampleFacts, relation: str, seed: int, access: Access)
     return FetchedFacts(facts(relation), {}, 0)
 
 
-def _graphs(options: SampleFacts, access: Access) -> list["EndpointGraph"]:
-    from data.sources.graph.graphs import EndpointGraph  # needs requests, which a bare GPU machine lacks
-
-    return [EndpointGraph(name, access) for name in options.absent_from or ()]
-
-
 def _questions_key(options: SampleQuestions, partition: Partition, access: Access) -> dict[str, Any]:
     return {
         "source": "sample", "version": VERSION, "partition": partition, "digest": catalog.questions_digest(partition),
@@ -123,5 +93,5 @@ def _fetch_questions(options: SampleQuestions, partition: Partition, access: Acc
     return questions(partition)
 
 
-SAMPLE_FACTS = FactSource("sample", SampleFacts, _facts_key, _fetch_facts, _graphs)
+SAMPLE_FACTS = FactSource("sample", SampleFacts, _facts_key, _fetch_facts)
 SAMPLE_QUESTIONS = QuestionSource("sample", SampleQuestions, _questions_key, _fetch_questions)

@@ -75,31 +75,54 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
 
     Of several, one whose slots do not touch letters. Where both answers are the same, every mention is a slot.
     """
-    came = _paths(original, counter_memory, answer, replacement)
-    here: tuple[int, int] = (len(original), len(counter_memory))
-    pieces = []
-    while here != (0, 0):
+    # Walks through both contexts at once; `came`: how each pair of positions is reached, from which and over what.
+    here, end = (0, 0), (len(original), len(counter_memory))
+    came: dict[tuple[int, int], tuple[tuple[int, int], str]] = {}
+    ahead = [(here, here, "")]
+    while ahead and end not in came:
+        here, before, piece = ahead.pop()
         if here not in came:
-            return None
-        before, is_slot = came[here]
-        pieces.append(SLOT if is_slot else original[before[0] : here[0]])
-        here = before
+            came[here] = (before, piece)
+            ahead += [
+                (there, here, over) for there, over in _steps(here, original, counter_memory, answer, replacement)
+            ]
+    if end not in came:
+        return None
+    pieces: list[str] = []
+    here = end
+    while here != (0, 0):
+        here, piece = came[here]
+        pieces.append(piece)
     snippet = "".join(reversed(pieces))
     filled = fill_slot(snippet, answer) == original and fill_slot(snippet, replacement) == counter_memory
     return snippet if filled else None
 
 
+def _steps(
+    here: tuple[int, int], original: str, counter_memory: str, answer: str, replacement: str
+) -> Iterator[tuple[tuple[int, int], str]]:
+    """The next pairs of positions, the best last: over a slot that is not within a word, or over a letter of both."""
+    place, other = here
+    letter, after = original[place : place + 1], place + len(answer)
+    slot = original.startswith(answer, place) and counter_memory.startswith(replacement, other)
+    apart = not (original[max(0, place - 1) : place].isalnum() or original[after : after + 1].isalnum())
+    steps = [((place + 1, other + 1), letter)] if letter == counter_memory[other : other + 1] != "" else []
+    if slot:
+        steps.insert(len(steps) if apart else 0, ((after, other + len(replacement)), SLOT))
+    yield from steps
+
+
 def flags_of(question: str, answers: Sequence[str], answer: str, replacement: str) -> tuple[str, ...]:
     """The names of the rules that a question breaks, whatever its context."""
     right = {form.casefold().strip() for form in (*answers, answer)} - {""}
-    words = re.findall(r"\w+", question.casefold())
+    asked, answered = _words(question), _words(answer)
     return _names(
         {
             EMPTY_QUESTION: not question.strip(),
             EMPTY_ANSWER: not answer.strip(),
             EMPTY_REPLACEMENT: not replacement.strip(),
             REPLACEMENT_IS_ANSWER: replacement.casefold().strip() in right,
-            QUESTION_CONTAINS_ANSWER: _contains(words, re.findall(r"\w+", answer.casefold())),
+            QUESTION_CONTAINS_ANSWER: answered != "" and answered in asked,
         }
     )
 
@@ -117,6 +140,10 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
     )
 
 
+def _words(text: str) -> str:
+    return "".join(f" {word} " for word in re.findall(r"\w+", text.casefold()))
+
+
 def _names(broken: Mapping[str, bool]) -> tuple[str, ...]:
     return tuple(flag for flag, is_broken in broken.items() if is_broken)
 
@@ -127,43 +154,3 @@ def _mentions(text: str, name: str) -> bool:
 
 def _whole_words(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
-
-
-def _contains(words: Sequence[str], phrase: Sequence[str]) -> bool:
-    return bool(phrase) and any(
-        list(words[start : start + len(phrase)]) == list(phrase) for start in range(len(words) - len(phrase) + 1)
-    )
-
-
-_Place = tuple[int, int]
-
-
-def _paths(original: str, counter_memory: str, answer: str, replacement: str) -> Mapping[_Place, tuple[_Place, bool]]:
-    """How each pair of positions in the two contexts is reached: from which pair, and whether over a slot."""
-    came: dict[_Place, tuple[_Place, bool]] = {}
-    ahead = [((0, 0), (0, 0), False)]
-    seen: set[_Place] = set()
-    end = (len(original), len(counter_memory))
-    while ahead and end not in seen:
-        here, before, is_slot = ahead.pop()
-        if here in seen:
-            continue
-        seen.add(here)
-        came[here] = (before, is_slot)
-        ahead += [(there, here, over) for there, over in _steps(here, original, counter_memory, answer, replacement)]
-    return came
-
-
-def _steps(
-    here: _Place, original: str, counter_memory: str, answer: str, replacement: str
-) -> Iterator[tuple[_Place, bool]]:
-    """The next pairs of positions, the best last: over a slot that is not within a word, or over a letter of both."""
-    place, other = here
-    slot = original.startswith(answer, place) and counter_memory.startswith(replacement, other)
-    letter = original[place : place + 1] == counter_memory[other : other + 1] != ""
-    after = place + len(answer)
-    apart = not (original[max(0, place - 1) : place].isalnum() or original[after : after + 1].isalnum())
-    ways = [((place + 1, other + 1), False)] if letter else []
-    if slot:
-        ways.insert(len(ways) if apart else 0, ((after, other + len(replacement)), True))
-    yield from ways

@@ -1,14 +1,13 @@
 """What a source declares: its keys in a study file, what its rows depend on, and how they are fetched.
 
-A source is one module with its options model and one `FactSource` or `QuestionSource`, named in data.sources.registry.
-Nothing outside that module asks which source a study has.
+A source is one module with one `FactSource` or `QuestionSource`, which data.sources.registry names. Nothing outside
+that module asks which source a study has.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -16,45 +15,15 @@ from data import catalog
 from data.errors import ServiceBudget, ServiceError, UnknownName
 from data.options import Options
 from data.records import PARTITIONS, Fact, Partition, Question
+from data.sources.access import Access
 
 if TYPE_CHECKING:
-    from data.sources.graph.sparql import SparqlStore
-    from data.sources.http.session import Session
+    from data.sources.graph.graphs import Graph
 
 Choice = Literal["random", "degree"]
+GraphName = Literal["yago", "wikidata"]
 NameSource = Literal["catalog", "names", "model"]
-
-
-class Access(Protocol):
-    """How a source reaches services and downloaded files."""
-
-    @property
-    def offline(self) -> bool:
-        """Whether only cached responses are used."""
-
-    @property
-    def downloads(self) -> Path:
-        """The workspace's folder of downloaded files and loaded graphs."""
-
-    def address(self, service: str) -> str:
-        """The address of a service, by its key in the study file."""
-
-    def session(self, service: str) -> "Session":
-        """The session with a service, shared by all threads of the process."""
-
-
-class Graph(Protocol):
-    """A graph in which names are looked up."""
-
-    @property
-    def name(self) -> str:
-        """Its name in study files."""
-
-    def identity(self) -> str:
-        """Its part of a cache key: its address, or the digest of its files."""
-
-    def open(self) -> "SparqlStore":
-        """The graph, ready to be queried."""
+ModelUse = Literal["language_model", "embedder"]
 
 
 class FactsOptions(Options):
@@ -77,7 +46,7 @@ class FactsOptions(Options):
     """What makes up invented names: the catalog's lists, a generator of names, or a language model."""
     invented_model: str | None = None
     """The language model that makes up names, where `invented` is model."""
-    absent_from: tuple[Literal["yago", "wikidata"], ...] | None = None
+    absent_from: tuple[GraphName, ...] | None = None
     """The graphs in which invented names must not occur; null: those that suit the source."""
 
     @classmethod
@@ -137,17 +106,21 @@ class QuestionsOptions(Options):
 
 @dataclass(frozen=True)
 class FetchedFacts:
-    """The facts of a relation.
+    """The facts of a relation, in the order of the source.
 
-    Attributes:
-        facts: in the order of the source.
-        rejected: how many candidates were rejected, by reason.
-        requested: how many candidates were looked at; 0 where the source has nothing but facts.
+    rejected: how many candidates were rejected, by reason. requested: how many were looked at; 0 where all are facts.
     """
 
     facts: Sequence[Fact]
     rejected: Mapping[str, int]
     requested: int
+
+
+def named_graphs(options: FactsOptions, access: Access) -> list["Graph"]:
+    """The graphs that the study names under `absent_from`."""
+    from data.sources.graph.graphs import Graph  # needs requests, which a bare GPU machine lacks
+
+    return [Graph(name, access) for name in options.absent_from or ()]
 
 
 @dataclass(frozen=True)
@@ -168,30 +141,26 @@ class FactSource:
     options: type[FactsOptions]
     key: Callable[[Any, str, int, Access], Mapping[str, Any]]
     fetch: Callable[[Any, str, int, Access], FetchedFacts]
-    graphs: Callable[[Any, Access], Sequence[Graph]]
-    graph: Callable[[Any, Access], Graph] | None = None
-
-    def available_relations(self) -> tuple[str, ...]:
-        """The relations that the source has."""
-        return self.options.available_relations()
+    graphs: Callable[[Any, Access], Sequence["Graph"]] = named_graphs
+    graph: Callable[[Any, Access], "Graph"] | None = None
 
 
 @dataclass(frozen=True)
 class QuestionSource:
-    """A source of questions.
+    """A source of questions; name and options as in `FactSource`.
 
     Attributes:
-        name: its name in study files, `questions.source`.
-        options: the model of its `questions` section.
         key: (options, partition, access) -> everything that the fetched questions depend on, as JSON values.
         fetch: (options, partition, access) -> the questions of a partition. InputError where there are none.
             Both are None for a source whose questions are made in several steps of the graph.
+        models: (options, the study's first model) -> the models that help to make the questions, by their use.
     """
 
     name: str
     options: type[QuestionsOptions]
     key: Callable[[Any, Partition, Access], Mapping[str, Any]] | None = None
     fetch: Callable[[Any, Partition, Access], list[Question]] | None = None
+    models: Callable[[Any, str], Mapping[ModelUse, str]] = lambda options, first_model: {}
 
 
 @contextmanager

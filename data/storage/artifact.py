@@ -6,12 +6,13 @@ it was written, and it carries the wanted key. `Artifact.check` is the one defin
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 
@@ -21,14 +22,17 @@ from data.storage.files import CHARACTERS, read_parquet, sha256_of, verify, writ
 from data.storage.keys import content_key
 
 State = Literal["done", "missing", "damaged"]
+T = TypeVar("T")
+
+_PART = re.compile(r"(?P<name>.+)\.part-\d+-(?P<key>[0-9a-f]+)-")
 
 
 @dataclass(frozen=True)
 class Check:
     """How an artifact stands.
 
-    reason: why it is damaged. digest: of its content, which is part of the keys of what is made from it. made_at: when
-    it was written (UTC). path: its file. about: what its writer noted beside the rows.
+    reason: why it is damaged. digest: of what counts, part of the keys of what is made from it; digest_of_all: of every
+    column. made_at: when it was written (UTC). about: what its writer noted beside the rows.
     """
 
     state: State
@@ -39,20 +43,6 @@ class Check:
     rows: int = 0
     about: Mapping[str, Any] | None = None
     digest_of_all: str = ""
-
-
-class Artifact(Protocol):
-    """Something stored that a step makes."""
-
-    @property
-    def key(self) -> str:
-        """The digest of everything that it is made from."""
-
-    def check(self) -> Check:
-        """Whether it is done, and what it holds."""
-
-    def discard(self) -> None:
-        """Removes it."""
 
 
 @dataclass(frozen=True)
@@ -71,75 +61,67 @@ class TableArtifact:
 
     @property
     def stem(self) -> str:
-        """What its file's name begins with: its name and the first characters of its key."""
+        """What its file's name begins with."""
         return f"{self.name}-{self.key[:CHARACTERS]}"
 
     def files(self) -> list[Path]:
         """The files with its name and key, readable or not; after a step that ran twice there may be two."""
-        begin, end = f"{self.stem}-", ".parquet"
-        length = len(begin) + CHARACTERS + len(end)
+        named = re.compile(rf"{re.escape(self.stem)}-.{{{CHARACTERS}}}\.parquet")
         try:  # a glob takes several times as long, and this is asked of every artifact
-            names = os.listdir(self.folder)
+            return [self.folder / name for name in sorted(os.listdir(self.folder)) if named.fullmatch(name)]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        found = (name for name in names if len(name) == length and name.startswith(begin) and name.endswith(end))
-        return [self.folder / name for name in sorted(found)]
 
     def check(self) -> Check:
         """Whether one of its files is as it was written; the reason names the file that is not."""
-        reason = ""
-        for path in self.files():
-            try:
-                metadata = verify(path)
-                self._compare(path, metadata)
-                made_at = datetime.fromisoformat(metadata["made_at"])
-                about, whole = metadata["about"], metadata["digest_of_all"]
-                return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], about, whole)
-            except MissingFile:  # a run has just put a newer one in its place
-                continue
-            except DamagedFile as error:
-                reason = str(error)
-            except (KeyError, TypeError, ValueError) as error:
-                reason = f"{path} lacks metadata ({error}); remove it and run again"
-        return Check("damaged", reason) if reason else Check("missing")
-
-    def is_done(self) -> bool:
-        """Whether it is done."""
-        return self.check().state == "done"
+        try:
+            return self._first(self._checked)
+        except MissingFile:
+            return Check("missing")
+        except DamagedFile as error:
+            return Check("damaged", str(error))
 
     def read(self) -> pa.Table:
-        """Its rows, verified.
-
-        Raises:
-            MissingFile: it does not exist.
-            DamagedFile: it does not hold what was written.
-        """
-        problem: DamagedFile = MissingFile(f"{self.folder / self.stem} does not exist; run the step that makes it")
-        for path in self.files():
-            try:
-                rows, metadata = read_parquet(path)
-                self._compare(path, metadata)
-                return rows.select(self.table.schema.names).cast(self.table.schema)
-            except (KeyError, pa.ArrowException) as error:
-                problem = DamagedFile(f"{path} does not hold table {self.table.name} ({error}); remove it")
-            except DamagedFile as error:
-                problem = error
-        raise problem
+        """Its rows, verified; MissingFile where there is none, DamagedFile where it does not hold what was written."""
+        return self._first(self._rows)
 
     def about(self) -> dict[str, Any]:
         """What its writer noted beside the rows; raises as `read`."""
-        check = self.check()
-        if check.about is None:
-            raise MissingFile(check.reason or f"{self.folder / self.stem} does not exist; run the step that makes it")
-        return dict(check.about)
+        return dict(self._first(self._checked).about or {})
+
+    def _first(self, load: Callable[[Path], T]) -> T:
+        """What is loaded from the first of its files that is as it was written."""
+        problem: DamagedFile = MissingFile(f"{self.folder / self.stem} does not exist; run the step that makes it")
+        for path in self.files():
+            try:
+                return load(path)
+            except MissingFile:  # a run has just put a newer one in its place
+                continue
+            except DamagedFile as error:
+                problem = error
+            except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+                problem = DamagedFile(
+                    f"{path} does not hold table {self.table.name} ({error}); remove it and run again"
+                )
+        raise problem
+
+    def _checked(self, path: Path) -> Check:
+        metadata = self._of_this_key(path, verify(path))
+        made_at, about = datetime.fromisoformat(metadata["made_at"]), metadata["about"]
+        return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], about, metadata["digest_of_all"])
+
+    def _rows(self, path: Path) -> pa.Table:
+        rows, metadata = read_parquet(path)
+        self._of_this_key(path, metadata)
+        return rows.select(self.table.schema.names).cast(self.table.schema)
+
+    def _of_this_key(self, path: Path, metadata: dict[str, Any]) -> dict[str, Any]:
+        if metadata.get("key") != self.key:
+            raise DamagedFile(f"{path} has another key than its name says; remove it and run again")
+        return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
-        """Writes the rows whole or not at all; `about` is kept beside them and is not part of the key.
-
-        Raises:
-            ValueError: the rows have other columns than the table.
-            WorkspaceError: the file cannot be written.
-        """
+        """Writes the rows whole or not at all; `about` is kept beside them and is not part of the key."""
         if rows.schema.names != self.table.schema.names:
             raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
         metadata = {
@@ -168,9 +150,12 @@ class TableArtifact:
         name = f"{self.name}.part-{number:05d}-{self.key[:CHARACTERS]}"
         return TableArtifact(self.folder, name, self.table, {"whole": self.key, "part": number})
 
-    def _compare(self, path: Path, metadata: Mapping[str, Any]) -> None:
-        if metadata.get("key") != self.key:
-            raise DamagedFile(f"{path} has another key than its name says; remove it and run again")
+
+def is_joined(part: Path) -> bool:
+    """Whether the file of a part has outlived its purpose: the whole was written after it."""
+    named = _PART.match(part.name)
+    wholes = part.parent.glob(f"{named['name']}-{named['key']}-*.parquet") if named else ()
+    return any(whole.stat().st_mtime_ns >= part.stat().st_mtime_ns for whole in wholes)
 
 
 @dataclass(frozen=True)
@@ -206,14 +191,6 @@ class FilesArtifact:
         return Check("done", "", key, made_at, self.manifest)
 
     def is_as_written(self) -> bool:
-        """Whether every file holds the bytes that were written, whatever the key was."""
-        try:
-            files = dict(json.loads(self.manifest.read_text(encoding="utf-8"))["files"])
-            return all(sha256_of(self.folder / name) == digest for name, digest in files.items())
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
-
-    def is_intact(self) -> bool:
         """Whether every file of the manifest is as it was written, whatever the key."""
         try:
             return self._changed(dict(json.loads(self.manifest.read_text(encoding="utf-8"))["files"])) is None
@@ -241,3 +218,7 @@ class FilesArtifact:
     def discard(self) -> None:
         """Removes the manifest: what it listed is no longer done."""
         self.manifest.unlink(missing_ok=True)
+
+
+Artifact = TableArtifact | FilesArtifact
+"""Something stored that a step makes."""

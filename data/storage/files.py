@@ -5,7 +5,6 @@ would cover the pages alone; the digest covers headers and footer, too, so that 
 """
 
 import hashlib
-import io
 import json
 import os
 import threading
@@ -82,12 +81,11 @@ def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[s
 
 def verify(path: Path) -> dict[str, Any]:
     """The metadata of a Parquet file whose every byte is as it was written; DamagedFile otherwise."""
-    try:
-        digest = sha256_of(path)
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    _compare(path, digest)
-    return _metadata(path, path)
+    import pyarrow.parquet as pq
+
+    with _readable(path):
+        _compare(path, sha256_of(path))
+        return _metadata(pq.read_schema(path))
 
 
 def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
@@ -95,17 +93,25 @@ def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with _readable(path):
         content = path.read_bytes()  # hashed and parsed from the same bytes: nothing can change between the two
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    _compare(path, hashlib.sha256(content).hexdigest())
-    metadata = _metadata(path, io.BytesIO(content))
-    try:
+        _compare(path, hashlib.sha256(content).hexdigest())
         with pq.ParquetFile(pa.BufferReader(content)) as file:  # read_table would import pyarrow.dataset and pandas
-            return file.read().replace_schema_metadata(None), metadata
-    except (OSError, pa.ArrowException) as error:
-        raise _unreadable(path, error) from None
+            rows = file.read()
+        return rows.replace_schema_metadata(None), _metadata(rows.schema)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except FileNotFoundError:
+        raise MissingFile(f"{path} does not exist; run the step that makes it") from None
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise DamagedFile(f"{path} cannot be read ({reason}); remove it and run again") from None
 
 
 def _compare(path: Path, digest: str) -> None:
@@ -113,18 +119,5 @@ def _compare(path: Path, digest: str) -> None:
         raise DamagedFile(f"{path} holds other bytes than were written; remove it and run again")
 
 
-def _metadata(path: Path, source: Path | io.BytesIO) -> dict[str, Any]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return dict(json.loads((pq.read_schema(source).metadata or {})[_METADATA]))
-    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: Path, error: Exception) -> DamagedFile:
-    if isinstance(error, FileNotFoundError):
-        return MissingFile(f"{path} does not exist; run the step that makes it")
-    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return DamagedFile(f"{path} cannot be read ({reason}); remove it and run again")
+def _metadata(schema: "pa.Schema") -> dict[str, Any]:
+    return dict(json.loads((schema.metadata or {})[_METADATA]))

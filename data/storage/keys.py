@@ -26,14 +26,13 @@ def file_digest(file: Path) -> str:
 
 def generator(seed: int, *identity: object) -> np.random.Generator:
     """A random generator that depends on the study's seed and the identity of the thing drawn alone."""
-    text = "\x1f".join(map(str, (seed, *identity)))
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
+    return np.random.default_rng(int.from_bytes(_digest(seed, *identity)[:16], "big"))
 
 
 def drawn_first(things: Iterable[str], count: int, seed: int, *identity: object) -> list[str]:
     """The `count` things of smallest digest under the seed: adding a thing moves no other one's place."""
+    return sorted(things, key=lambda thing: _digest(seed, *identity, thing))[:count]
 
-    def rank(thing: str) -> str:
-        return hashlib.sha256("\x1f".join(map(str, (seed, *identity, thing))).encode()).hexdigest()
 
-    return sorted(things, key=rank)[:count]
+def _digest(*identity: object) -> bytes:
+    return hashlib.sha256("\x1f".join(map(str, identity)).encode()).digest()

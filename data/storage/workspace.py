@@ -26,12 +26,15 @@ from filelock import FileLock, Timeout
 
 from data.errors import WorkspaceBusy, WorkspaceError
 from data.records.table import Table
-from data.storage.artifact import FilesArtifact, TableArtifact
+from data.storage.artifact import FilesArtifact, TableArtifact, is_joined
 from data.storage.files import CHARACTERS, TEMPORARY, written_whole
 from data.storage.keys import content_key
 
 LAYOUT = 2
 """The version of the layout above; a workspace of another one is recognised and refused."""
+
+
+_memories: dict[Path, dict[Any, Any]] = {}
 
 
 def slug(name: str) -> str:
@@ -77,31 +80,29 @@ class Workspace:
         return sorted((self.root / "annotations").glob("*.parquet"))
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Holds the workspace for one run, and removes what killed runs left unfinished.
+    def lock(self) -> Iterator[dict[Any, Any]]:
+        """Holds the workspace for one run, and removes what killed runs left.
 
-        The lock dies with its process, and one process may take it again inside.
+        The lock dies with its process, and one process may take it again inside. It comes with a memory for how
+        artifacts stand, the same one inside: nobody else writes here meanwhile.
 
         Raises:
             WorkspaceBusy: another process holds it.
             WorkspaceError: the folder cannot be written, or an earlier version made it.
         """
         self.check_layout()
-        try:
+        lock = FileLock(self.root / ".lock", timeout=0, thread_local=False, is_singleton=True)
+        with self._writing():
             self.root.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.root / ".lock", timeout=0, thread_local=False, is_singleton=True)
             lock.acquire()
-        except Timeout:
-            raise WorkspaceBusy(
-                f"another run uses the workspace {self.root}; wait for it to end, or choose another --workspace"
-            ) from None
-        except OSError as error:
-            raise self._not_writable(error) from error
         try:
-            self._prepare()
-            yield
+            with self._writing():
+                self._prepare()
+            yield _memories.setdefault(self.root, {})
         finally:
             lock.release()
+            if not lock.is_locked:
+                _memories.pop(self.root, None)
 
     def check_layout(self) -> None:
         """WorkspaceError where the folder is a workspace of another version of this layout."""
@@ -118,25 +119,35 @@ class Workspace:
             )
 
     def _prepare(self) -> None:
-        try:
-            for leftover in sorted(self.root.rglob(f".*{TEMPORARY}*")):  # also those of a database
-                if leftover.is_dir():
-                    shutil.rmtree(leftover)
-                else:
-                    leftover.unlink(missing_ok=True)
-            probe = self.root / f".writable.{os.getpid()}{TEMPORARY}"
-            probe.touch()
-            probe.unlink()
-        except OSError as error:
-            raise self._not_writable(error) from error
+        for leftover in self._leftovers():
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            else:
+                leftover.unlink(missing_ok=True)
+        probe = self.root / f".writable.{os.getpid()}{TEMPORARY}"
+        probe.touch()
+        probe.unlink()
         if not (self.root / "workspace.json").exists():
             with written_whole(self.root / "workspace.json") as temporary:
                 temporary.write_text(json.dumps({"layout": LAYOUT}), encoding="utf-8")
 
-    def _not_writable(self, error: OSError) -> WorkspaceError:
-        return WorkspaceError(
-            f"the workspace {self.root} cannot be written: {error.strerror or error}; choose another --workspace"
-        )
+    def _leftovers(self) -> list[Path]:
+        """Files half written, also of a database, and parts of scores that have been joined."""
+        parts = self.root.glob("scores/*/*/*.part-*.parquet")
+        return [*self.root.rglob(f".*{TEMPORARY}*"), *filter(is_joined, parts)]
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except Timeout:
+            raise WorkspaceBusy(
+                f"another run uses the workspace {self.root}; wait for it to end, or choose another --workspace"
+            ) from None
+        except OSError as error:
+            raise WorkspaceError(
+                f"the workspace {self.root} cannot be written: {error.strerror or error}; choose another --workspace"
+            ) from error
 
     def _failure(self, step: str) -> Path:
         return self.root / "failures" / f"{slug(step)}-{content_key({'step': step})[:CHARACTERS]}.json"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.errors import InputError, WorkspaceError
@@ -120,6 +121,7 @@ class _Loader:
         self._connection = connection
         self._schema = schema
         self._folder = folder
+        self._origin = 0  # the number of the last one
 
     def bring_up_to(self, files: Mapping[Table, Sequence[Path]], runs: Sequence[Mapping[str, Any]], key: str) -> None:
         """Removes the rows of files that are not in `files`, loads those that are only there."""
@@ -134,12 +136,15 @@ class _Loader:
         # After a commit, since an index keeps the keys of removed rows until then.
         new = sorted(expected.keys() - {file for file, *_ in loaded})
         first = 1 + max((number for *_, number in loaded), default=0)
+        ((self._origin,),) = self._connection.execute("SELECT coalesce(max(origin_id), 0) FROM origins").fetchall()
+        rows_of: dict[Table, list[dict[str, Any]]] = {FILES: [], ORIGINS: []}
         with self._whole():
             for number, file in enumerate(new, first):
                 table, path = expected[file]
-                self._load(table, path, number)
-                self._insert_rows(FILES, [{"file_id": number, "file": file, "table": table.name}])
-            self._insert_rows(RUNS, runs)
+                rows_of[ORIGINS] += self._load(table, path, number)
+                rows_of[FILES].append({"file_id": number, "file": file, "table": table.name})
+            for table, rows in {**rows_of, RUNS: runs}.items():
+                self._insert_rows(table, rows)
             about = {"schema_version": self._schema.version, "swaymeter_version": _version(), "key": key}
             self._insert_rows(ABOUT, [about])
 
@@ -150,13 +155,14 @@ class _Loader:
         self._connection.execute(f"DELETE FROM origins WHERE {of_file}")
         self._connection.execute(f"DELETE FROM files WHERE {of_file}")
 
-    def _load(self, table: Table, path: Path, number: int) -> None:
+    def _load(self, table: Table, path: Path, number: int) -> list[dict[str, Any]]:
+        """Loads the rows of a file; gives what of them is noted in `origins`."""
         footer = checked_footer(table, path)
         try:
             if is_large(table):
-                self._load_large(table, path, number, footer)
-            else:
-                self._insert(table, f"{number} AS file_id", selected(table, [path], table.columns))
+                return self._load_large(table, path, number, footer)
+            self._insert(table, f"{number} AS file_id", selected(table, [path], table.columns))
+            return []
         except duckdb.ConstraintException as error:
             reason = "has NULL that it may not have" if "NOT NULL" in str(error) else "is there already"
             raise InputError(f"{path}: a row of {table.name} {reason} ({first_line(error)})") from None
@@ -165,30 +171,28 @@ class _Loader:
                 raise
             raise InputError(first_line(error).removeprefix("Invalid Input Error: ")) from None
 
-    def _load_large(self, table: Table, path: Path, number: int, footer: pq.FileMetaData) -> None:
-        same = shared_values(footer)
-        names = ", ".join(quoted(c.name) for c in SHARED)
+    def _load_large(self, table: Table, path: Path, number: int, footer: pq.FileMetaData) -> list[dict[str, Any]]:
+        same, names = shared_values(footer), [c.name for c in SHARED]
         if same is not None:
-            origins = [(*same.values(), footer.num_rows)]
+            origins = [{**same, "rows": footer.num_rows}]
         else:
-            source = selected(table, [path], SHARED)
-            result = self._connection.execute(f"SELECT {names}, count(*) FROM ({source}) GROUP BY ALL ORDER BY ALL")
-            origins = result.fetchall()
-        (first,) = self._connection.execute("SELECT coalesce(max(origin_id), 0) + 1 FROM origins").fetchall()[0]
+            columns, source = ", ".join(map(quoted, names)), selected(table, [path], SHARED)
+            counted = self._connection.execute(f"SELECT {columns}, count(*) FROM ({source}) GROUP BY ALL ORDER BY ALL")
+            origins = [dict(zip((*names, "rows"), row, strict=True)) for row in counted.fetchall()]
+        first, self._origin = self._origin + 1, self._origin + len(origins)
         entries = [
-            {"origin_id": first + place, "file_id": number, "table": table.name, "rows": count}
-            | dict(zip((c.name for c in SHARED), shared, strict=True))
-            for place, (*shared, count) in enumerate(origins)
+            {"origin_id": first + place, "file_id": number, "table": table.name, **origin}
+            for place, origin in enumerate(origins)
         ]
-        self._insert_rows(ORIGINS, entries)
         if same is not None:
             self._insert(table, f"{first} AS origin_id", selected(table, [path], own_columns(table)))
         elif entries:
-            joined = " AND ".join(f"rows.{quoted(c.name)} IS NOT DISTINCT FROM o.{quoted(c.name)}" for c in SHARED)
+            joined = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM o.{name}" for name in map(quoted, names))
             source = selected(table, [path], table.columns)
-            of_file = f"(SELECT * FROM origins WHERE file_id = {number}) AS o"
-            joined = f"SELECT rows.*, o.origin_id FROM ({source}) AS rows JOIN {of_file} ON {joined}"
-            self._insert(table, "origin_id", joined)
+            with self._registered("of_file", ORIGINS.of(entries)):
+                with_origin = f"SELECT rows.*, origin_id FROM ({source}) AS rows JOIN of_file AS o ON {joined}"
+                self._insert(table, "origin_id", with_origin)
+        return entries
 
     def _insert(self, table: Table, number: str, source: str) -> None:
         columns = ", ".join(quoted(c.name) for c in own_columns(table))
@@ -197,14 +201,20 @@ class _Loader:
         )
 
     def _insert_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._connection.register("incoming", table.of(rows))
         try:
-            self._connection.execute(f"INSERT INTO {quoted(table.name)} BY NAME SELECT * FROM incoming")
+            with self._registered("incoming", table.of(rows)):
+                self._connection.execute(f"INSERT INTO {quoted(table.name)} BY NAME SELECT * FROM incoming")
         except duckdb.ConstraintException as error:
             raise InputError(f"a row of {table.name} is there already ({first_line(error)})") from None
+
+    @contextmanager
+    def _registered(self, name: str, rows: pa.Table) -> Iterator[None]:
+        self._connection.register(name, rows)
+        try:
+            yield
         finally:
             with suppress(duckdb.Error):  # after an error the transaction is over, and the error is what counts
-                self._connection.unregister("incoming")
+                self._connection.unregister(name)
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

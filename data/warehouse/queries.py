@@ -1,7 +1,8 @@
 """Named queries: SQL texts that are named after what they return, those of this package and those of extensions.
 
 A text opens with comment lines. The first says what the query returns; `-- view` makes it a view of the database, too;
-`-- unit: <column> = <unit>` gives the unit of a column that the query computes.
+`-- unit: <column> = <unit>` gives the unit of a column that the query computes; `-- by relation: <tables>` says that
+its rows about a relation follow from the rows of these tables about that relation alone.
 """
 
 import re
@@ -12,6 +13,7 @@ from data.named import Registry
 from data.storage.keys import content_key
 
 _UNIT = re.compile(r"^-- unit: (\w+) = (.+)$", re.MULTILINE)
+_BY_RELATION = re.compile(r"^-- by relation: (.+)$", re.MULTILINE)
 _VIEW = re.compile(r"^-- view$", re.MULTILINE)
 
 
@@ -37,6 +39,12 @@ class NamedQuery:
     def units(self) -> dict[str, str]:
         """The units that its comments declare, by column."""
         return {column: unit.strip() for column, unit in _UNIT.findall(self.sql)}
+
+    @property
+    def by_relation(self) -> tuple[str, ...]:
+        """The tables that its rows about a relation follow from; none where it is answered for all at once."""
+        declared = _BY_RELATION.search(self.sql)
+        return tuple(name.strip() for name in declared[1].split(",")) if declared else ()
 
 
 def _bundled() -> list[NamedQuery]:

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
-from data.records.table import Table
+from data.records.table import Column, Table
 from data.warehouse.queries import NamedQuery
 from data.warehouse.schema import Schema, holds_scores, literal, quoted
 from data.warehouse.sources import NOT_FINITE, checked_footer, first_line, selected
@@ -29,10 +29,13 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 class Warehouse:
     """A database that is open for reading."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
-        """A database with the tables of a schema, on an open connection."""
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, schema: Schema, answers: Mapping[str, pa.Table] | None = None
+    ) -> None:
+        """A database with the tables of a schema, on an open connection; answers: those that are known, by query."""
         self._connection = connection
         self._schema = schema
+        self._answers = answers or {}
 
     def frame(self, name: str) -> "pd.DataFrame":
         """The answer to a named query.
@@ -54,17 +57,27 @@ class Warehouse:
         import pandas as pd  # here, as it takes long to import, and to know the schema needs none of it
 
         query = self._schema.queries[name]
-        try:
-            rows: pa.Table = self._connection.sql(query.sql).to_arrow_table()
-        except duckdb.InvalidInputException as error:
-            if NOT_FINITE in str(error):
-                raise InputError(first_line(error).removeprefix("Invalid Input Error: ")) from None
-            raise
+        rows = self._answers[name] if name in self._answers else self.rows(query)
         types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         answer: pd.DataFrame = rows.to_pandas(types_mapper=types.get)
         units = self._units(query)
         answer.attrs["units"] = {column: units[column] for column in answer.columns if column in units}
         return answer
+
+    def rows(self, query: NamedQuery) -> pa.Table:
+        """The rows that a query gives; InputError where a score of a file that is read in place is not finite."""
+        try:
+            return self._connection.sql(query.sql).to_arrow_table()
+        except duckdb.InvalidInputException as error:
+            if NOT_FINITE in str(error):
+                raise InputError(first_line(error).removeprefix("Invalid Input Error: ")) from None
+            raise
+
+    def columns(self, query: NamedQuery) -> tuple[Column, ...]:
+        """The columns of a query's rows, with their types and units; no row is read."""
+        described, units = self._connection.sql(query.sql), self._units(query)
+        named = zip(described.columns, described.types, strict=True)
+        return tuple(Column(name, str(kind), "", units.get(name, ""), nullable=True) for name, kind in named)
 
     def _units(self, query: NamedQuery) -> dict[str, str]:
         """The units of the tables' columns that the query reads, by name, and those that it declares.
@@ -92,12 +105,15 @@ class Warehouse:
 
 
 @contextmanager
-def over(files: Mapping[Table, Sequence[Path]], tables: Sequence[Table]) -> Iterator[Warehouse]:
+def over(
+    files: Mapping[Table, Sequence[Path]], tables: Sequence[Table], answers: Mapping[str, pa.Table] | None = None
+) -> Iterator[Warehouse]:
     """Verified Parquet files, read in place: named queries can be asked before there is a database.
 
     Args:
         files: the files of each table; a table without files is empty.
         tables: every table that a query may read.
+        answers: rows of queries that are known, by name; nothing is read for them.
 
     Raises:
         DamagedFile: a file cannot be read, or holds another table.
@@ -115,7 +131,7 @@ def over(files: Mapping[Table, Sequence[Path]], tables: Sequence[Table]) -> Iter
             if any(map(holds_scores, tables)):
                 connection.execute(schema.scored(tables, origins=False))
             create_views(connection, schema)
-            yield Warehouse(connection, schema)
+            yield Warehouse(connection, schema, answers)
         finally:
             connection.close()
 

@@ -122,9 +122,9 @@ def _lines(relation: AnyRelation) -> Iterator[tuple[str, str, str]]:
     for row in relation.added:
         yield "+", "green", row_text(row)
     changed: list[Changed[Fact] | Changed[Question]] = sorted(relation.changed, key=_only_counts)
-    for one in changed:
-        changes = "; ".join(map(change_text, one.changes))
-        yield "~", "yellow", f"{short(subject_of(one.old))}: {changes}"
+    for change in changed:
+        changes = "; ".join(map(change_text, change.changes))
+        yield "~", "yellow", f"{short(subject_of(change.old))}: {changes}"
 
 
 def _only_counts(changed: Changed[Fact] | Changed[Question]) -> bool:

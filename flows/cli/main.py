@@ -68,8 +68,8 @@ def exit_code() -> int:
     return 0
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
         out.print(f"swaymeter {version('swaymeter')}")
         raise typer.Exit
 

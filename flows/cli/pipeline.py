@@ -1,11 +1,11 @@
 """Where the commands meet the graph: which steps a study has, how they stand, and their execution."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 from data import catalog
 from data.errors import UnknownName
@@ -13,6 +13,7 @@ from data.storage.workspace import Workspace
 from flows.cli.status import StatusRow
 from flows.cli.terminal import TerminalProgress
 from flows.graph.graph import Graph, Node
+from flows.graph.rerun import Kind, Rerun
 from flows.graph.selection import DISPUTABLE, Selection
 from flows.graph.step import STAGES, Stage
 from flows.stages.contents import Contents
@@ -49,7 +50,7 @@ class Selected:
         selection = Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ()))
         selected = cls(study, read, workspace_of(read, workspace), selection)
         for kind, names, known in (
-            ("model", selection.models, [one.name for one in read.models]),
+            ("model", selection.models, [model.name for model in read.models]),
             ("measure", selection.measures, list(read.requested())),
             ("relation", selection.relations, selected._relations() if selection.relations else []),
         ):
@@ -87,53 +88,55 @@ class Selected:
         selected = self.selection.of(self.graph)
         return [row for node in self.graph if node.id in selected for row in _rows(self.study, node)]
 
-    def estimate(self, name: str, force: bool) -> Iterator[str]:
+    def estimate(self, name: str, *, force: bool = False, refresh: bool = False) -> Iterator[str]:
         """What would be done, line by line."""
-        return estimate(self.graph, self.study, self._stages(name), force=force)
+        selection, now = self._stages(name), datetime.now(UTC)
+        kinds: list[tuple[Kind, bool]] = [("force", force), ("refresh", refresh)]
+        requests = [Rerun(now, kind, selection.as_json()) for kind, is_asked in kinds if is_asked]
+        return estimate(study_graph(self.study, self.workspace, requests=requests), self.study, selection)
 
     def execute(
         self, name: str, progress: TerminalProgress, *, force: bool, refresh: bool, offline: bool
-    ) -> str | None:
-        """Runs what is not done; a message where that failed, None where all is done.
+    ) -> tuple[Graph, str | None]:
+        """Runs what is not done; gives the graph as it is then, and a message where something failed.
 
         Prefect's API is started only once the workspace is locked and something has to be done.
         """
         selection = self._stages(name)
-        with self.workspace.lock():
-            selected = selection.of(self.graph)
-            open_requests = reruns_of(self.workspace).exists()
-            is_done = all(self.graph.nodes[identity].state == "done" for identity in selected)
-            if is_done and not (force or refresh or open_requests):
-                return None
+        with self.workspace.lock() as memory:
+            graph = study_graph(self.study, self.workspace, memory)
+            undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
+            if not (undone or force or refresh or reruns_of(self.workspace).exists()):
+                return graph, None
             from flows.server.api import prefect_api
 
-            with prefect_api(meanwhile=_import_flow), progress.bars:
+            with prefect_api(meanwhile=partial(_import, undone)), progress.bars:
                 importlib.import_module("flows.execution.progress").report_to(progress)
-                state = _import_flow().study(
+                state = importlib.import_module(FLOW).study(
                     self.name, str(self.workspace.root), *(list(names) or None for names in (
                         selection.relations, selection.models, selection.measures, selection.stages)),
                     force=force, offline=offline, refresh=refresh, return_state=True,
                 )  # fmt: skip
+            graph = study_graph(self.study, self.workspace, memory)
         if state.is_completed():
-            return None
+            return graph, None
         if state.is_crashed():
             state.result()  # raises what ended the flow
         if state.data is not None and isinstance(raised := state.result(raise_on_failure=False), BaseException):
             raise raised
-        graph = study_graph(self.study, self.workspace)
-        refused = (node for node in graph if node.id in selection.of(graph) and node.state == "failed")
-        progress.failures |= {str(node.id): node.reason for node in refused}  # also what was never begun
-        return state.message or f"{name} failed"
+        selected = [graph.nodes[name] for name in selection.of(graph)]  # also what was never begun
+        progress.failures |= {str(node.id): node.reason for node in selected if node.state == "failed"}
+        return graph, state.message or f"{name} failed"
 
     def _stages(self, name: str) -> Selection:
         stages: tuple[Stage, ...] = STAGES if name == "run" else (name,)  # type: ignore[assignment]
         only = self.selection
         return Selection(only.relations, only.models, only.measures, stages)
 
-    def description(self) -> str:
-        """The study in one line."""
+    def description(self, graph: Graph) -> str:
+        """The study in one line, with what its graph knows of it."""
         parts = []
-        relations = [node.id.subject for node in self.graph if node.id.stage == "fetch" and node.id.group == "facts"]
+        relations = [node.id.subject for node in graph if node.id.stage == "fetch" and node.id.group == "facts"]
         if relations and self.study.facts:
             facts = self.study.facts
             contexts = (facts.real_entities + facts.invented_entities) * sum(self.study.contexts.per_kind().values())
@@ -143,7 +146,7 @@ class Selected:
             )
         chosen = {
             node.id.subject: check.rows
-            for node in (study_graph(self.study, self.workspace) if self.study.questions else ())
+            for node in graph
             for role, check in node.checks.items()
             if node.id.group == "choice of questions" and role == "questions" and check.state == "done"
         }
@@ -170,6 +173,16 @@ def _rows(study: Study, node: Node) -> Iterator[StatusRow]:
         yield StatusRow(subject, model, name, node.id.stage, state, reason)
 
 
-def _import_flow() -> Any:
-    # Prefect takes seconds to import, and the API to start: both at once.
-    return importlib.import_module("flows.execution.flow")
+FLOW = "flows.execution.flow"
+PROGRAMS = {
+    "score": ("torch", "transformers"),
+    "aggregate": ("duckdb", "pandas", "scipy.stats"),
+    "report": ("duckdb", "pandas", "matplotlib.pyplot"),
+}
+"""What the steps of a stage import, and what takes seconds to import."""
+
+
+def _import(stages: Collection[str]) -> None:
+    # Prefect takes seconds to import, and the API to start: both at once, and with them what the steps will import.
+    for module in (FLOW, *(name for stage in STAGES if stage in stages for name in PROGRAMS.get(stage, ()))):
+        importlib.import_module(module)

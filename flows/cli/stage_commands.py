@@ -1,5 +1,6 @@
 """The commands that compute: `swaymeter run` and its stages."""
 
+import inspect
 import time
 from collections.abc import Callable
 
@@ -40,23 +41,6 @@ def _stage(name: str) -> Callable[..., None]:
         model: Models = None,
         measure: Measures = None,
         force: Force = False,
-        offline: Offline = False,
-        dry_run: DryRun = False,
-        traceback: Traceback = False,
-    ) -> None:
-        _run(name, study, workspace, (relation, model, measure), force, False, offline, dry_run, traceback)
-
-    return command
-
-
-def _stage_that_fetches(name: str) -> Callable[..., None]:
-    def command(
-        study: StudyFile,
-        workspace: Folder = None,
-        relation: Relations = None,
-        model: Models = None,
-        measure: Measures = None,
-        force: Force = False,
         refresh: Refresh = False,
         offline: Offline = False,
         dry_run: DryRun = False,
@@ -64,11 +48,15 @@ def _stage_that_fetches(name: str) -> Callable[..., None]:
     ) -> None:
         _run(name, study, workspace, (relation, model, measure), force, refresh, offline, dry_run, traceback)
 
+    if name not in ("run", "fetch"):  # the others fetch nothing
+        signature = inspect.signature(command)
+        options = [option for option in signature.parameters.values() if option.name != "refresh"]
+        command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     return command
 
 
 for _name, _doc in COMMANDS.items():
-    _command = (_stage_that_fetches if _name in ("run", "fetch") else _stage)(_name)
+    _command = _stage(_name)
     _command.__doc__ = f"{_doc}\n\nExample: [bold]swaymeter {_name} quickstart --relation capital[/bold]"
     stages.command(_name)(_command)
 
@@ -91,13 +79,13 @@ def _run(
     selected = pipeline.Selected.of(study, workspace, *only)
     selected.check_models(name)
     if dry_run:
-        for line in selected.estimate(name, force):
+        for line in selected.estimate(name, force=force, refresh=refresh):
             print_line(line)
         return
     progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
-    message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
-    summary(out, selected.description(), progress, time.monotonic() - began, selected.outputs())
+    graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
+    summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     if message and not progress.failures:
         raise WorkFailed(message)
     if message:

@@ -30,16 +30,15 @@ from tasks.contexts.annotation.judging import (
 from tasks.contexts.annotation.sheet import COLUMNS, COLUMNS_OF_CONFLICTS, GUIDE, read_back, rows_for
 from tasks.contexts.annotation.spreadsheet import read_sheet, too_long, write_sheet
 
-NAMED = 20
-"""Questions that an error names."""
+NAMED = 20  # questions that an error names
 
 
 @dataclass(frozen=True)
 class Exported:
     """How many questions a sheet has, and what it lacks.
 
-    too_long: questions with a text that no cell holds. missing: partitions that cannot be read, with the reason, and
-    steps of live questions that are not done.
+    too_long: with a text that no cell holds. missing: partitions that cannot be read, with the reason, and steps of
+    live questions that are not done.
     """
 
     questions: int
@@ -49,10 +48,7 @@ class Exported:
 
 @dataclass(frozen=True)
 class Imported:
-    """How many annotations of an import are new, revised or known already, and what was not imported.
-
-    unfinished, outdated and others are those of `tasks.contexts.annotation.sheet.ReadBack`, missing that of `Exported`.
-    """
+    """How many annotations are new, revised or known already; the rest as in `ReadBack` and `Exported`."""
 
     new: int
     revised: int
@@ -65,10 +61,10 @@ class Imported:
 
 @dataclass(frozen=True)
 class Standing:
-    """How the annotation stands: the number of questions, the choices, the agreement and the outcome.
+    """How the annotation stands: the agreement about the questions as they are now, and the outcome.
 
-    agreement is that of the questions as they are now. outcome: questions by what decides them, accepted or a rejection
-    reason. outdated: annotations of texts that no question has any more. missing: that of `Exported`.
+    outcome: questions by what decides them, accepted or a rejection reason. outdated: annotations of texts that no
+    question has any more. missing: that of `Exported`.
     """
 
     questions: int
@@ -82,11 +78,7 @@ class Standing:
 def export(
     contents: Contents, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()
 ) -> Exported:
-    """Write the sheet of the questions that the annotator has still to judge.
-
-    Args:
-        conflicts: Only those about which two others disagree.
-        partitions: Only these; all of the study's where none is named.
+    """Write the sheet of the questions that the annotator has still to judge, or of the conflicts of two others.
 
     Raises:
         UsageError: The file exists, or nothing is left to judge.
@@ -96,11 +88,11 @@ def export(
     """
     annotations = read_annotations(contents.workspace)
     name = annotator_name(annotator, annotations)
+    known = _partitions(contents)
     for partition in partitions:
-        if partition not in _partitions(contents):
-            raise UnknownName("partition", partition, _partitions(contents))
-    wanted = [name for name in _partitions(contents) if not partitions or name in partitions]
-    questions, missing = _questions(contents, wanted)
+        if partition not in known:
+            raise UnknownName("partition", partition, known)
+    questions, missing = _questions(contents, [one for one in known if not partitions or one in partitions])
     chosen = for_annotator(questions, annotations, name, conflicts_only=conflicts)
     if not chosen:
         what = "no conflict" if conflicts else "no question"
@@ -110,7 +102,11 @@ def export(
     rows = rows_for(chosen, name, judgements(annotations) if conflicts else None)
     long = [too_long(row, columns) for row in rows]
     fitting = [row for row, names in zip(rows, long, strict=True) if not names]
-    others = [_too_long(question, names) for question, names in zip(chosen, long, strict=True) if names]
+    others = [
+        f"{question.question_id} ({printable(question.subject, 60)}): {', '.join(names)}"
+        for question, names in zip(chosen, long, strict=True)
+        if names
+    ]
     if not fitting:
         raise InputError(f"no question that is left for {name} fits into a sheet: {'; '.join(others[:NAMED])}")
     write_sheet(file, columns, fitting, GUIDE)
@@ -120,12 +116,9 @@ def export(
 def import_(contents: Contents, file: Path, annotator: str, *, revise: bool = False) -> Imported:
     """Import an annotator's sheet, all of it or, where something is wrong, nothing.
 
-    Args:
-        revise: Whether judgements may differ from the annotator's earlier ones; both are kept, and the newer counts.
-
     Raises:
-        UsageError: A judgement differs from an earlier one, without `revise`. Other errors are those of `read_sheet`
-            and `read_back`.
+        UsageError: A judgement differs from an earlier one, without `revise`; with it both are kept, and the newer
+            counts. Other errors are those of `read_sheet` and `read_back`.
     """
     questions, missing = _questions(contents, _partitions(contents))
     sheet = read_sheet(file, COLUMNS)
@@ -133,27 +126,19 @@ def import_(contents: Contents, file: Path, annotator: str, *, revise: bool = Fa
         imported = read_annotations(contents.workspace)
         name = annotator_name(annotator, imported)
         read = read_back(sheet, questions, name, imported_at=_later_than(imported))
-        earlier = {
-            texts: by_annotator[name] for texts, by_annotator in newest(imported).items() if name in by_annotator
-        }
-        new, revised, known = [], [], 0
-        for row in read.annotations:
-            before = earlier.get((row.question_id, row.texts))
-            if before is None:
-                new.append(row)
-            elif _judgement(before) == _judgement(row):
-                known += 1
-            else:
-                revised.append(row)
+        earlier = {about: judged[name] for about, judged in newest(imported).items() if name in judged}
+        known = [row for row in read.annotations if (row.question_id, row.texts) in earlier]
+        new = [row for row in read.annotations if (row.question_id, row.texts) not in earlier]
+        revised = [row for row in known if _judgement(row) != _judgement(earlier[row.question_id, row.texts])]
         if revised and not revise:
             raise UsageError(_differences(file, revised, earlier))
         if new or revised:
             _store(contents.workspace, name, [*new, *revised])
-    return Imported(len(new), len(revised), known, read.unfinished, read.outdated, read.others, missing)
+    same = len(known) - len(revised)
+    return Imported(len(new), len(revised), same, read.unfinished, read.outdated, read.others, missing)
 
 
 def standing(contents: Contents) -> Standing:
-    """How the annotation of a study's questions stands."""
     annotations = read_annotations(contents.workspace)
     questions, missing = _questions(contents, _partitions(contents))
     texts = {shown(question) for question in questions}
@@ -178,9 +163,8 @@ def _partitions(contents: Contents) -> list[Partition]:
 
 
 def _questions(contents: Contents, partitions: Sequence[Partition]) -> tuple[list[Question], tuple[str, ...]]:
-    """The questions that are there, and what is missing; a sheet's rows about that are kept, too."""
-    questions: list[Question] = []
-    errors: dict[Partition, SwaymeterError] = {}
+    """The questions that are there, and what is missing."""
+    questions, errors = list[Question](), dict[Partition, SwaymeterError]()
     for partition in partitions:
         try:
             questions += contents.candidates(partition)
@@ -190,10 +174,6 @@ def _questions(contents: Contents, partitions: Sequence[Partition]) -> tuple[lis
         raise next(iter(errors.values()))
     unread = (f"partition {partition}: {error}" for partition, error in errors.items())
     return questions, (*unread, *contents.missing([name for name in partitions if name not in errors]))
-
-
-def _too_long(question: Question, columns: Sequence[str]) -> str:
-    return f"{question.question_id} ({printable(question.subject, 60)}): {', '.join(columns)}"
 
 
 def _later_than(imported: Sequence[Annotation]) -> str:
@@ -223,12 +203,8 @@ def _differences(file: Path, revised: Sequence[Annotation], earlier: Mapping[tup
 
 def _store(workspace: Workspace, annotator: str, annotations: Sequence[Annotation]) -> None:
     rows = ANNOTATIONS.of([as_row(row) for row in annotations])
-    made_from = {
-        "step": "annotate",
-        "annotator": annotator,
-        "imported_at": annotations[0].imported_at,
-        "rows": ANNOTATIONS.digest(rows),
-    }
+    imported_at, digest = annotations[0].imported_at, ANNOTATIONS.digest(rows)
+    made_from = {"step": "annotate", "annotator": annotator, "imported_at": imported_at, "rows": digest}
     artifact = workspace.table(("annotations",), annotator, ANNOTATIONS, made_from)
     if artifact.files():
         raise WorkspaceError(f"{artifact.files()[0]} exists, and no annotations are written over; import once more")

@@ -1,5 +1,6 @@
 """A study's facts in the layout of measureLM's yago_qec.json, and its questions in that of DynamicQA."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +30,7 @@ class ExportedQuestions:
 
 
 def export(contents: Contents, file: Path, *, force: bool) -> ExportedFacts:
-    """Write the facts that were fetched to the file, whole or not at all.
-
-    Raises:
-        UsageError: The file exists and `force` is not set, or the study has no facts.
-        DamagedFile: The facts are not fetched yet, or cannot be read.
-        InputError: YAGO has a predicate for none of the relations.
-    """
+    """Write the facts that were fetched, whole or not at all; UsageError where the file exists, without `force`."""
     facts = contents.facts()
     if not facts:
         raise UsageError(f"the study {contents.study.name} uses no facts, so there is nothing to export")
@@ -49,10 +44,7 @@ def export(contents: Contents, file: Path, *, force: bool) -> ExportedFacts:
 def export_questions(contents: Contents, folder: Path, *, force: bool, incomplete: bool = False) -> ExportedQuestions:
     """Write the chosen questions into the folder, in the layout in which DynamicQA is published.
 
-    Raises:
-        UsageError: A file exists and `force` is not set, the study has no questions, or some are not fetched yet and
-            `incomplete` is not set.
-        SwaymeterError: A partition's questions cannot be used.
+    UsageError where a file exists, without `force`, or some are not fetched yet, without `incomplete`.
     """
     if not contents.partitions:
         raise UsageError(f"the study {contents.study.name} has no questions, so there is nothing to export")
@@ -67,6 +59,6 @@ def export_questions(contents: Contents, folder: Path, *, force: bool, incomplet
         )
     questions = [question for partition in contents.partitions for question in contents.chosen(partition)]
     omitted = write_questions(folder, questions)
-    written = [question for question in questions if question not in {row.question for row in omitted}]
-    counts = {name: sum(question.partition == name for question in written) for name in contents.partitions}
-    return ExportedQuestions(counts, omitted)
+    counts = Counter(question.partition for question in questions)
+    counts.subtract(row.question.partition for row in omitted)
+    return ExportedQuestions({name: counts[name] for name in contents.partitions}, omitted)

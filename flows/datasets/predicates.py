@@ -13,8 +13,6 @@ from flows.stages.contents import Contents
 
 @dataclass(frozen=True)
 class PredicateUse:
-    """A predicate of the graph, its triples, the classes of its subjects, and the relations that use it."""
-
     predicate: str
     triples: int
     subject_classes: tuple[str, ...]
@@ -22,25 +20,18 @@ class PredicateUse:
 
 
 def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[PredicateUse]:
-    """Every predicate of the graph that the study's facts come from, the most frequent first.
-
-    Raises:
-        UsageError: The facts come from another source.
-        ServiceError: The graph cannot be queried.
-    """
+    """Every predicate of the graph, the most frequent first; UsageError where the facts come from another source."""
     study = contents.study
     access = study.access(contents.workspace.downloads, offline=offline)
     find = FACT_SOURCES[study.facts.source].graph if study.facts else None
     graph = find(study.facts, access) if find else None
     if graph is None:
         raise UsageError(f"the facts of study {study.name} do not come from a graph; use `source: yago`")
-    users: dict[str, list[str]] = {}
-    for relation in catalog.relations().values():
-        for iri in relation.yago:
-            users.setdefault(iri, []).append(relation.name)
+    relations = catalog.relations().values()
     with contents.workspace.lock():
         try:
             for row in predicates(graph.open()):
-                yield PredicateUse(row.iri, row.triples, row.subject_classes, tuple(users.get(row.iri, ())))
+                users = tuple(relation.name for relation in relations if row.iri in relation.yago)
+                yield PredicateUse(row.iri, row.triples, row.subject_classes, users)
         finally:
             close_sessions()

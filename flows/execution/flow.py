@@ -83,10 +83,6 @@ def run_study(
     """Runs the selected steps of a study in this process; to be called inside a Prefect flow. Gives the graph then."""
     chosen = read_study(name)
     workspace = workspace_of(chosen, folder)
-    memory: dict[Any, Any] = {}
-
-    def resolve() -> Graph:
-        return study_graph(chosen, workspace, memory)
 
     def submit(step: Step) -> Any:
         name = str(step.id)
@@ -95,10 +91,10 @@ def run_study(
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 
-    with workspace.lock():
+    with workspace.lock() as memory:
         _request(workspace, selection, force=force, refresh=refresh)
         try:
-            graph = Runner(resolve, selection, submit, progress()).run()
+            graph = Runner(lambda: study_graph(chosen, workspace, memory), selection, submit, progress()).run()
         finally:
             close_sessions()
         _settle(workspace, graph)
@@ -116,11 +112,12 @@ def _request(workspace: Any, selection: Selection, *, force: bool, refresh: bool
     """Notes what is asked to be made again, unless the same request is still being worked on."""
     file = reruns_of(workspace)
     requests = read_reruns(file)
-    for wanted, kind in ((force, "force"), (refresh, "refresh")):
-        known = next((one for one in requests if one.kind == kind and one.selection == selection.as_json()), None)
-        if wanted and known:
+    for is_asked, kind in ((force, "force"), (refresh, "refresh")):
+        same = (request for request in requests if (request.kind, request.selection) == (kind, selection.as_json()))
+        known = next(same, None)
+        if is_asked and known:
             log.warning("this run goes on with the --%s of %s: what was made since is kept", kind, f"{known.since:%c}")
-        elif wanted:
+        elif is_asked:
             requests.append(Rerun(datetime.now(UTC), kind, selection.as_json()))  # type: ignore[arg-type]
     write_reruns(file, requests)
 

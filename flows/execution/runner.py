@@ -89,8 +89,8 @@ class Runner:
                 continue
             step = node.step
             assert step is not None
-            running = [one.step for one in self._running.values() if one.step]
-            if sum(one.resource == step.resource for one in running) >= AT_ONCE[step.resource]:
+            running = [other.step for other in self._running.values() if other.step]
+            if sum(other.resource == step.resource for other in running) >= AT_ONCE[step.resource]:
                 continue
             if node.state == "damaged":
                 log.warning("%s: %s", node.id, node.reason)
@@ -106,7 +106,7 @@ class Runner:
         self._ended.put(identity)
 
     def _is_ready(self, node: Node, pending: set[StepId]) -> bool:
-        return self._is_to_run(node) and not any(one.id in pending for one in (*node.inputs, *node.after))
+        return self._is_to_run(node) and not any(other.id in pending for other in (*node.inputs, *node.after))
 
     def _is_to_run(self, node: Node) -> bool:
         return (
@@ -120,7 +120,7 @@ class Runner:
         """The steps that run, will run, or wait for one that does: also those whose outputs may be out of date then."""
         pending = {*self._running, *self._unseen}
         for node in graph:  # inputs come first
-            waits = any(one.id in pending for one in (*node.inputs, *node.after))
+            waits = any(other.id in pending for other in (*node.inputs, *node.after))
             if node.id in selected and (waits or self._is_to_run(node)):
                 pending.add(node.id)
         return pending

@@ -145,9 +145,9 @@ class Graph:
             "parameters": dict(parameters or {}),
             "inputs": {role: r.part or r.check.digest for role, r in usable.items() if r.check},
         }
-        made = self._artifacts(outputs, made_from)
+        artifacts = self._artifacts(outputs, made_from)
         node.step = Step(
-            identity, function, {role: reference.artifact for role, reference in usable.items()}, made, arguments,
+            identity, function, {role: reference.artifact for role, reference in usable.items()}, artifacts, arguments,
             resource, self.reruns.since(identity, "force"), self.reruns.since(identity, "refresh"),
         )  # fmt: skip
         self._resolve(node)
@@ -232,11 +232,11 @@ class Graph:
 
 def upstream(nodes: Iterable[Node], also: Callable[[Node], Iterable[Node]] = lambda node: ()) -> set[StepId]:
     """The nodes and all whose outputs they need; also: what else a node reads where it is there."""
-    found: set[StepId] = set()
+    identities: set[StepId] = set()
     stack = list(nodes)
     while stack:
         node = stack.pop()
-        if node.id not in found:
-            found.add(node.id)
+        if node.id not in identities:
+            identities.add(node.id)
             stack += (*node.inputs, *also(node))
-    return found
+    return identities

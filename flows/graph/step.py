@@ -1,14 +1,16 @@
 """A step: a frozen, picklable value that names what it reads and makes, and the function that makes it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from data.records import as_row, of_row
 from data.records.table import Table
 from data.storage.artifact import Artifact, TableArtifact
 
+Record = TypeVar("Record")
 Stage = Literal["fetch", "build", "score", "aggregate", "report"]
 Resource = Literal["services", "compute"]
 """What a step waits for: the answers of services, a few at a time, or the processors and the GPU, one at a time."""
@@ -96,6 +98,15 @@ class Step:
         artifact = self.outputs.get(role) or self.inputs[role]
         assert isinstance(artifact, TableArtifact)
         return artifact
+
+    def records(self, role: str, kind: type[Record]) -> list[Record]:
+        """The rows of one of its tables as records."""
+        return [of_row(kind, row) for row in self.table(role).read().to_pylist()]
+
+    def write(self, role: str, records: Iterable[Any], about: Mapping[str, Any] | None = None) -> None:
+        """Writes one of its tables."""
+        table = self.table(role)
+        table.write(table.table.of([as_row(record) for record in records]), about)
 
 
 Function = Callable[[Step, Run], Spent | None]

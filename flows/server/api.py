@@ -6,7 +6,7 @@ The temporary API writes into the same database that `make ui` shows, so its run
 import logging
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
@@ -16,12 +16,8 @@ from flows.server.settings import STOP_SECONDS, TEMPORARY, client_of, keep_quiet
 log = logging.getLogger(__name__)
 
 
-def _nothing() -> None:
-    pass
-
-
 @contextmanager
-def prefect_api(meanwhile: Callable[[], object] = _nothing) -> Iterator[str]:
+def prefect_api(meanwhile: Callable[[], object] = lambda: None) -> Iterator[str]:
     """Give the URL of a Prefect API that answers, and point this process and its children to it.
 
     It is the configured one (environment or profile), or else a temporary one, which stops on leaving.
@@ -33,26 +29,26 @@ def prefect_api(meanwhile: Callable[[], object] = _nothing) -> Iterator[str]:
         ServerError: The configured API does not answer, or the temporary one did not start.
     """
     keep_quiet()
-    from prefect.settings import get_current_settings
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
 
-    configured = get_current_settings().api.url
-    if configured:
-        _check(configured)
-        meanwhile()
+    with ExitStack() as stack:
+        if configured := get_current_settings().api.url:
+            url = configured
+            _check(url)
+            meanwhile()
+        else:
+            output = stack.enter_context(tempfile.TemporaryFile())
+            server, url = stack.enter_context(api_child(0, settings=TEMPORARY, log=output))
+            meanwhile()
+            wait_until_ready(server, url, output)
+            log.debug("temporary Prefect API at %s, process %d", url, server.pid)
+            stack.enter_context(client_of(url))
+            # They tell a server that watches for crashed runs, which this one does not; a flow ends a second sooner.
+            stack.enter_context(temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}))
         try:
-            yield configured
+            yield url
         finally:
             _send_logs_and_events()
-        return
-    with tempfile.TemporaryFile() as output, api_child(0, settings=TEMPORARY, log=output) as (server, url):
-        meanwhile()
-        wait_until_ready(server, url, output)
-        log.debug("temporary Prefect API at %s, process %d", url, server.pid)
-        with client_of(url), _no_heartbeats():
-            try:
-                yield url
-            finally:
-                _send_logs_and_events()
 
 
 def _check(url: str) -> None:
@@ -70,13 +66,6 @@ def _check(url: str) -> None:
         "or Prefect profile: `prefect config view`), or unset it (`prefect config unset PREFECT_API_URL`): then every "
         "run starts a temporary API of its own."
     )
-
-
-def _no_heartbeats() -> AbstractContextManager[object]:
-    # They tell a server that watches for crashed runs, which a temporary one does not; each flow ends a second sooner.
-    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
-
-    return temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None})
 
 
 def _send_logs_and_events() -> None:

@@ -67,11 +67,7 @@ def child(
 def api_child(
     port: int, *options: str, settings: Mapping[str, str], log: IO[bytes] | None = None
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Prefect's API as a child on that port of 127.0.0.1 (0: any free one), and its URL; it may not answer yet.
-
-    Raises:
-        ServerError: The port cannot be used.
-    """
+    """Prefect's API as a child on that port of 127.0.0.1 (0: any free one), and its URL; it may not answer yet."""
     # The socket is bound here and handed down: nobody can take the port between choosing and using it.
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -81,20 +77,15 @@ def api_child(
             raise ServerError(
                 f"port {port} of 127.0.0.1 cannot be used: {error.strerror}; choose another: make ui PORT=4300"
             ) from error
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}/api"
-        descriptor = listener.fileno()
-        options = ("--socket", str(descriptor), *options)
-        with child("api", *options, settings=settings, log=log, pass_fds=(descriptor,)) as server:
+        url, socket_of = f"http://127.0.0.1:{listener.getsockname()[1]}/api", listener.fileno()
+        options = ("--socket", str(socket_of), *options)
+        with child("api", *options, settings=settings, log=log, pass_fds=(socket_of,)) as server:
             listener.close()
             yield server, url
 
 
 def wait_until_ready(server: subprocess.Popen[bytes], url: str, log: IO[bytes] | None = None) -> None:
-    """Return once the API answers.
-
-    Raises:
-        ServerError: The process ended, or did not answer in time; with the end of its log.
-    """
+    """Return once the API answers; ServerError, with the end of its log, where it ended or did not in time."""
     direct = build_opener(ProxyHandler({}))
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:

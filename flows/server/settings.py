@@ -1,7 +1,7 @@
 """Prefect's settings in this process and in its children: no telemetry, and nothing on the terminal."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 STOP_SECONDS = 10.0
@@ -52,16 +52,14 @@ def client_of(url: str) -> Iterator[None]:
     from prefect.context import refresh_global_settings_context
 
     direct = ",".join(filter(None, [os.environ.get("NO_PROXY") or os.environ.get("no_proxy"), "127.0.0.1"]))
-    variables: Mapping[str, str] = {"PREFECT_API_URL": url, "NO_PROXY": direct, "no_proxy": direct}
-    before = {name: os.environ.get(name) for name in variables}
+    variables = {"PREFECT_API_URL": url, "NO_PROXY": direct, "no_proxy": direct}
+    before = {name: os.environ[name] for name in variables if name in os.environ}
     os.environ.update(variables)
     refresh_global_settings_context()
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in variables:
+            os.environ.pop(name, None)
+        os.environ.update(before)
         refresh_global_settings_context()

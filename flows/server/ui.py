@@ -15,11 +15,7 @@ POOL = "swaymeter"
 
 
 def serve(port: int) -> None:
-    """Run the server on that port of 127.0.0.1, register the deployments and work on them until interrupted.
-
-    Raises:
-        ServerError: The port cannot be used, or the server or its worker ended.
-    """
+    """Run the server on that port of 127.0.0.1, register the deployments and work on them until interrupted."""
     keep_quiet()
     page = f"http://127.0.0.1:{port}"
     settings = {
@@ -28,16 +24,16 @@ def serve(port: int) -> None:
         "PREFECT_UI_API_URL": f"{page}/api",
         "PREFECT_UI_URL": page,
     }
-    _print("starting Prefect's server")
+    print("starting Prefect's server", flush=True)
     with api_child(port, "--page", settings=settings) as (server, url), client_of(url):
         wait_until_ready(server, url)
-        _print("registering the deployments")
+        print("registering the deployments", flush=True)
         _prefect("work-pool", "create", POOL, "--type", "process", "--overwrite")
         _prefect("deploy", "--all")
         home = {"SWAYMETER_HOME": os.environ.get("SWAYMETER_HOME", os.getcwd())}
         with child("worker", "--pool", POOL, "--type", "process", settings=home) as worker:
-            _print(f"ready: {page}   (Ctrl-C stops the server and its worker)")
-            _print(f'for other terminals: export PREFECT_API_URL="{url}"')
+            print(f"ready: {page}   (Ctrl-C stops the server and its worker)")
+            print(f'for other terminals: export PREFECT_API_URL="{url}"', flush=True)
             while server.poll() is None and worker.poll() is None:
                 time.sleep(0.5)
             raise ServerError("the server or its worker ended; see its last lines above")
@@ -52,11 +48,6 @@ def _prefect(*arguments: str) -> None:
         raise ServerError(f"`prefect {' '.join(arguments)}` failed:\n{done.stdout}{done.stderr}")
 
 
-def _print(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
 def main() -> None:
     """The command line behind `make ui`."""
     parser = argparse.ArgumentParser(prog="python -P -m flows.server.ui", description=__doc__)
@@ -67,7 +58,7 @@ def main() -> None:
     try:
         serve(arguments.port)
     except KeyboardInterrupt:
-        _print("stopped")
+        print("stopped", flush=True)
     except SwaymeterError as error:
         sys.exit(f"error: {error}")
 

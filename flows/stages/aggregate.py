@@ -3,12 +3,13 @@
 Both take what is there, whatever has failed, and are made again when that changes. The database is loaded by file.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from data.errors import SwaymeterError
 from data.records.table import Table
 from data.storage.artifact import Check, TableArtifact
+from data.storage.workspace import Workspace
 from data.warehouse.queries import queries_digest
 from data.warehouse.schema import schema_version
 from flows.graph.graph import Graph, Node, Reference
@@ -22,6 +23,8 @@ from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
 
 VERSION = 1
+Done = tuple[Any, Check]
+"""An artifact that is done, and how it stands."""
 
 
 def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
@@ -80,17 +83,46 @@ def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:
 
 def compute_statistics(step: Step, run: Run) -> None:
     """Computes the statistics that are missing, from the score files in place; each named query is asked once."""
-    from data.warehouse import over  # here, as pandas takes long to import
+    from data.warehouse import QUERIES, over  # here, as pandas takes long to import
 
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
-    frames: dict[str, Any] = {}
-    with over(_files(_done(step.inputs.values())), schema()) as warehouse:
-        for statistic in STATISTICS.values() if step.not_before else missing:
-            for query in statistic.queries:
-                if query not in frames:
-                    frames[query] = warehouse.frame(query)
-            rows = statistic.compute({query: frames[query] for query in statistic.queries}, step.arguments)
-            step.table(statistic.name).write(statistic.table.of(rows))
+    statistics = list(STATISTICS.values()) if step.not_before else missing
+    names = dict.fromkeys(name for statistic in statistics for name in statistic.queries)
+    done = _done(step.inputs.values())
+    answers = {name: _by_relation(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
+    with over(_files(done), schema(), answers) as warehouse:
+        frames = {name: warehouse.frame(name) for name in names}
+    for statistic in statistics:
+        rows = statistic.compute({name: frames[name] for name in statistic.queries}, step.arguments)
+        step.table(statistic.name).write(statistic.table.of(rows))
+
+
+def _by_relation(query: Any, done: Sequence[Done], step: Step, run: Run) -> Any:
+    """The rows of a query that goes through every prompt, stored by relation: what is new is computed, in one pass."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from data.warehouse import over
+
+    workspace, inputs = Workspace(run.workspace), dict[str, list[Done]]()
+    for artifact, check in done:
+        if artifact.table.name in query.by_relation:
+            inputs.setdefault(artifact.made_from["subject"][0], []).append((artifact, check))
+    with over({}, schema()) as empty:
+        table = Table(query.name, query.sentence, empty.columns(query))
+    parts = {
+        relation: workspace.table(
+            ("statistics", "by-relation", relation), query.name, table,
+            {"query": query.sql, "relation": relation, "inputs": sorted(check.digest for _, check in read)},
+        )
+        for relation, read in inputs.items()
+    }  # fmt: skip
+    new = [name for name, part in parts.items() if step.not_before or part.check().state != "done"]
+    with over(_files([artifact for name in new for artifact in inputs[name]]), schema()) as warehouse:
+        rows = warehouse.rows(query)
+    for name in new:
+        parts[name].write(rows.filter(pc.equal(rows["relation"], name)))
+    return pa.concat_tables([part.read() for part in parts.values()] or [table.of([])])
 
 
 def load_database(step: Step, run: Run) -> None:
@@ -108,20 +140,20 @@ def load_database(step: Step, run: Run) -> None:
     artifact.write_manifest([path])
 
 
-def _done(artifacts: Iterable[Any]) -> list[tuple[Any, Check]]:
+def _done(artifacts: Iterable[Any]) -> list[Done]:
     """The artifacts that are done, each read once to verify it, and once where a model has two names for one dtype."""
     checked = {artifact.key: (artifact, artifact.check()) for artifact in artifacts}
     return [(artifact, check) for artifact, check in checked.values() if check.state == "done"]
 
 
-def _files(done: Iterable[tuple[Any, Check]]) -> dict[Table, list[Any]]:
+def _files(done: Iterable[Done]) -> dict[Table, list[Any]]:
     files: dict[Table, list[Any]] = {}
     for artifact, check in done:
         files.setdefault(artifact.table, []).append(check.path)
     return files
 
 
-def _runs(done: Iterable[tuple[Any, Check]], run: Run) -> list[Mapping[str, Any]]:
+def _runs(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
     """A row for each file of scores: what was computed, when, with which versions."""
     rows: list[Mapping[str, Any]] = []
     for artifact, check in done:

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from data import catalog
-from data.dataset.questions import with_current_counts
+from data.dataset.reading import with_current_counts
 from data.errors import InputError, SwaymeterError
-from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, as_row, of_row
+from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
 from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
 from data.sources.dynamicqa.rules import with_flags_across
 from data.sources.registry import QUESTION_SOURCES
@@ -95,15 +95,15 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
     assert study.questions is not None
     identity = StepId("build", partition, "choice of questions")
     candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition, [])
-    unusable = next((node for node in (*(one.node for one in candidates if not one.is_usable), *lacking)), None)
-    if not any(one.is_usable for one in candidates) and unusable is not None:
-        return graph.wait(identity, unusable, after=[*(one.node for one in candidates), *lacking])
+    unusable = next(iter([candidate.node for candidate in candidates if not candidate.is_usable] + lacking), None)
+    if not any(candidate.is_usable for candidate in candidates) and unusable is not None:
+        return graph.wait(identity, unusable, after=[*(candidate.node for candidate in candidates), *lacking])
     annotations: list[TableArtifact] = []
     try:
         if study.questions.annotated:
             annotations = [imported(file) for file in graph.workspace.annotation_files()]
     except SwaymeterError as error:
-        return graph.refuse(identity, error, inputs=[one.node for one in candidates])
+        return graph.refuse(identity, error, inputs=[candidate.node for candidate in candidates])
     outputs = {
         "questions": Output(QUESTIONS, ("prompts", partition), "chosen-questions"),
         "rejected": Output(REJECTED, ("prompts", partition), "rejected-questions"),
@@ -112,7 +112,7 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
         "annotations": [annotation.check().digest for annotation in annotations],
     }  # fmt: skip
-    roles = {role_of(one.node, one.role): one.with_all_columns() for one in candidates}
+    roles = {role_of(candidate.node, candidate.role): candidate.with_all_columns() for candidate in candidates}
     return graph.add(
         identity, choose, outputs, version=VERSION, optional=roles, parameters=parameters,
         arguments=(study, tuple(annotations)), after=lacking,
@@ -135,7 +135,7 @@ def build_prompts(step: Step, run: Run) -> None:
     """Writes the queries and contexts of a relation, from its facts and the names of invented entities."""
     study: Study = step.arguments
     assert study.facts is not None
-    facts = _records(step, "facts", Fact)
+    facts = step.records("facts", Fact)
     names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []
     relation, options = RelationName(step.id.subject), study.facts
     entities = choose_entities(
@@ -143,8 +143,8 @@ def build_prompts(step: Step, run: Run) -> None:
         choice=options.choice,
     )  # fmt: skip
     contexts = write_contexts(relation, entities, objects(facts), per_kind=study.contexts.per_kind(), seed=study.seed)
-    _write(step, "contexts", contexts)
-    _write(step, "queries", write_queries(relation, entities))
+    step.write("contexts", contexts)
+    step.write("queries", write_queries(relation, entities))
 
 
 def choose(step: Step, run: Run) -> None:
@@ -159,15 +159,15 @@ def choose(step: Step, run: Run) -> None:
         decided = decide(candidates, sorted(rows, key=lambda row: row.imported_at))
         candidates, rejected = list(decided.accepted), list(decided.rejected)
     if not candidates:
-        counts = Counter(one.reason for one in rejected).most_common(5)
+        counts = Counter(candidate.reason for candidate in rejected).most_common(5)
         reasons = ", ".join(f"{count} {reason}" for reason, count in counts) or "no candidate was found"
         raise InputError(
             f"partition {partition}: no question can be asked ({reasons}); leave the partition out, or fetch more "
             "triples or pages under `questions`"
         )
     chosen = choose_questions(candidates, count=study.questions.per_partition, seed=study.seed)
-    _write(step, "rejected", [*rejected, *chosen.rejected])
-    _write(step, "questions", chosen.questions)
+    step.write("rejected", [*rejected, *chosen.rejected])
+    step.write("questions", chosen.questions)
 
 
 def candidates_of(inputs: Mapping[str, Any], partition: Partition, *, several: bool) -> list[Question]:
@@ -203,13 +203,4 @@ def build_questions(step: Step, run: Run) -> None:
         if row["relation"] == step.id.subject
     ]
     # A fact that became temporal keeps its place.
-    _write(step, "questions", sorted(questions, key=lambda question: question.question_id))
-
-
-def _records(step: Step, role: str, kind: Any) -> list[Any]:
-    return [of_row(kind, row) for row in step.table(role).read().to_pylist()]
-
-
-def _write(step: Step, role: str, records: Any) -> None:
-    table = step.table(role)
-    table.write(table.table.of([as_row(record) for record in records]))
+    step.write("questions", sorted(questions, key=lambda question: question.question_id))

@@ -4,21 +4,15 @@ from collections.abc import Iterator
 
 from flows.graph.graph import Graph, Node
 from flows.graph.selection import Selection
+from flows.stages.score import measure_states
 from flows.study.study import Study
 from tasks.measures import MEASURES
 
 
-def estimate(graph: Graph, study: Study, selection: Selection, *, force: bool = False) -> Iterator[str]:
-    """Lines that say what is not done, and an estimate of the time where the workspace holds scores of the kind.
-
-    Args:
-        graph: the study's.
-        study: what is asked.
-        selection: which steps would run.
-        force: whether what is done counts as not done.
-    """
+def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
+    """Lines that say what is not done, and an estimate of the time where the workspace holds scores of the kind."""
     selected = selection.of(graph)
-    undone = [node for node in graph if node.id in selected and (force or node.state != "done")]
+    undone = [node for node in graph if node.id in selected and node.state != "done"]
     if not undone:
         yield "everything is done: nothing would be computed"
         return
@@ -26,8 +20,7 @@ def estimate(graph: Graph, study: Study, selection: Selection, *, force: bool = 
     prompts, seconds, unknown = 0, 0.0, False
     for node in undone:
         yield f"{node.id}: {node.state}{f' ({node.reason})' if node.reason else ''}"
-        leading = node.checks.get(node.id.group)
-        count = _prompts(study, node) if force or leading is None or leading.state != "done" else 0
+        count = _prompts(study, node) if _is_open(study, node) else 0
         rate = rates.get((node.id.model, node.id.dtype, node.id.group))
         prompts, seconds = prompts + count, seconds + count * (rate or 0.0)
         unknown = unknown or (count > 0 and rate is None)
@@ -37,16 +30,21 @@ def estimate(graph: Graph, study: Study, selection: Selection, *, force: bool = 
     yield f"{prompts} prompts; estimated time: {duration}"
 
 
+def _is_open(study: Study, node: Node) -> bool:
+    """Whether the leading measure of a pass is to be computed, and not only those that are derived from it."""
+    if node.id.stage != "score" or node.id.group not in MEASURES:
+        return False
+    return any(name == node.id.group and state != "done" for name, state, _ in measure_states(study, node))
+
+
 def _prompts(study: Study, node: Node) -> int:
     """The prompts of a step; counted from the study where its prompts are not built yet."""
-    if node.id.stage != "score" or node.id.group not in MEASURES:
-        return 0
     measure = MEASURES[node.id.group]
     return measure.count_prompts(measure.parameters(**study.parameters(measure.name)), **_amounts(study, node))
 
 
 def _amounts(study: Study, node: Node) -> dict[str, int]:
-    built = {role: check.rows for one in node.inputs for role, check in one.checks.items() if check.state == "done"}
+    built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     entities = study.facts.real_entities + study.facts.invented_entities if study.facts else 0
     return {
         "queries": built.get("queries", 4 * entities),

@@ -6,10 +6,10 @@ from typing import Any
 
 from data import catalog
 from data.errors import InputError, SwaymeterError
-from data.records import Partition, as_row
+from data.records import Partition
 from data.records.table import Table
 from data.records.tables import FACTS, INVENTED, QUESTIONS
-from data.sources.access import ServiceAccess
+from data.sources.access import Access
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Function, Output, Resource, Run, Step, StepId
@@ -90,7 +90,7 @@ def _add(
     function: Function,
     role: str,
     table: Table,
-    key: Callable[[ServiceAccess], Mapping[str, Any]],
+    key: Callable[[Access], Mapping[str, Any]],
     resource: Resource = "services",
 ) -> Reference:
     """A step whose one output depends on what its source says of its key."""
@@ -117,8 +117,7 @@ def fetch_facts(step: Step, run: Run) -> None:
     if not fetched.facts:
         raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
     about = {"requested": fetched.requested, "rejected": dict(fetched.rejected)}
-    facts = step.table("facts")
-    facts.write(facts.table.of([as_row(fact) for fact in fetched.facts]), about)
+    step.write("facts", fetched.facts, about)
 
 
 def fetch_names(step: Step, run: Run) -> None:
@@ -144,5 +143,4 @@ def fetch_questions(step: Step, run: Run) -> None:
     questions = source.fetch(study.questions, partition, access_for(study, step, run))  # type: ignore[arg-type]
     if not questions:
         raise InputError(f"partition {partition}: the source has no questions; leave the partition out")
-    table = step.table("questions")
-    table.write(table.table.of([as_row(question) for question in questions]))
+    step.write("questions", questions)

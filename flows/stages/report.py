@@ -66,7 +66,7 @@ def draw_report(step: Step, run: Run) -> None:
 
     study, not_run = step.arguments
     artifact: Any = step.outputs["files"]
-    with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:  # type: ignore[attr-defined]
+    with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:
         frames = {name: warehouse.frame(name) for name in queries()}
     versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
     card = StudyCard(

@@ -6,7 +6,7 @@ from typing import Any
 
 from data import catalog
 from data.errors import ModelError, SwaymeterError
-from data.records import Context, Query, Question, of_row
+from data.records import Context, Query, Question
 from data.storage.keys import content_key
 from flows.graph.graph import Graph, Node, Reference, State
 from flows.graph.selection import UNKNOWN_MEASURES
@@ -19,6 +19,7 @@ from tasks.measures.passes import Pass, declaration, passes
 from tasks.models.backends import identify_language_model
 
 VERSION = 1
+PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
 
 
 @dataclass(frozen=True)
@@ -122,15 +123,15 @@ def run_pass(step: Step, run: Run) -> Spent:
     arguments: Score = step.arguments
     leading, model = MEASURES[arguments.measure_pass], arguments.model
     tables = INPUTS[leading.about]
-    prompts = {name: step.table(name).read().to_pylist() for name in tables}
+    prompts: dict[str, list[Any]] = {name: step.records(name, PROMPTS[name]) for name in tables}
     digests = {name: step.table(name).check().digest for name in tables}
     inputs = Inputs(
         relation=step.id.subject,
         seed=arguments.seed,
         dataset_version=content_key(digests)[:12],
-        queries=[of_row(Query, row) for row in prompts.get("queries", ())],
-        contexts=[of_row(Context, row) for row in prompts.get("contexts", ())],
-        questions=[of_row(Question, row) for row in prompts.get("questions", ())],
+        queries=prompts.get("queries", ()),
+        contexts=prompts.get("contexts", ()),
+        questions=prompts.get("questions", ()),
         scores={name: step.table(name).read() for name in step.inputs if name not in tables},
         parameters=arguments.parameters,
         device=model.device,

@@ -13,6 +13,7 @@ A step whose inputs are not done is blocked by the step that makes them. Steps t
 whatever has failed: a relation that fails stops no other.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,24 @@ from flows.stages.score import score
 from flows.study.study import Study
 
 
-def study_graph(study: Study, workspace: Workspace, memory: dict[Any, Any] | None = None) -> Graph:
+def study_graph(
+    study: Study,
+    workspace: Workspace,
+    memory: dict[Any, Any] | None = None,
+    *,
+    requests: Iterable[Rerun] = (),
+) -> Graph:
     """The graph of a study, resolved as far as its workspace allows.
 
     Args:
         study: what is asked.
         workspace: where its artifacts lie.
         memory: what is known of artifacts, kept by a run that resolves the graph again and again.
+        requests: to make again, beside those that the workspace notes.
     """
     workspace.check_layout()
-    graph = Graph(workspace, reruns=Reruns(tuple(read_reruns(reruns_of(workspace))), _matches), memory=memory)
+    reruns = Reruns((*read_reruns(reruns_of(workspace)), *requests), _matches)
+    graph = Graph(workspace, reruns=reruns, memory=memory)
     fetched = fetch(graph, study)
     built = build(graph, study, fetched)
     scores = score(graph, study, built)

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from data import catalog
-from data.catalog.prompt_file import dispute_prompt
+from data.catalog import dispute_prompt
 from data.errors import SwaymeterError
 from data.records import Partition, Triple, as_row, of_row
 from data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
@@ -61,30 +61,30 @@ class _Wikidata:
 
     def of_properties(self) -> tuple[list[Reference], list[Node]]:
         """The questions of each property that is listed, and the lists that are not fetched."""
-        lists, wanted = self._lists(), self.options.triples.properties
+        lists, properties = self._lists(), self.options.triples.properties
         lacking = [reference.node for reference in lists if not reference.is_usable]
-        found: dict[str, list[tuple[Reference, list[Triple]]]] = {}
+        by_relation: dict[str, list[tuple[Reference, list[Triple]]]] = {}
         for reference in lists:
             if reference.is_usable:
                 for relation, listed in self.graph.remembered(reference, _by_relation).items():
-                    if triples := [one for one in listed if one.property_id in (wanted or {one.property_id})]:
-                        found.setdefault(relation, []).append((reference, triples))
-        return [self._of_property(name, found[name]) for name in sorted(found)], lacking
+                    if triples := [triple for triple in listed if not properties or triple.property_id in properties]:
+                        by_relation.setdefault(relation, []).append((reference, triples))
+        return [self._of_property(name, by_relation[name]) for name in sorted(by_relation)], lacking
 
     def _lists(self) -> list[Reference]:
-        wanted = self.options.triples
-        made: dict[str, Any] = {"source": wanted.source}
+        options = self.options.triples
+        parameters: dict[str, Any] = {"source": options.source}
         identity = StepId("fetch", "triples", "triples")
-        if wanted.source != "wikidata":
+        if options.source != "wikidata":
             try:
-                made |= {"digest": file_digest(Path(wanted.file).expanduser())} if wanted.file else {}
+                parameters |= {"digest": file_digest(Path(options.file).expanduser())} if options.file else {}
             except SwaymeterError as error:
                 return [self.graph.refuse(identity, error).output("triples")]
-            return [self._list(identity, made)]
-        made |= {
-            "address": self._addresses("wikidata"), "per_property": wanted.per_property, "seed": self.study.seed,
+            return [self._list(identity, parameters)]
+        parameters |= {
+            "address": self._addresses("wikidata"), "per_property": options.per_property, "seed": self.study.seed,
         }  # fmt: skip
-        return [self._list(StepId("fetch", "triples", "triples", name), made) for name in wanted.properties]
+        return [self._list(StepId("fetch", "triples", "triples", name), parameters) for name in options.properties]
 
     def _list(self, identity: StepId, made_from: Mapping[str, Any]) -> Reference:
         name = f"triples-{identity.part}" if identity.part else "triples"
@@ -107,10 +107,11 @@ class _Wikidata:
                 "snippet_words": self.options.snippet_words, "months": self.options.months, **self._embedder(),
             }  # fmt: skip
         except SwaymeterError as error:
-            return self.graph.refuse(identity, error, inputs=[one.node for one, _ in listed]).output("questions")
+            lists = [reference.node for reference, _ in listed]
+            return self.graph.refuse(identity, error, inputs=lists).output("questions")
         return self.graph.add(
             identity, steps.fetch_property, _questions(relation), version=VERSION,
-            inputs={one.node.id.part or "triples": Reference(one.node, one.role, digest) for one, _ in listed},
+            inputs={of.node.id.part or "triples": Reference(of.node, of.role, digest) for of, _ in listed},
             parameters=parameters, arguments=(self.study, triples), resource="services",
         ).output("questions")  # fmt: skip
 
@@ -138,7 +139,7 @@ class _Wikidata:
         ).output("pages")  # fmt: skip
 
     def _disputes(self, title: str, titles: tuple[str, ...]) -> Reference:
-        identity, wanted = StepId("fetch", DISPUTABLE, "disputes", title), self.options.disputes
+        identity, options = StepId("fetch", DISPUTABLE, "disputes", title), self.options.disputes
         outputs = {
             "disputes": Output(DISPUTES, ("facts",), f"disputes-{title}"),
             "rejected": Output(REJECTED, ("facts",), f"rejected-disputes-{title}"),
@@ -146,7 +147,7 @@ class _Wikidata:
         try:
             parameters = {
                 "services": self._addresses("wikipedia", "pageviews"), "months": self.options.months,
-                "max_span_words": wanted.max_span_words, "similarity": wanted.similarity, **self._embedder(),
+                "max_span_words": options.max_span_words, "similarity": options.similarity, **self._embedder(),
             }  # fmt: skip
         except SwaymeterError as error:
             return self.graph.refuse(identity, error).output("disputes")
@@ -185,14 +186,14 @@ class _Wikidata:
         return ("wembedder",) if self.options.counter_memory == "wembedder" else ()
 
     def _embedder(self) -> dict[str, str]:
-        found = _identified(self.options.embedder)
-        return {"embedder": found[0], "embedder_revision": found[1]}
+        identified = _identified(self.options.embedder)
+        return {"embedder": identified[0], "embedder_revision": identified[1]}
 
 
 @functools.lru_cache(maxsize=4)
 def _identified(embedder: str) -> tuple[str, str]:
-    found = identify_model(embedder, "embedder")
-    return found.name, found.revision
+    identity = identify_model(embedder, "embedder")
+    return identity.name, identity.revision
 
 
 def _questions(part: str) -> dict[str, Output]:
@@ -203,10 +204,10 @@ def _questions(part: str) -> dict[str, Output]:
 
 
 def _by_relation(rows: pa.Table) -> dict[str, list[Triple]]:
-    found: dict[str, list[Triple]] = {}
+    by_relation: dict[str, list[Triple]] = {}
     for row in rows.to_pylist():
-        found.setdefault(row["relation"], []).append(of_row(Triple, row))
-    return found
+        by_relation.setdefault(row["relation"], []).append(of_row(Triple, row))
+    return by_relation
 
 
 def _titles(rows: pa.Table) -> list[str]:

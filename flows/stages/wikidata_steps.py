@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from data.errors import InputError
 from data.reasons import DOUBLED
-from data.records import Dispute, Rejected, Triple, WikidataId, as_row, of_row
+from data.records import Dispute, Rejected, Triple, WikidataId
 from data.sources import triples
-from data.sources.access import ServiceAccess
+from data.sources.access import Access
 from data.sources.graph.sparql import Endpoint
 from data.sources.source import alternative
 from data.sources.wikimedia import pageviews
@@ -55,23 +55,23 @@ def fact_of(triple: Triple) -> str:
 def fetch_triples(step: Step, run: Run) -> None:
     """Fetches the triples of the study's list, or draws those of a property."""
     study: Study = step.arguments
-    wanted, access = _options(study).triples, access_for(study, step, run)
-    if wanted.source == "wikidata":
-        assert wanted.per_property
+    options, access = _options(study).triples, access_for(study, step, run)
+    if options.source == "wikidata":
+        assert options.per_property
         with alternative(ADVICE):
             store = Endpoint(access.session("wikidata"))
-            found = triples.of_property(store, WikidataId(step.id.part), wanted.per_property, seed=study.seed)
+            listed = triples.of_property(store, WikidataId(step.id.part), options.per_property, seed=study.seed)
     else:
-        file = Path(wanted.file).expanduser() if wanted.file else None
-        if wanted.source == "popqa":
-            found = triples.popqa(file, offline=run.offline)
+        file = Path(options.file).expanduser() if options.file else None
+        if options.source == "popqa":
+            listed = triples.popqa(file, offline=run.offline)
         else:
             assert file is not None
-            found = triples.from_csv(file)
-    if not found:
-        name = step.id.part or wanted.source
+            listed = triples.from_csv(file)
+    if not listed:
+        name = step.id.part or options.source
         raise InputError(f"the list of triples {name!r} is empty; name another one under `questions.triples`")
-    _write(step, "triples", found)
+    step.write("triples", listed)
 
 
 def fetch_property(step: Step, run: Run) -> None:
@@ -85,8 +85,8 @@ def fetch_property(step: Step, run: Run) -> None:
         built = questions_of_property(
             chosen, clients, words=options.snippet_words, months=_months(options), embed=_embed(options)
         )
-    _write(step, "rejected", built.rejected)
-    _write(step, "questions", built.questions)
+    step.write("rejected", built.rejected)
+    step.write("questions", built.questions)
 
 
 def fetch_pages(step: Step, run: Run) -> None:
@@ -107,21 +107,21 @@ def fetch_disputes(step: Step, run: Run) -> None:
     study, titles = step.arguments
     options, access = _options(study), access_for(study, step, run)
     with alternative(ADVICE):
-        found = disputes_of_page(
+        result = disputes_of_page(
             step.id.part, _wikipedia(access), embed=_embed(options), similarity=options.disputes.similarity,
             span_words=options.disputes.max_span_words, pageviews=PageViews(access.session("pageviews")),
             months=_months(options),
         )  # fmt: skip
-    found = _without_doubles(found, step.id.part, titles)
-    _write(step, "rejected", found.rejected)
-    _write(step, "disputes", found.disputes)
+    result = _without_doubles(result, step.id.part, titles)
+    step.write("rejected", result.rejected)
+    step.write("disputes", result.disputes)
 
 
 def write_page(step: Step, run: Run) -> None:
     """Lets a language model write the questions about the disputes of a page."""
     study: Study = step.arguments
     writer = writer_of(study)
-    disputes = [of_row(Dispute, row) for row in step.table("disputes").read().to_pylist()]
+    disputes = step.records("disputes", Dispute)
     rejected: Sequence[Any] = ()
     questions: Sequence[Any] = ()
     if disputes:
@@ -132,8 +132,8 @@ def write_page(step: Step, run: Run) -> None:
             model = load_language_model(writer.name, dtype=writer.dtype, device=writer.device)
             written = write_questions(model, disputes, seed=study.seed)
         rejected, questions = written.rejected, written.questions
-    _write(step, "rejected", rejected)
-    _write(step, "questions", questions)
+    step.write("rejected", rejected)
+    step.write("questions", questions)
 
 
 def _options(study: Study) -> WikidataQuestions:
@@ -155,23 +155,18 @@ def _embed(options: WikidataQuestions) -> Callable[[Sequence[str]], NDArray[np.f
     return embed
 
 
-def _wikipedia(access: ServiceAccess) -> Wikipedia:
+def _wikipedia(access: Access) -> Wikipedia:
     return Wikipedia(Wiki(access.session("wikipedia")), reuse_pages=access.only_refreshes)
 
 
-def _without_doubles(found: PageDisputes, title: str, titles: Sequence[str]) -> PageDisputes:
+def _without_doubles(result: PageDisputes, title: str, titles: Sequence[str]) -> PageDisputes:
     """What was found, unless the title redirects to a page that is listed under its own name, too."""
-    pages = (*(dispute.page for dispute in found.disputes), *(rejected.part for rejected in found.rejected))
+    pages = (*(dispute.page for dispute in result.disputes), *(rejected.part for rejected in result.rejected))
     page = next(iter(pages), title)
     if page == title or page not in titles:
-        return found
+        return result
     doubled = Rejected(
         partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,
         licence=LICENCE, detail=f"leads to {page}",
     )  # fmt: skip
     return PageDisputes([], [doubled])
-
-
-def _write(step: Step, role: str, records: Sequence[Any]) -> None:
-    table = step.table(role)
-    table.write(table.table.of([as_row(record) for record in records]))

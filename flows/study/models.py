@@ -1,20 +1,17 @@
-"""Models that cannot be had are refused before anything runs. The hub is not asked."""
+"""Models that cannot be had, or cannot give what a measure needs, are refused before anything runs. No hub is asked."""
 
 from pathlib import Path
 
 from data import catalog
-from data.sources.wikimedia.options import WikidataQuestions
-from flows.study.capabilities import check_capabilities
+from data.errors import StudyFileError
+from data.sources.registry import QUESTION_SOURCES
 from flows.study.study import Study
+from tasks.models.backends import capabilities
 from tasks.models.files.identity import ModelKind, identify_model
 
 
 def check_models(study: Study, *, also_asked: bool = True) -> None:
-    """Refuses a model that no catalog, folder or hub can have, or that cannot give what a measure needs.
-
-    Args:
-        study: whose models are checked.
-        also_asked: whether the models that answer are checked, not only those that help to make questions.
+    """Checks the models of a study: those that help to make questions and, if `also_asked`, those that answer.
 
     Raises:
         UnknownName, ModelError: there is no such model.
@@ -23,11 +20,11 @@ def check_models(study: Study, *, also_asked: bool = True) -> None:
     if also_asked:
         for model in study.models:
             _check(model.name, "language_model")
-        check_capabilities(study)
-    if isinstance(study.questions, WikidataQuestions):
-        _check(study.questions.embedder, "embedder")
-        if study.questions.needs_disputes:
-            _check(study.questions.disputes.writer or study.models[0].name, "language_model")
+        _check_capabilities(study)
+    if study.questions is not None:
+        models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].name)
+        for purpose, name in models.items():
+            _check(name, purpose)
 
 
 def _check(name: str, purpose: ModelKind) -> None:
@@ -35,3 +32,15 @@ def _check(name: str, purpose: ModelKind) -> None:
     at_the_hub = entry.hub is not None if entry else name.count("/") == 1
     if not at_the_hub or Path(name).expanduser().is_dir():
         identify_model(name, purpose)
+
+
+def _check_capabilities(study: Study) -> None:
+    wrong = [
+        f"measure {name} needs {measure.capability}, which model {model} cannot give; leave out the measure or ask "
+        "another model"
+        for model in dict.fromkeys(model.name for model in study.models)
+        for name, measure in study.requested().items()
+        if measure.capability is not None and measure.capability not in capabilities(model)
+    ]
+    if wrong:
+        raise StudyFileError(f"study {study.name}: {'; '.join(wrong)}")

@@ -21,53 +21,50 @@ def describe() -> str:
     """Every section of a study file with its keys, in the order in which a study is written."""
     return "\n".join(
         [
-            *_section("The file", Study),
+            *_section(2, "The file", Study),
             *_sources("facts", FactsOptions, FACT_SOURCES),
-            *_section("services", ServicesPart),
+            *_section(2, "services", ServicesPart),
             f"Every other key is a service: {', '.join(f'`{name}`' for name in SERVICES)}. Its keys:",
             "",
             *_keys(ServiceOptions),
-            *_section("contexts", ContextsPart),
+            *_section(2, "contexts", ContextsPart),
             *_sources("questions", QuestionsOptions, QUESTION_SOURCES),
-            *_section("models", ModelPart),
+            *_section(2, "models", ModelPart),
             *_measures(),
         ]
     )
 
 
 def _sources(title: str, common: type[Options], sources: Registry[Any]) -> Iterator[str]:
-    yield from _heading(2, title, common)
     first = next(iter(sources))
-    yield from _keys(common, source={"enum": list(sources), "default": first, "description": "Where they come from."})
-    for name, source in sources.items():
-        own = source.options.model_fields.keys() - common.model_fields.keys()
-        yield from _heading(3, f"{title}: source {name}", source.options)
-        yield from _keys(source.options, own) if own else ()
-        for key in (key for key in source.options.model_fields if key in own):
-            model = source.options.model_fields[key].annotation
+    source = {"enum": list(sources), "default": first, "description": "Where they come from."}
+    yield from _section(2, title, common, source=source)
+    for name, one in sources.items():
+        own = [key for key in one.options.model_fields if key not in common.model_fields]
+        yield from _section(3, f"{title}: source {name}", one.options, own)
+        for key in own:
+            model = one.options.model_fields[key].annotation
             if isinstance(model, type) and issubclass(model, Options):
-                yield from _heading(4, f"{title}.{key}", model)
-                yield from _keys(model)
+                yield from _section(4, f"{title}.{key}", model)
 
 
-def _section(title: str, model: type[BaseModel]) -> Iterator[str]:
-    yield from _heading(2, title, model)
-    yield from _keys(model)
-
-
-def _heading(level: int, title: str, model: type[BaseModel]) -> list[str]:
-    return [f"{'#' * level} {title}", "", cleandoc(model.__doc__ or ""), ""]
+def _section(
+    level: int, title: str, model: type[BaseModel], only: Collection[str] | None = None, **instead: Mapping[str, Any]
+) -> Iterator[str]:
+    yield from (f"{'#' * level} {title}", "", cleandoc(model.__doc__ or ""), "")
+    yield from _keys(model, only, **instead)
 
 
 def _keys(model: type[BaseModel], only: Collection[str] | None = None, **instead: Mapping[str, Any]) -> Iterator[str]:
     """A table of a model's keys; instead: schemas that take the place of its own."""
-    schema = model.model_json_schema()
+    properties = model.model_json_schema().get("properties", {}) | instead
     rows = [
-        (f"`{name}`", _values(field, schema), _default(field, schema), str(field.get("description", "")))
-        for name, field in (schema["properties"] | instead).items()
+        (f"`{name}`", _values(field), _default(field), str(field.get("description", "")))
+        for name, field in properties.items()
         if only is None or name in only
     ]
-    yield from _table(("key", "values", "default", "meaning"), rows)
+    if rows:
+        yield from _table(("key", "values", "default", "meaning"), rows)
 
 
 def _measures() -> Iterator[str]:
@@ -76,8 +73,7 @@ def _measures() -> Iterator[str]:
     yield from _table(("measure", "needs", "meaning"), rows)
     for name, measure in MEASURES.items():
         if measure.parameters.model_fields:
-            yield from _heading(3, f"measures: {name}", measure.parameters)
-            yield from _keys(measure.parameters)
+            yield from _section(3, f"measures: {name}", measure.parameters)
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
@@ -89,44 +85,26 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[st
     yield ""
 
 
-def _default(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _default(field: Mapping[str, Any]) -> str:
     """The default in YAML; nothing for a section, whose keys have their own."""
     if "default" not in field:
         return "required"
-    definitions = schema.get("$defs", {}).values()
-    is_section = any(one.get("title") == _referred(field) for one in definitions if "properties" in one)
+    is_section = any("$ref" in kind for kind in field.get("anyOf", [field]))
     return "" if is_section or field["default"] in ([], "") else f"`{json.dumps(field['default'])}`"
 
 
-def _referred(field: Mapping[str, Any]) -> str:
-    """The name of the definition that a field refers to."""
-    return next((str(kind["$ref"]).rpartition("/")[2] for kind in field.get("anyOf", [field]) if "$ref" in kind), "")
-
-
-def _values(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _values(field: Mapping[str, Any]) -> str:
     """The values that a field takes, in words."""
     if "anyOf" in field:
-        return " or ".join(_values(kind, schema) for kind in field["anyOf"])
+        return " or ".join(map(_values, field["anyOf"]))
     if "$ref" in field:
         return "keys"
     if "enum" in field or "const" in field:
         return ", ".join(f"`{value}`" for value in field.get("enum", [field.get("const")]))
-    match field.get("type"):
-        case "null":
-            return "null"
-        case "array":
-            return f"list of {_values(field['items'], schema)}"
-        case "object":
-            return "keys"
-        case "string":
-            return "text"
-        case "boolean":
-            return "`true`, `false`"
-        case kind:
-            return f"{kind or 'any'}{_limits(field)}"
-
-
-def _limits(field: Mapping[str, Any]) -> str:
+    kind = field.get("type", "any")
+    if kind == "array":
+        return f"list of {_values(field['items'])}"
+    words = {"object": "keys", "string": "text", "boolean": "`true`, `false`"}
     signs = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
-    limits = [f"{sign} {field[name]:,}" for name, sign in signs.items() if name in field]
-    return f" {', '.join(limits)}" if limits else ""
+    limits = ", ".join(f"{sign} {field[name]:,}" for name, sign in signs.items() if name in field)
+    return f"{words.get(kind, kind)} {limits}".rstrip()

@@ -7,8 +7,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, model_validator
 
 from data.options import Options, refused, unknown_key
-from data.sources.http.limits import Service
-from data.sources.http.services import SERVICES
+from data.sources.http.services import SERVICES, Service
 
 
 class ServiceOptions(Options):
@@ -28,10 +27,6 @@ class ServiceOptions(Options):
     """The most requests of one run."""
     max_minutes: float | None = Field(default=None, gt=0)
     """The most minutes of one run."""
-
-    def applied_to(self, service: Service) -> Service:
-        """The service with these options in place of its own."""
-        return replace(service, **self.model_dump(exclude_none=True))
 
 
 class ServicesPart(Options):
@@ -60,9 +55,5 @@ class ServicesPart(Options):
 
     def by_name(self) -> dict[str, Service]:
         """Every service as the study wants it."""
-        given = self.__pydantic_extra__
-        return {name: given.get(name, ServiceOptions()).applied_to(service) for name, service in SERVICES.items()}
-
-    def service(self, name: str) -> Service:
-        """The service of that key as the study wants it."""
-        return self.by_name()[name]
+        changes = {name: options.model_dump(exclude_none=True) for name, options in self.__pydantic_extra__.items()}
+        return {name: replace(service, **changes.get(name, {})) for name, service in SERVICES.items()}

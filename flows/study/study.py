@@ -10,7 +10,7 @@ from data.errors import UnknownName
 from data.named import Registry
 from data.options import Options, Problem, problems, refused
 from data.records import ContextKind
-from data.sources.access import ServiceAccess
+from data.sources.access import Access
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
 from flows.study.services import ServicesPart
@@ -31,20 +31,14 @@ def _branch(sources: Registry[Any]) -> Callable[[Any], Any]:
             known = ", ".join(sources)
             raise refused([Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {known}")])
         options = sources[name].options
-        other = {str(key): _owner(str(key), sources) for key in content if key not in options.model_fields}
-        if any(other.values()):
+        owners = {key: owner for owner, source in reversed(sources.items()) for key in source.options.model_fields}
+        if foreign := [key for key in content if key in owners and key not in options.model_fields]:
             raise refused(
-                Problem((key,), f"is a key of source {owner}, not of {name}; leave it out")
-                for key, owner in other.items()
-                if owner
+                Problem((key,), f"is a key of source {owners[key]}, not of {name}; leave it out") for key in foreign
             )
         return options.model_validate(content)
 
     return validate
-
-
-def _owner(key: str, sources: Registry[Any]) -> str | None:
-    return next((name for name, source in sources.items() if key in source.options.model_fields), None)
 
 
 Facts = Annotated[SerializeAsAny[FactsOptions], BeforeValidator(_branch(FACT_SOURCES))]
@@ -148,20 +142,19 @@ class Study(Options):
 
     def requested(self) -> dict[str, Measure]:
         """The measures that the study names and, transitively, those that they need, in the registry's order."""
-        names, added = set[str](), set(self.measures)
-        while added:
-            names |= added
-            added = {need for name in added for need in MEASURES[name].needs} - names
+        names = list(self.measures)
+        for name in names:  # grows meanwhile
+            names += [need for need in MEASURES[name].needs if need not in names]
         return {name: measure for name, measure in MEASURES.items() if name in names}
 
     def parameters(self, name: str) -> dict[str, Any]:
         """The parameters of a measure: the study's, or their defaults."""
         return self.measures.get(name) or MEASURES[name].parameters().model_dump()
 
-    def access(self, downloads: Path, **options: Any) -> ServiceAccess:
-        """How the study reaches services; options: as in `ServiceAccess`."""
+    def access(self, downloads: Path, **options: Any) -> Access:
+        """How the study reaches services; options: as in `Access`."""
         cache = Path(self.services.cache).expanduser() if self.services.cache else None
-        return ServiceAccess(downloads, self.services.by_name(), self.services.asked_by, cache, **options)
+        return Access(downloads, self.services.by_name(), self.services.asked_by, cache, **options)
 
 
 def _parameters(name: str, content: Any) -> dict[str, Any]:

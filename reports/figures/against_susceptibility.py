@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from reports.frames import numbers, plural, records, span
-from reports.style import INK, MUTED, QUERY_HUES, blank, dots, headed, legend_above, mark, strokes
+from reports.figures.panels import FEW_RELATIONS, type_panels
+from reports.frames import plural, records, span, where
+from reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, mark, strokes
 
-MANY = 600
 LEVELS = {"query": "query", "relation": "relation mean"}
 
 
@@ -24,13 +24,13 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
     `data` has query_type, susceptibility, score, error (a stroke's half length; NaN: none); `means` has
     mean_susceptibility and mean; one query type.
     """
-    hue, dense = QUERY_HUES[str(data["query_type"].iloc[0])], len(data) > MANY
+    hue, dense = QUERY_HUES[str(data["query_type"].iloc[0])], len(data) > FEW_DOTS
     x, y, error = (data[name].to_numpy(dtype=float) for name in ("susceptibility", "score", "error"))
-    alpha = max(0.1, 0.7 * min(1.0, MANY / len(data)))
+    alpha = max(0.1, 0.7 * min(1.0, FEW_DOTS / len(data)))
     if np.isfinite(error).any():
         axes.plot(*strokes(x, x, y - error, y + error), color=hue, linewidth=0.6, alpha=alpha, rasterized=dense)
     dots(axes, x, y, color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0)
-    size = 5 if len(means) <= 40 else 3.2
+    size = 5 if len(means) <= FEW_RELATIONS else 3.2
     at = (means["mean_susceptibility"], means["mean"])
     axes.plot(*at, "D", color=hue, markersize=size, markeredgecolor=INK, markeredgewidth=size / 6)
     return axes
@@ -38,7 +38,7 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
 
 def sorted_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
     """The rows of means_beside_susceptibility about a measure, by relation, open queries first."""
-    rows = means[means["measure"] == measure] if len(means) else means
+    rows = where(means, measure=measure)
     rows = rows.sort_values(["relation", "query_type"], ascending=[True, False]) if len(rows) else rows
     return rows.reset_index(drop=True)
 
@@ -52,10 +52,7 @@ def shown_means(means: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
     """Both correlations of a measure in words; the rows are of one model and measure. Empty where none was made."""
-    if correlations.empty:
-        return ""
-    rows = correlations[(correlations["level"] == level) & (correlations["query_type"] == query_type)]
-    for row in records(rows):
+    for row in records(where(correlations, level=level, query_type=query_type)):
         over = f"over {plural(int(row['n']), LEVELS[level])}"
         if _reason(row):
             return f"no correlation {over}"
@@ -77,23 +74,21 @@ def correlation_note(correlations: pd.DataFrame) -> str:
 
 def contexts_of(rows: pd.DataFrame) -> str:
     """How many contexts stood before each query, with a warning where they differ; for a caption."""
-    contexts = numbers(rows["contexts"])
-    if contexts.min() == contexts.max():
-        return f"{int(contexts[0])} contexts a query."
-    both = span(contexts.min(), contexts.max())
-    return f"{both} contexts a query: values from different numbers are not to be compared."
+    fewest, most = rows["contexts"].min(), rows["contexts"].max()
+    warning = "" if fewest == most else ": values from different numbers are not to be compared"
+    return f"{span(fewest, most)} contexts a query{warning}."
 
 
 def paint(
     rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, label: str, *, same_unit: bool
 ) -> Canvas:
     """A panel per query type; the scale upward is logarithmic where all scores are positive and the units differ."""
-    types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
-    canvas, grid = blank(1, len(types), 3.9, share_x=True, share_y=True)
+    canvas, panels = type_panels(rows, 3.9)
+    first = next(iter(panels.values()))
     logarithmic = not same_unit and bool((rows["score"] > 0).all())
     if logarithmic:
-        grid[0][0].set_yscale("log")  # of all panels, and before dots take their places
-    for axes, kind in zip(grid[0], types, strict=True):
+        first.set_yscale("log")  # of all panels, and before dots take their places
+    for kind, axes in panels.items():
         of_kind = (frame[frame["query_type"] == kind] for frame in (rows, means))
         measure_against_susceptibility(axes, *of_kind)
         headed(axes, f"{kind} queries", *(correlation(correlations, level, kind) for level in LEVELS))
@@ -101,7 +96,6 @@ def paint(
         axes.locator_params(axis="x", nbins=4)
         if same_unit:
             axes.axline((0, 0), slope=1, color=MUTED, linewidth=0.9, linestyle="--", zorder=1)
-    first = grid[0][0]
     first.set_ylabel(label)
     first.set_xlim(left=0)
     if logarithmic:

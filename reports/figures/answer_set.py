@@ -6,7 +6,7 @@ import pandas as pd
 
 from reports.figures.against_susceptibility import contexts_of, correlation_note, paint, shown_means, sorted_means
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, span
+from reports.frames import Frames, Model, finite, plural, span, where
 from reports.style import QUERY_HUES
 
 MEASURE = "answer_set_susceptibility"
@@ -21,14 +21,14 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     rows = finite_rows.rows
     if rows.empty:
         return None
-    correlations, means = frames["correlations"], sorted_means(frames["means_beside_susceptibility"], MEASURE)
-    correlations = correlations[correlations["measure_a"] == MEASURE] if len(correlations) else correlations
+    correlations = where(frames["correlations"], measure_a=MEASURE)
+    means = sorted_means(frames["means_beside_susceptibility"], MEASURE)
     relations = rows["relation"].nunique()
     caption = (
         "Each dot is a query: across, its susceptibility over the first token; up, over the complete answers of its "
         "relation, each with what ends it; a diamond is the mean of a relation's queries. On the dashed line both are "
         f"equal. The whole set has a mean probability of {masses(frames['measures_in_short'])}: the score says nothing "
-        f"of the rest. {model}; n = {len(rows)} queries in {relations} relation{'' if relations == 1 else 's'}, "
+        f"of the rest. {model}; n = {len(rows)} queries in {plural(relations, 'relation')}, "
         f"{span(rows['answers'].min(), rows['answers'].max())} answers a set, "
         f"{contexts_of(rows)}{correlation_note(correlations)}{finite_rows.note('queries')}"
     )

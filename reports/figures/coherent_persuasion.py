@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
 from reports.figures.instances import conditions, partitions
-from reports.frames import Frames, Model, finite, records, without_unit
+from reports.frames import Frames, Model, finite, in_order, records, where, without_unit
 from reports.style import CONDITION_NAMES, FEW_DOTS, INK, MUTED, PARTITION_HUES, blank, legend_above, mark
 
 FEWEST = 5
@@ -56,18 +56,12 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"instances of {rows['question_id'].nunique()} questions, by partition under each "
         f"violin.{means_of_partitions.note('instances')}"
     )
-    means = _sorted(frames["instances_in_short"])
+    short = frames["instances_in_short"]
+    means = in_order(without_unit(short), condition=conditions(short), partition=partitions(short))
+    means = means.replace({"condition": dict(CONDITION_NAMES)})
     words = "; ".join(f"{row['condition']}, {row['partition']} {row['mean']:.2f}" for row in records(means))
     alt = f"Violin plots of coherent persuasion in nats by partition, a panel per context, for {model}. Means: {words}."
     return Drawing(caption, alt, instances[_POINTS], means, partial(_paint, rows, means))
-
-
-def _sorted(short: pd.DataFrame) -> pd.DataFrame:
-    """The means by context and partition, in their fixed orders, contexts in words."""
-    orders = {"condition": conditions(short), "partition": partitions(short)}
-    rows = without_unit(short).drop(columns=["model", "dtype"])
-    rows = rows.sort_values(list(orders), key=lambda column: column.map(orders[str(column.name)].index))
-    return rows.replace({"condition": dict(CONDITION_NAMES)}).reset_index(drop=True)
 
 
 def _paint(rows: pd.DataFrame, means: pd.DataFrame) -> Canvas:
@@ -76,7 +70,7 @@ def _paint(rows: pd.DataFrame, means: pd.DataFrame) -> Canvas:
     canvas, grid = blank(1, len(shown), 3.6, share_y=True)
     for axes, condition in zip(grid[0], shown, strict=True):
         words = CONDITION_NAMES.get(condition, condition)
-        persuasion_of_partitions(axes, data[data["condition"] == condition], means[means["condition"] == words])
+        persuasion_of_partitions(axes, where(data, condition=condition), where(means, condition=words))
         axes.set_title(words)
     grid[0][0].set_ylim(bottom=min(0.0, float(rows["coherent_persuasion"].min())))  # last: it ends the autoscaling
     grid[0][0].set_ylabel("coherent persuasion (nats)")

@@ -13,12 +13,12 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullLocator
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, is_null, records
-from reports.style import INK, QUERY_HUES, blank, dots, headed, legend_above, mark
+from reports.figures.panels import query_types
+from reports.frames import Frames, Model, finite, plural, records, where
+from reports.style import FEW_DOTS, INK, QUERY_HUES, blank, dots, headed, legend_above, mark
 
 DEGREES = {"degree": "degree", "relation_degree": "degree under the relation"}
 FEWEST = 20
-MANY = 600
 _NONE, _SPREAD = 0.33, 0.12
 _POINTS = ["relation", "query_type", "form", "entity", "invented", "query_id", "degree", "relation_degree"]
 
@@ -31,7 +31,7 @@ def susceptibility_by_degree(axes: Axes, data: pd.DataFrame, envelope: pd.DataFr
     """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     real, invented = data[~data["invented"]], data[data["invented"]]
-    style: dict[str, Any] = {"markersize": 3.0, "alpha": max(0.15, 0.7 * min(1.0, MANY / len(data))), "color": hue}
+    style: dict[str, Any] = {"markersize": 3.0, "alpha": max(0.15, 0.7 * min(1.0, FEW_DOTS / len(data))), "color": hue}
     most = max(real[degree].max(), 1)
     axes.set_xscale("log")
     axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * most)
@@ -56,7 +56,6 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     entities = entities.astype(dict.fromkeys((*DEGREES, "susceptibility"), float))
     correlations, envelopes = frames["correlations"], frames["envelopes"]
     real = entities[~entities["invented"]]
-    several = entities["relation"].nunique()
     percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
     line = (
         f" The line is the {percentile}th percentile of the real entities of half to double a degree, where they are "
@@ -67,7 +66,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "are swayed further (mean over its forms). Filled dots are real entities; hollow ones, at 0, are invented: the "
         f"graph has nothing of them.{line if len(real) >= FEWEST else ''} Spearman's rho is over the real "
         f"entities alone. {model}; n = {_count(real)} real and {_count(entities[entities['invented']])} invented "
-        f"entities of {several} relation{'' if several == 1 else 's'}."
+        f"entities of {plural(entities['relation'].nunique(), 'relation')}."
         f"{_missing(correlations)}{finite(every, 'susceptibility', *DEGREES).note('queries')}"
     )
     words = "; ".join(
@@ -85,10 +84,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 def spearman(correlations: pd.DataFrame, degree: str, query_type: str) -> str:
     """Spearman's rho over all real entities in words; empty where none was computed."""
-    if correlations.empty:
-        return ""
-    selected = (correlations["measure_a"] == f"log_{degree}") & (correlations["query_type"] == query_type)
-    for row in records(correlations[selected & (correlations["relation"] == "all")]):
+    for row in records(where(correlations, measure_a=f"log_{degree}", query_type=query_type, relation="all")):
         if pd.isna(row["spearman"]):
             return f"no correlation (n = {int(row['n'])})"
         return f"Spearman's rho {row['spearman']:.2f} (n = {int(row['n'])}, p = {row['spearman_p']:.2g})"
@@ -100,10 +96,8 @@ def _count(entities: pd.DataFrame) -> int:
 
 
 def _missing(correlations: pd.DataFrame) -> str:
-    if correlations.empty:
-        return ""
-    rows = correlations[(correlations["level"] == "entity") & (correlations["relation"] == "all")]
-    reasons = sorted({str(reason) for reason in rows["untestable"][~is_null(rows["untestable"])]})
+    rows = where(correlations, level="entity", relation="all")
+    reasons = sorted(set(rows["untestable"].dropna())) if len(rows) else []
     return f" No correlation: {'; '.join(reasons)}." if reasons else ""
 
 
@@ -112,19 +106,17 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
     columns = ["relation", "query_type", "degree", "n", "spearman", "spearman_p", "untestable"]
     if correlations.empty:
         return pd.DataFrame(columns=columns)
-    rows = correlations[correlations["level"] == "entity"]
+    rows = where(correlations, level="entity")
     rows = rows.assign(degree=rows["measure_a"].str.removeprefix("log_"), first=rows["relation"] != "all")
     return rows.sort_values(["first", "relation", "query_type", "degree"])[columns].reset_index(drop=True)
 
 
 def _paint(entities: pd.DataFrame, envelopes: pd.DataFrame, correlations: pd.DataFrame) -> Canvas:
-    types = [kind for kind in QUERY_HUES if (entities["query_type"] == kind).any()]
+    types = query_types(entities)
     canvas, grid = blank(len(DEGREES), len(types), 3.2 * len(DEGREES), share_x="row", share_y=True)
     for line, (degree, label) in zip(grid, DEGREES.items(), strict=True):
         for axes, kind in zip(line, types, strict=True):
-            near = envelopes
-            if len(near):
-                near = near[(near["along"] == degree) & (near["query_type"] == kind)]
+            near = where(envelopes, along=degree, query_type=kind)
             susceptibility_by_degree(axes, entities[entities["query_type"] == kind], near, degree)
             headed(axes, f"{kind} queries", spearman(correlations, degree, kind))
             axes.set_xlabel(f"{label} (triples)")

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
 from reports.figures.instances import conditions, partitions
-from reports.frames import Frames, Model, finite
+from reports.frames import Frames, Model, finite, in_order, where, without_unit
 from reports.style import ANSWER_MARKERS, CONDITION_NAMES, FEW_DOTS, MUTED, PARTITION_HUES, blank, legend_above, mark
 
 When = Literal["without", "with"]
@@ -92,12 +92,11 @@ def _asides(rows: pd.DataFrame) -> str:
 
 def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
     """The means by context, partition and outcome, in their fixed orders, contexts in words."""
-    rows = means[means["entropy"] == entropy]
-    orders = {"condition": conditions(rows), "partition": partitions(rows), "outcome": [*ANSWER_MARKERS]}
-    rows = rows.sort_values(list(orders), key=lambda column: column.map(orders[str(column.name)].index))
+    rows = where(means, entropy=entropy)
+    rows = in_order(rows, condition=conditions(rows), partition=partitions(rows), outcome=ANSWER_MARKERS)
     name = f"mean_{entropy}"
-    shown = rows.rename(columns={"mean_semantic_entropy": name}).replace({"condition": dict(CONDITION_NAMES)})
-    shown = shown.drop(columns=["model", "dtype", "entropy", "unit"]).reset_index(drop=True)
+    shown = without_unit(rows).drop(columns="entropy").rename(columns={"mean_semantic_entropy": name})
+    shown = shown.replace({"condition": dict(CONDITION_NAMES)})
     shown.attrs["units"] = dict.fromkeys((name, "mean_coherent_persuasion"), str(rows["unit"].iloc[0]))
     return shown
 
@@ -107,7 +106,7 @@ def _paint(rows: pd.DataFrame, when: When) -> Canvas:
     canvas, grid = blank(len(down), len(across), 0.7 + 2.5 * len(down), share_x=True, share_y=True)
     for line, condition in zip(grid, down, strict=True):
         for axes, partition in zip(line, across, strict=True):
-            data = rows[(rows["partition"] == partition) & (rows["condition"] == condition)]
+            data = where(rows, partition=partition, condition=condition)
             if data.empty:
                 axes.set_title(f"{partition}, n = 0", fontsize=8)
             else:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from reports.figures.against_susceptibility import contexts_of, correlation_note, paint, shown_means, sorted_means
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, numbers, records, span
+from reports.frames import Frames, Model, finite, plural, records, span, where
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
@@ -16,13 +16,13 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     if every.empty:
         return None
     measure = measured(every)
-    error = numbers(every["fisher_standard_error"]) if measure == "fisher" else np.nan
-    result = finite(every.assign(score=numbers(every[measure]), error=error), "score", "susceptibility")
+    error = every["fisher_standard_error"] if measure == "fisher" else np.nan
+    result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility")
     rows = result.rows
     if rows.empty:
         return None
-    correlations, means = frames["correlations"], sorted_means(frames["means_beside_susceptibility"], measure)
-    correlations = correlations[correlations["measure_a"] == measure] if len(correlations) else correlations
+    correlations = where(frames["correlations"], measure_a=measure)
+    means = sorted_means(frames["means_beside_susceptibility"], measure)
     unit = str(means["unit"].iloc[0])
     scale = "The scale upward is logarithmic. " if (rows["score"] > 0).all() else ""
     relations = rows["relation"].nunique()
@@ -31,7 +31,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"is larger ({_how(measure, rows, frames['measures_in_short'])}); a diamond is the mean of a relation's "
         f"queries. {scale}Fisher susceptibility is in {unit}: "
         f"values of different models are not comparable, only the order of a model's queries is. {model}; n = "
-        f"{len(rows)} queries in {relations} relation{'' if relations == 1 else 's'}, "
+        f"{len(rows)} queries in {plural(relations, 'relation')}, "
         f"{contexts_of(rows)}{correlation_note(correlations)}{result.note('queries')}"
     )
     alt = (
@@ -45,13 +45,13 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 def measured(rows: pd.DataFrame) -> str:
     """Which Fisher susceptibility of a model is shown: `fisher` where any query has it, else `fisher_top_k`."""
-    return "fisher" if np.isfinite(numbers(rows["fisher"])).any() else "fisher_top_k"
+    return "fisher" if rows["fisher"].notna().any() else "fisher_top_k"
 
 
 def _how(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
     if measure != "fisher":
         return f"over the top {span(rows['top_k'].min(), rows['top_k'].max())} answers, exact"
-    relative = records(measures[measures["measure"] == "relative_standard_error_of_fisher"])
+    relative = records(where(measures, measure="relative_standard_error_of_fisher"))
     median = f", in the median {100 * relative[0]['median']:.0f}%" if relative else ""
     return (
         f"over the full vocabulary, from {span(rows['draws'].min(), rows['draws'].max())} random draws; a thin stroke "

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, is_null, numbers, records, without_unit
-from reports.style import INK, QUERY_HUES, blank, legend_above, mark
+from reports.figures.panels import FEW_RELATIONS, relation_lines, type_panels
+from reports.frames import Frames, Model, in_order, plural, records, where, without_unit
+from reports.style import QUERY_HUES, legend_above, mark
 
 FOLLOWS = {"context": "the context's", "original": "the original", "other": "another"}
 EVERY = "every context"
@@ -24,41 +24,35 @@ def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) 
     type, a relation and answer once.
     """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
-    single = data.pivot(index="relation", columns="follows", values="persuasion").reindex(columns=[*FOLLOWS, "gap"])
-    alpha = 0.45 if len(single) <= 40 else 0.2
-    across = np.tile([*range(len(FOLLOWS)), np.nan], len(single))
-    axes.plot(across, single.to_numpy(dtype=float).ravel(), "-o", color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)
-    result, labels = {row["follows"]: row for row in records(means)}, []
-    for at, (name, words) in enumerate(FOLLOWS.items()):
-        row = result.get(name, dict.fromkeys(("mean", "low", "high"), np.nan) | {"share_answers": 0.0})
-        axes.plot([at, at], [row["low"], row["high"]], color=hue, linewidth=2.6, solid_capstyle="butt")
-        axes.plot([at], [row["mean"]], "D", color=hue, markersize=7, markeredgecolor=INK, markeredgewidth=0.8)
-        labels.append(f"{words}\n{100 * row['share_answers']:.0f}%")
-    axes.set_xticks(range(len(FOLLOWS)), labels)
-    axes.set_xlim(-0.4, len(FOLLOWS) - 0.6)
-    axes.grid(axis="x", visible=False)
+    single = data.pivot(index="relation", columns="follows", values="persuasion")
+    shares = {row["follows"]: row["share_answers"] for row in records(means)}
+    labels = {name: f"{words}\n{100 * shares.get(name, 0.0):.0f}%" for name, words in FOLLOWS.items()}
+    alpha = 0.45 if len(single) <= FEW_RELATIONS else 0.2
+    relation_lines(axes, single, records(means), "follows", hue, labels, alpha)
     return axes
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
     """Persuasion by what a model's greedy answers follow."""
     data, rows = frames["followed_of_relations"], frames["followed_by_kind"]
-    if data.empty or not np.isfinite(numbers(data["persuasion"])).any():
+    if data.empty or data["persuasion"].isna().all():
         return None
-    shown = _sorted(without_unit(frames["followed_in_short"]))
+    shown = without_unit(frames["followed_in_short"])
+    shown = shown[shown["follows"].isin(FOLLOWS)].assign(greedy_answer=lambda means: means["follows"].map(FOLLOWS))
+    shown = in_order(shown, contexts=CONTEXTS, query_type=QUERY_HUES, follows=FOLLOWS)
     relations, answers = data["relation"].nunique(), int(data["answers"].sum())
     unscored = answers - int(data["scored"].sum())
     note = f" {unscored} of {answers} answers have no persuasion score: counted, in no mean." if unscored else ""
-    conflicts = int(rows.loc[~is_null(rows["conflict"]), "answers"].sum())
+    conflicts = int(rows.loc[rows["conflict"].notna(), "answers"].sum())
     caption = (
         "Across, what the greedy answer with the context is: the context's answer, the query's original one, or "
         "another; below, its share of the answers. Up, the mean persuasion of these contexts: a thin line "
         "is a relation, a diamond the mean of the relations' means with its 95% bootstrap interval. "
-        f"{model}; n = {answers} answers in {relations} relation{'' if relations == 1 else 's'}, every context before "
+        f"{model}; n = {answers} answers in {plural(relations, 'relation')}, every context before "
         f"every query; {conflicts} of them under a context in conflict with the query's answer, which the "
         f"numbers show apart.{'' if relations > 1 else ' One relation gives no interval.'}{note}"
     )
-    every = shown[shown["contexts"] == EVERY]
+    every = where(shown, contexts=EVERY)
     words = "; ".join(
         f"{row['query_type']}, {row['greedy_answer']} {100 * row['share_answers']:.0f}%, {row['mean']:.2f} nats"
         for row in records(every)
@@ -67,27 +61,17 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"Mean persuasion in nats by what the greedy answer followed, open and closed queries in panels, for {model}; "
         f"{relations} relations as lines, their mean as diamonds: {words}."
     )
-    numbers_of = rows.drop(columns=["model", "dtype", "unit"])
-    return Drawing(caption, alt, numbers_of, shown[_SHOWN], partial(_paint, data, every))
-
-
-def _sorted(means: pd.DataFrame) -> pd.DataFrame:
-    """The rows by context, query type and answer, each in its fixed order."""
-    orders = {"contexts": CONTEXTS, "query_type": tuple(QUERY_HUES), "follows": tuple(FOLLOWS)}
-    selected = means[means["follows"].isin(FOLLOWS)].assign(greedy_answer=lambda rows: rows["follows"].map(FOLLOWS))
-    selected = selected.sort_values(list(orders), key=lambda column: column.map(orders[str(column.name)].index))
-    return selected.reset_index(drop=True)
+    return Drawing(caption, alt, without_unit(rows), shown[_SHOWN], partial(_paint, data, every))
 
 
 def _paint(data: pd.DataFrame, means: pd.DataFrame) -> Canvas:
-    types = [kind for kind in QUERY_HUES if (data["query_type"] == kind).any()]
-    canvas, grid = blank(1, len(types), 3.4, share_y=True)
-    for axes, kind in zip(grid[0], types, strict=True):
+    canvas, panels = type_panels(data, 3.4, share_x=False)
+    for kind, axes in panels.items():
         persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
-        axes.set_title(f"{kind} queries")
         axes.set_xlabel("the greedy answer is …")
-    grid[0][0].set_ylabel("mean persuasion (nats)")
-    grid[0][0].set_ylim(bottom=0)
+    first = next(iter(panels.values()))
+    first.set_ylabel("mean persuasion (nats)")
+    first.set_ylim(bottom=0)
     legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
     return canvas
 

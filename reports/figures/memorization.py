@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, numbers, records, without_unit
-from reports.style import INK, QUERY_HUES, blank
+from reports.figures.panels import type_panels
+from reports.frames import Frames, Model, finite, in_order, plural, records, without_unit
+from reports.style import INK, QUERY_HUES
 
 FEWEST = 5
 _FIFTHS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
@@ -17,15 +18,9 @@ _EDGES = (0.2, 0.4, 0.6, 0.8)
 _BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3": "upper_quartile",
         "whishi": "percentile_95"}  # fmt: skip
 _SHOWN = [
-    "query_type",
-    "memorization_ratio",
-    "queries",
-    "share_queries",
-    "mean",
-    "lower_quartile",
-    "median",
+    "query_type", "memorization_ratio", "queries", "share_queries", "mean", "lower_quartile", "median",
     "upper_quartile",
-]
+]  # fmt: skip
 
 
 def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.DataFrame) -> Axes:
@@ -35,7 +30,7 @@ def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.Da
     quantiles; one query type.
     """
     hue = QUERY_HUES[str(fifths["query_type"].iloc[0])]
-    fifth = np.digitize(numbers(data["memorization_ratio"]), _EDGES)
+    fifth = np.digitize(data["memorization_ratio"], _EDGES)
     result, labels = {row["memorization_ratio"]: row for row in records(fifths)}, []
     for at, name in enumerate(_FIFTHS):
         row = result.get(name, {"queries": 0, "share_queries": 0.0})
@@ -53,7 +48,7 @@ def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.Da
                 capprops={"color": hue},
             )
         else:
-            values = np.sort(numbers(data.loc[fifth == at, "susceptibility"]))
+            values = np.sort(data.loc[fifth == at, "susceptibility"])
             axes.plot(np.full(len(values), at), values, "o", color=hue, markersize=3)
         labels.append(f"{name.replace(' to ', '–')}\n{100 * row['share_queries']:.0f}%\nn = {row['queries']}")
     axes.set_xticks(range(len(_FIFTHS)), labels, fontsize=7.5)
@@ -70,8 +65,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     fifths = without_unit(fifths[fifths["memorization_ratio"].notna()])
     if fifths.empty:
         return None
-    # Names of fifths sort like their ratios; open sorts after closed and stands before it.
-    fifths = fifths.sort_values(["query_type", "memorization_ratio"], ascending=[False, True])
+    fifths = in_order(fifths, query_type=QUERY_HUES, memorization_ratio=_FIFTHS)
     defined = finite(every, "memorization_ratio")
     result = finite(defined.rows, "susceptibility")
     relations = result.rows["relation"].nunique()
@@ -80,7 +74,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "answer is, counted over the contexts that state another answer about the query's entity. A box is the middle "
         "half of the queries in a fifth of the ratio, the line in it their median, whiskers from the 5th to the 95th "
         f"percentile (dots where there are under {FEWEST}); below it the fifth's share and number of queries. {model}; "
-        f"n = {len(result.rows)} queries in {relations} relation{'' if relations == 1 else 's'}. {defined.missing} of "
+        f"n = {len(result.rows)} queries in {plural(relations, 'relation')}. {defined.missing} of "
         f"{len(every)} queries have no ratio (0/0: no such answer was either) and are in no "
         f"box.{result.note('queries with a ratio')}"
     )
@@ -96,14 +90,13 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:
-    types = [kind for kind in QUERY_HUES if (fifths["query_type"] == kind).any()]
-    canvas, grid = blank(1, len(types), 3.4, share_y=True)
-    for axes, kind in zip(grid[0], types, strict=True):
+    canvas, panels = type_panels(fifths, 3.4, share_x=False)
+    for kind, axes in panels.items():
         susceptibility_by_memorization(axes, data[data["query_type"] == kind], fifths[fifths["query_type"] == kind])
-        axes.set_title(f"{kind} queries")
         axes.set_xlabel("memorization ratio (no unit)")
-    grid[0][0].set_ylabel("susceptibility (nats)")
-    grid[0][0].set_ylim(bottom=0)
+    first = next(iter(panels.values()))
+    first.set_ylabel("susceptibility (nats)")
+    first.set_ylim(bottom=0)
     return canvas
 
 

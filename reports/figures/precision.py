@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, models, records
-from reports.style import INK, QUERY_HUES, blank, plain
+from reports.figures.panels import type_panels
+from reports.frames import Frames, Model, finite, in_order, models, plural, records, where, without_unit
+from reports.style import INK, QUERY_HUES, plain
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
 
@@ -42,7 +43,7 @@ def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> Axes:
 
 def cost(short: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
     """The cost over all sampled queries of a model, as a clause; empty where it was not measured."""
-    for row in records(short[short["query_type"] == "all"] if len(short) else short):
+    for row in records(where(short, query_type="all")):
         return _words(row, reference(queries), dtype)
     return ""
 
@@ -54,9 +55,8 @@ def reference(queries: pd.DataFrame) -> str:
 
 def _words(row: Mapping[str, Any], reference: str, dtype: str) -> str:
     rank = "" if pd.isna(row["spearman"]) else f"; Spearman {row['spearman']:.3f}"
-    count = int(row["queries"])
     return (
-        f"{dtype} against {reference} on {count} sampled quer{'y' if count == 1 else 'ies'}: susceptibility differs by "
+        f"{dtype} against {reference} on {plural(row['queries'], 'sampled query')}: susceptibility differs by "
         f"{row['mean_difference_of_susceptibility']:.2g} nats on average, at most "
         f"{row['largest_difference_of_susceptibility']:.2g}{rank}; a context's persuasion by "
         f"{row['mean_difference_of_persuasion']:.2g} on average, at most "
@@ -74,39 +74,32 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     if rows.empty:
         return None
     against, words = reference(rows), cost(frames["precision_in_short"], rows, model.dtype)
-    relations = rows["relation"].nunique()
     caption = (
         f"Each dot is a sampled query: across, its susceptibility in {against}; up, how much more it is in "
         f"{model.dtype}, with the same contexts; on the zero line the precision costs nothing. "
-        f"{words}. {model}; n = {len(rows)} queries in {relations} "
-        f"relation{'' if relations == 1 else 's'}.{result.note('sampled queries')}"
+        f"{words}. {model}; n = {len(rows)} queries in "
+        f"{plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
     )
     alt = (
         f"Scatter plots of the difference in susceptibility between {model.dtype} and {against}, in nats, "
         f"open and closed queries in panels, for {model}: {words}."
     )
-    shown = _sorted(frames["precision_in_short"])
+    short = frames["precision_in_short"]
+    shown = without_unit(short).replace({"query_type": {"all": "both"}})
+    shown = in_order(shown, query_type=[*QUERY_HUES, "both"])
+    shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, str(short["unit"].iloc[0]))
     painted = partial(_paint, rows, model.dtype, against)
     return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, painted)
 
 
-def _sorted(short: pd.DataFrame) -> pd.DataFrame:
-    order = [*QUERY_HUES, "both"]
-    rows = short.drop(columns=["model", "dtype", "unit"]).replace({"query_type": {"all": "both"}})
-    shown = rows.sort_values("query_type", key=lambda column: column.map(order.index)).reset_index(drop=True)
-    shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, str(short["unit"].iloc[0]))
-    return shown
-
-
 def _paint(rows: pd.DataFrame, dtype: str, reference: str) -> Canvas:
-    types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
-    canvas, grid = blank(1, len(types), 2.9, share_x=True, share_y=True)
-    for axes, kind in zip(grid[0], types, strict=True):
+    canvas, panels = type_panels(rows, 2.9)
+    for kind, axes in panels.items():
         difference_of_precisions(axes, rows[rows["query_type"] == kind])
-        axes.set_title(f"{kind} queries")
         axes.set_xlabel(f"susceptibility in {plain(reference)} (nats)")
-    grid[0][0].set_ylabel(f"susceptibility (nats),\n{plain(dtype)} minus {plain(reference)}")
-    grid[0][0].set_xlim(left=0)
+    first = next(iter(panels.values()))
+    first.set_ylabel(f"susceptibility (nats),\n{plain(dtype)} minus {plain(reference)}")
+    first.set_xlim(left=0)
     return canvas
 
 

@@ -30,20 +30,21 @@ def rendered(drawn: Drawn) -> Pictures:
     """Draws a figure, the same bytes each time."""
     with drawing():
         canvas = drawn.drawing.paint()
-        canvas.draw_without_rendering()
-        _pin_legends(canvas)
+        _lay_out(canvas)
         box = _with_words(canvas, drawn.figure.question, drawn.caption)
         svg, png = (_saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI)))
     return Pictures(themed(_middle(svg.decode(), canvas, box)), svg, png)
 
 
-def _pin_legends(canvas: Canvas) -> None:
-    """Keeps legends where the layout put them: saving a larger box would move those that stand outside the axes."""
+def _lay_out(canvas: Canvas) -> None:
+    """Places everything once, and keeps it there: saving would do so again, and a larger box would move legends."""
+    if engine := canvas.get_layout_engine():
+        engine.execute(canvas)
     for legend in canvas.legends:
         at = legend.get_window_extent().transformed(canvas.transFigure.inverted())
         legend.set_bbox_to_anchor((0, 0, 1, 1), transform=canvas.transFigure)
         legend.set_loc((at.x0, at.y0))
-    canvas.set_layout_engine(None)  # none at all: saving would else draw twice
+    canvas.set_layout_engine(None)
 
 
 def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:

@@ -5,7 +5,7 @@ What it shows comes from models and from the web: all of it is escaped.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from numbers import Integral, Real
@@ -17,7 +17,6 @@ from markupsafe import Markup, escape
 
 from reports.card import StudyCard
 from reports.figures.figure import Drawn, Omitted
-from reports.findings import Found
 from reports.frames import SHARE
 from reports.page.shell import asset, digest, template, themes
 from reports.tables import Filled
@@ -40,19 +39,28 @@ class Picture:
         return Markup("data:image/svg+xml,") + Markup(quote(self.svg.replace('"', "'"), safe=" /:;,.=()'+*!$[]{}"))
 
 
+@dataclass(frozen=True)
+class Made:
+    """How the report was made: counts, runs, stand-ins."""
+
+    overview: dict[str, Any]
+    runs: pd.DataFrame
+    stand_ins: pd.DataFrame
+
+
 def page(
     card: StudyCard,
-    found: Sequence[Found],
+    found: Mapping[str, Sequence[str]],
     pictures: Sequence[Picture],
     omitted: Sequence[Omitted],
     tables: Sequence[Filled],
-    made: "Made",
+    made: Made,
     *,
     answers: str = "",
 ) -> str:
     """The whole page as one self-contained HTML text. answers: the file to read them in, where there is one."""
     css = themes() + asset("reports.page", "page.css")
-    filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric, "units": units_of}
+    filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric}
     groups = [
         (question, list(same))
         for question, same in groupby(pictures, key=lambda picture: picture.drawn.figure.question)
@@ -70,20 +78,6 @@ def page(
         style_hash=digest(css),
         generator=GENERATOR,
     )
-
-
-@dataclass(frozen=True)
-class Made:
-    """How the report was made: counts, runs, stand-ins."""
-
-    overview: dict[str, Any]
-    runs: pd.DataFrame
-    stand_ins: pd.DataFrame
-
-
-def units_of(rows: pd.DataFrame) -> dict[str, str]:
-    """The unit of each column of a table that has one."""
-    return dict(rows.attrs.get("units", {}))
 
 
 def cell(value: object, unit: str = "") -> str:

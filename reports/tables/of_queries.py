@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reports.figures.effects import SHOWN
-from reports.frames import Frames, units
+from reports.frames import Frames, in_order, units
 from reports.style import QUERY_HUES
 from reports.tables.table import Table
 
@@ -12,10 +12,8 @@ def _correlations(frames: Frames) -> pd.DataFrame:
     rows = frames["correlations"]
     # Those over entities and over sampled queries stand below their figures.
     rows = rows[(rows["level"] != "entity") & (rows["measure_a"] != "susceptibility_reference")]
-    place = {kind: at for at, kind in enumerate((*QUERY_HUES, "all"))}
     first = ["measure", "level", "model", "dtype"]
-    rows = rows.rename(columns={"measure_a": "measure"})
-    rows = rows.sort_values([*first, "query_type"], key=lambda c: c.map(place) if c.name == "query_type" else c)
+    rows = in_order(rows.rename(columns={"measure_a": "measure"}), query_type=[*QUERY_HUES, "all"]).sort_values(first)
     columns = [*first, "query_type", "n", "pearson", "pearson_p", "spearman", "spearman_p", "untestable"]
     return rows[columns].reset_index(drop=True)
 

@@ -3,25 +3,18 @@
 import pandas as pd
 
 from data.reasons import REASONS
-from data.records import PARTITIONS
-from reports.frames import Frames, by_model
+from reports.figures.instances import partitions
+from reports.frames import Frames, by_model, in_order
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
-_ABOUT = ("model", "dtype", "partition", "context")
 
-
-def in_order(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """These columns: models by name, partitions and contexts in their fixed order."""
-    if frame.empty:
-        return frame
-    known = dict(zip(PARTITIONS, range(len(PARTITIONS)), strict=True))
-    rows = frame.assign(
-        place=frame["partition"].map(known).fillna(len(known)),
-        order=frame["condition"].map({name: at for at, name in enumerate(CONDITION_NAMES)}),
-        context=frame["condition"].map(CONDITION_NAMES),
-    ).sort_values(["model", "dtype", "place", "partition", "order"])
-    return rows[[*_ABOUT, *columns]].reset_index(drop=True)
+    models, dtypes = (sorted(set(frame[name])) for name in ("model", "dtype"))
+    rows = in_order(frame, model=models, dtype=dtypes, partition=partitions(frame), condition=CONDITION_NAMES)
+    rows["context"] = rows["condition"].map(CONDITION_NAMES)
+    return rows[["model", "dtype", "partition", "context", *columns]]
 
 
 def _standard_errors(frames: Frames) -> str:
@@ -43,15 +36,12 @@ def _standard_errors(frames: Frames) -> str:
 def _answers(frames: Frames) -> pd.DataFrame:
     summary = frames["partition_summary"]
     columns = ("questions", "answers", "empty_answers", "unfinished_answers", "contexts_cut", "groups")
-    return in_order(summary[summary["answers"].notna()], *columns)
+    return by_condition(summary[summary["answers"].notna()], *columns)
 
 
 def _rejected(frames: Frames) -> pd.DataFrame:
-    rows = frames["rejected_in_short"]
-    place = {name: at for at, name in enumerate(PARTITIONS)}
-    rows = rows.assign(place=rows["partition"].map(place).fillna(len(place)))
-    rows = rows.sort_values(["place", "partition", "candidates", "reason"], ascending=[True, True, False, True])
-    rows = rows.drop(columns="place").reset_index(drop=True)
+    rows = frames["rejected_in_short"].sort_values(["candidates", "reason"], ascending=[False, True])
+    rows = in_order(rows, partition=partitions(rows))
     rows.insert(2, "meaning", [REASONS.get(reason, "") for reason in rows["reason"]])
     return rows
 
@@ -72,7 +62,7 @@ ACCURACY = Table(
     "the original object, or what the context states. Entropies and coherent persuasion are means in nats; "
     "there is no persuasion without a context.",
     ("partition_summary", "measures_in_short"),
-    lambda frames: in_order(
+    lambda frames: by_condition(
         frames["partition_summary"],
         "questions",
         "accuracy",
@@ -90,7 +80,7 @@ OUTCOMES = Table(
     "Stubborn: the same answer with and without, and not the context's. The rest is neither; shares are of the "
     "measured instances.",
     ("outcomes",),
-    lambda frames: in_order(
+    lambda frames: by_condition(
         frames["outcomes"], "instances", "measured", "persuaded", "stubborn", "share_persuaded", "share_stubborn"
     ),
 )

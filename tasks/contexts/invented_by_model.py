@@ -10,12 +10,13 @@ What it is not: a proof that a name does not exist. Models repeat what they have
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from data.catalog.name_parts import SLOT, class_of_names, names_prompt
-from data.errors import InputError, ModelError, UsageError
+from data.catalog import names_prompt
+from data.catalog.name_parts import class_of_names
+from data.errors import InputError, UsageError
 from data.invented import invented_names
 from tasks.contexts.listed_names import folded, names_in
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_prompts import chat_template, prompt_form
+from tasks.scoring.answer_prompts import filled, prompt_form, turn_prompt
 from tasks.scoring.generation import sample_answers
 
 TEMPERATURE = 0.8
@@ -28,14 +29,9 @@ FEWEST_ROUNDS = 8
 def names_by_model(
     model: LanguageModel, entity_class: str, count: int, *, seed: int, known: Collection[str]
 ) -> list[str]:
-    """`count` different names of a class of entities that the model invents.
+    """`count` different names of a class of the catalog that the model invents.
 
-    Args:
-        model: The model.
-        entity_class: The class, by its name in the catalog.
-        count: The number of names.
-        seed: Draws examples and answers.
-        known: Names to exclude, whatever their case; names in a prompt are excluded, too.
+    known: names to exclude, whatever their case; names in a prompt are excluded, too.
 
     Raises:
         UnknownName: The catalog does not have the class.
@@ -52,7 +48,7 @@ def names_by_model(
     names: list[str] = []
     for number in range(rounds):
         if len(names) >= count:
-            return names[:count]
+            break
         shown = examples[EXAMPLES * number : EXAMPLES * (number + 1)]
         prompt = _prompt(model, class_of_names(entity_class).called, shown)
         for name in _answered(model, prompt, ("invented names", entity_class, str(number)), seed, shown):
@@ -68,9 +64,8 @@ def names_by_model(
 
 
 def _prompt(model: LanguageModel, things: str, examples: Sequence[str]) -> str:
-    texts = {"things": things, "examples": "\n".join(f"- {example}" for example in examples)}
-    forms = names_prompt()
-    return SLOT.sub(lambda slot: texts[slot[1]], forms.chat if prompt_form(model) == "chat" else forms.plain)
+    form = names_prompt().chat if prompt_form(model) == "chat" else names_prompt().plain
+    return filled(form, things=things, examples="\n".join(f"- {example}" for example in examples))
 
 
 def _answered(
@@ -78,25 +73,12 @@ def _answered(
 ) -> Iterator[str]:
     """The names in the answers to a prompt; they begin with a capital where the examples do."""
     [answers] = sample_answers(
-        model, [_tokens(model, prompt)], [identity], samples=SAMPLES, max_new_tokens=MOST_TOKENS[prompt_form(model)],
-        temperature=TEMPERATURE, seed=seed,
+        model, [turn_prompt(model, prompt, begun="-")], [identity], samples=SAMPLES,
+        max_new_tokens=MOST_TOKENS[prompt_form(model)], temperature=TEMPERATURE, seed=seed,
     )  # fmt: skip
     proper = not examples[0][0].islower()
     for answer in answers.samples:
         yield from names_in(answer.text, ended=answer.finished, proper=proper)
-
-
-def _tokens(model: LanguageModel, prompt: str) -> str | list[int]:
-    if prompt_form(model) == "plain":
-        return prompt
-    turns = [{"role": "user", "content": prompt}]
-    try:
-        tokens = model.tokenizer.apply_chat_template(
-            turns, chat_template=chat_template(model), add_generation_prompt=True, return_dict=False
-        )
-    except Exception as error:  # a template can raise anything
-        raise ModelError(f"the chat template of {model.name} cannot render the prompt for names: {error}") from error
-    return [*tokens, *model.tokenizer("-", add_special_tokens=False)["input_ids"]]
 
 
 def _contains(prompt: str, name: str) -> bool:

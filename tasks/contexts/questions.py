@@ -14,15 +14,15 @@ from data.storage.keys import drawn_first
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The chosen questions, and the rows that cannot be asked."""
+@dataclass(frozen=True, slots=True)
+class BuiltQuestions:
+    """Questions, and the rejected candidates."""
 
-    questions: tuple[Question, ...]
-    rejected: tuple[Rejected, ...]
+    questions: list[Question]
+    rejected: list[Rejected]
 
 
-def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> Chosen:
+def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> BuiltQuestions:
     """`count` questions of one partition (all of them where None).
 
     Rows that lack an answer or a slot are rejected, and so are duplicates by another title of their page.
@@ -48,25 +48,15 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
     if count is not None and len(askable) < count:
         raise InputError(f"partition {partition}: {count} questions are requested, {len(askable)} can be asked")
     chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
-    return Chosen(tuple(askable[question_id] for question_id in chosen), tuple(rejected))
+    return BuiltQuestions([askable[question_id] for question_id in chosen], rejected)
 
 
 def rejected_question(question: Question, reason: str, detail: str | None = None) -> Rejected:
     """The row of a question that is rejected for this reason."""
     return Rejected(
-        partition=question.partition,
-        relation=question.relation,
-        part=question.property_id or question.page or question.relation,
-        subject=question.subject,
-        reason=reason,
-        source=question.source,
-        licence=question.licence,
-        detail=detail,
-        subject_id=question.subject_id,
-        property_id=question.property_id,
-        object=question.object,
-        object_id=question.object_id,
-        replacement=question.replacement,
-        revisions=question.edit_revisions,
-        retrieved_at=question.retrieved_at,
-    )
+        partition=question.partition, relation=question.relation,
+        part=question.property_id or question.page or question.relation, subject=question.subject, reason=reason,
+        source=question.source, licence=question.licence, detail=detail, subject_id=question.subject_id,
+        property_id=question.property_id, object=question.object, object_id=question.object_id,
+        replacement=question.replacement, revisions=question.edit_revisions, retrieved_at=question.retrieved_at,
+    )  # fmt: skip

@@ -55,11 +55,7 @@ def _context(relation: RelationName, entity: Entity, kind: ContextKind, number: 
     templates = catalog.relation(relation).contexts[kind]
     template = templates[generator(seed, relation, entity.name, kind, number, "template").integers(len(templates))]
     return Context(
-        context_id=identity(relation, entity.name, entity.invented, kind, number, stated, template),
-        relation=relation,
-        kind=kind,
-        entity=entity.name,
-        invented=entity.invented,
-        object=stated,
+        context_id=identity(relation, entity.name, entity.invented, kind, number, stated, template), relation=relation,
+        kind=kind, entity=entity.name, invented=entity.invented, object=stated,
         text=catalog.fill(template, entity=entity.name, answer=stated),
-    )
+    )  # fmt: skip

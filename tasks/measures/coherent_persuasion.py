@@ -54,7 +54,7 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
 
 def _along_stored(model: LanguageModel, case: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
     """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
-    from tasks.scoring.generation.along import mean_distribution
+    from tasks.scoring.generation.answers import mean_distribution
 
     known = {answer.token_ids: answer.mean_distribution for answer in case.answers.samples}
     for tokens in map(tuple, stored):

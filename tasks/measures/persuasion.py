@@ -22,7 +22,7 @@ class Persuasion(PairScore):
 
 def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Query]]) -> Computed:
     """Every context of a relation before every query; the next chunk is tokenised while the model reads one."""
-    from tasks.scoring.next_token import Prefetch, tokenized_prompts
+    from tasks.scoring.next_token import computed_ahead, tokenized_prompts
     from tasks.scoring.persuasion import counted, persuasion
 
     contexts = [context.text for context in inputs.contexts]
@@ -30,9 +30,9 @@ def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequen
     def tokens(queries: Sequence[Query]) -> list[list[list[int]]]:
         return tokenized_prompts(model, counted(contexts)[0], [query.text for query in queries])
 
-    with contextlib.closing(Prefetch(tokens, chunks)) as ahead:
-        for queries in chunks:
-            result = persuasion(model, contexts, [query.text for query in queries], prompts=ahead.take(queries))
+    with contextlib.closing(computed_ahead(tokens, chunks)) as tokens_of_chunks:
+        for queries, prompts in zip(chunks, tokens_of_chunks, strict=True):
+            result = persuasion(model, contexts, [query.text for query in queries], prompts=prompts)
             yield {"persuasion": list(pair_rows(queries, inputs.contexts, result.engine, persuasion=result.scores))}
 
 

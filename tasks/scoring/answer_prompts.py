@@ -1,4 +1,4 @@
-"""The prompt for a short answer, and the tokens that end such an answer.
+"""The prompt for a short answer.
 
 Two forms, chosen by the tokenizer alone, so that a base model whose tokenizer has a chat template gets a chat prompt:
     chat     with a chat template: the instruction of the catalog as one turn of the user, after the system text where
@@ -31,7 +31,7 @@ from tasks.scoring.next_token.prompts import shortened
 PromptForm = Literal["chat", "plain"]
 Turns = list[dict[str, str]]
 
-_SLOT = re.compile(r"\{(question|context)\}")
+_SLOT = re.compile(r"\{(\w+)\}")
 _PROBE = "xyzzy"
 # Older versions hand a keyword that they do not know to the template, which ignores it.
 _KEEPS_TEXT = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
@@ -90,36 +90,26 @@ def answer_prompt(
     raise _too_long(model, tokens, question, reserved_tokens=reserved_tokens, without="")
 
 
-def turn_prompt(model: LanguageModel, text: str) -> tuple[int, ...]:
-    """The prompt with a text as the user's turn or, in the plain form, as it is.
+def turn_prompt(model: LanguageModel, text: str, *, begun: str) -> tuple[int, ...]:
+    """The prompt with a text as the user's turn or, in the plain form, as it is; ModelError where the template fails.
 
-    A control token in the text is tokenized as its letters. Raises ModelError where the template fails.
+    begun: how a chat model's answer begins, so that small models do not talk about the task.
     """
-    return _rendered_tokens(model, _conversation(model), [{"role": "user", "content": text}], text, text)
-
-
-def end_tokens(model: LanguageModel) -> frozenset[int]:
-    """The ids that end an answer: all of the model's end-of-sequence tokens, and its chat template's end of turn."""
-    ids: set[int] = set()
-    named: list[Any] = [getattr(holder, "eos_token_id", None) for holder in (model.model.config, model.tokenizer)]
-    named.append(getattr(model.model.generation_config, "eos_token_id", None))
-    for some in named:
-        ids.update([some] if isinstance(some, int) else some or [])
-    end_of_turn = _end_of_turn(model) if model.has_chat_template else None
-    return frozenset(ids if end_of_turn is None else ids | {end_of_turn})
+    tokens = _tokenized(model, [{"role": "user", "content": text}], text, text)
+    if prompt_form(model) == "plain":
+        return tokens
+    return (*tokens, *model.tokenizer(begun, add_special_tokens=False)["input_ids"])
 
 
 def _tokens(model: LanguageModel, question: str, context: str | None) -> tuple[int, ...]:
+    turns = _turns(model, _conversation(model).system_turn, question, context)
+    return _tokenized(model, turns, f"{question}\n{context or ''}", question)
+
+
+def _tokenized(model: LanguageModel, turns: Turns, untrusted: str, question: str) -> tuple[int, ...]:
+    """The tokens of turns; untrusted: the part whose control tokens stay text; question: for messages."""
     conversation = _conversation(model)
-    turns = _turns(model, conversation.system_turn, question, context)
-    return _rendered_tokens(model, conversation, turns, f"{question}\n{context or ''}", question)
-
-
-def _rendered_tokens(
-    model: LanguageModel, conversation: Conversation, turns: Turns, plain_text: str, question: str
-) -> tuple[int, ...]:
-    """The tokens of turns; plain_text: the part whose control tokens stay text; question: for messages."""
-    holds_control = any(token in plain_text for token in conversation.control)
+    holds_control = any(token in untrusted for token in conversation.control)
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
     if as_text and not _KEEPS_TEXT:
         raise ModelError(
@@ -139,28 +129,29 @@ def _turns(model: LanguageModel, system_turn: bool, question: str, context: str 
     forms = prompts()
     if prompt_form(model) == "plain":
         template = forms.plain_without_context if context is None else forms.plain_with_context
-        return [{"role": "user", "content": _filled(template, question, context)}]
-    request = _filled(forms.without_context if context is None else forms.with_context, question, context)
+        return [{"role": "user", "content": filled(template, question=question, context=context or "")}]
+    template = forms.without_context if context is None else forms.with_context
+    request = filled(template, question=question, context=context or "")
     if system_turn:
         return [{"role": "system", "content": forms.system}, {"role": "user", "content": request}]
     return [{"role": "user", "content": f"{forms.system}\n\n{request}"}]
 
 
-def _filled(template: str, question: str, context: str | None) -> str:
-    texts = {"question": question, "context": context or ""}
-    return _SLOT.sub(lambda slot: texts[slot[1]], template)
+def filled(template: str, **texts: str) -> str:
+    """The template with each slot's text, all at once, so that braces in a text stay text."""
+    return _SLOT.sub(lambda slot: texts.get(slot[1], slot[0]), template)
 
 
 def _conversation(model: LanguageModel) -> Conversation:
     if model.engine.conversation is None:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
-        template = chat_template(model)
-        model.engine.conversation = Conversation(template, _takes_system_turn(model, template), control)
+        template = _template(model)
+        system_turn = prompt_form(model) == "chat" and _takes_system_turn(model)
+        model.engine.conversation = Conversation(template, system_turn, control)
     return model.engine.conversation
 
 
-def chat_template(model: LanguageModel) -> str:
-    """The model's chat template; raises ModelError where it has several and no default."""
+def _template(model: LanguageModel) -> str:
     if prompt_form(model) == "plain":
         return _AS_IT_IS
     try:
@@ -170,15 +161,13 @@ def chat_template(model: LanguageModel) -> str:
     return _CALENDAR + template if "strftime_now" in template else template
 
 
-def _takes_system_turn(model: LanguageModel, template: str) -> bool:
-    """Whether the template writes a system turn; raises ModelError for a template that leaves texts out."""
-    if prompt_form(model) == "plain":
-        return False
+def _takes_system_turn(model: LanguageModel) -> bool:
+    """Whether the chat template writes a system turn; raises ModelError for a template that leaves texts out."""
     required = (prompts().system.casefold(), _PROBE)
     problem: Exception | str = ""
     for system_turn in (True, False):
         try:
-            text = _rendered(model, template, _turns(model, system_turn, _PROBE, None)).casefold()
+            text = rendered(model, _turns(model, system_turn, _PROBE, None)).casefold()
         except Exception as error:  # a template can refuse a system turn with any exception
             problem = error
         else:
@@ -188,27 +177,15 @@ def _takes_system_turn(model: LanguageModel, template: str) -> bool:
     raise _cannot_write(model, problem)
 
 
-def _rendered(model: LanguageModel, template: str, turns: Turns, *, generation_prompt: bool = True) -> str:
-    return str(
-        model.tokenizer.apply_chat_template(
-            turns, chat_template=template, tokenize=False, add_generation_prompt=generation_prompt
-        )
-    )
+def rendered(model: LanguageModel, turns: Turns, *, generation_prompt: bool = True) -> str:
+    """Turns as the model's chat template writes them; it can raise any exception."""
+    template, tokenizer = _template(model), model.tokenizer
+    options: dict[str, Any] = {"tokenize": False, "add_generation_prompt": generation_prompt}
+    return str(tokenizer.apply_chat_template(turns, chat_template=template, **options))
 
 
 def _cannot_write(model: LanguageModel, problem: Exception | str) -> ModelError:
     return ModelError(f"the chat template of {model.name} cannot write a question: {problem}")
-
-
-def _end_of_turn(model: LanguageModel) -> int | None:
-    """The special token that the template writes directly behind the assistant's text."""
-    turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": _PROBE}]
-    try:
-        _, answer, behind = _rendered(model, chat_template(model), turns, generation_prompt=False).rpartition(_PROBE)
-    except Exception:  # then only the end-of-sequence tokens count
-        return None
-    tokens = model.tokenizer(behind.lstrip(), add_special_tokens=False)["input_ids"]
-    return tokens[0] if answer and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
 
 
 def _with_less_context(

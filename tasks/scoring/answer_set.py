@@ -9,7 +9,7 @@
 An answer is followed by its end, so "New York" does not contain "New York City". Its end is any end-of-sequence token,
 and any token whose text begins with a terminator, unless another answer continues with that token: "St" does not end
 where "St. Louis" continues. So complete answers exclude each other, and their probabilities sum to at most 1. The
-probabilities of an answer's aliases are summed. Distributions are normalised within a context first and mixed after.
+probabilities of an answer's aliases are summed.
 What it is not: the next-token score, whose answers are all first tokens of the vocabulary. Where the mass is small,
 most of the model's probable answers are outside of the set.
 Source: this project; the scores are those of Du et al. 2024, Eq. 2-4, which names the limitation to first tokens.
@@ -24,30 +24,17 @@ from numpy.typing import NDArray
 
 from data.errors import UsageError
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_prompts import end_tokens
-from tasks.scoring.next_token import (
-    check_contexts_matter,
-    check_scores,
-    engine,
-    no_distribution,
-    tokenized,
-    tokenized_prompts,
-)
+from tasks.scoring.answer_ends import end_tokens, vocabulary_texts
+from tasks.scoring.next_token.broken import check_contexts_matter, check_scores
+from tasks.scoring.next_token.by_query import engine
 from tasks.scoring.next_token.complete_answers import complete_answers
+from tasks.scoring.next_token.prompts import no_distribution, tokenized, tokenized_prompts
 from tasks.scoring.persuasion import counted, divergence_from_mixture
-from tasks.scoring.vocabulary import vocabulary_texts
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerSetPersuasion:
-    """Scores over a set of answers.
-
-    Attributes:
-        scores: (n_queries, n_contexts), nats, float64.
-        susceptibility: (n_queries,), nats, float64.
-        mass: (n_queries, n_contexts), the probability of all complete answers together, 0 to 1.
-        engine: The name of the engine that computed them.
-    """
+    """Scores over a set of answers, as Persuasion; mass: (n_queries, n_contexts), all answers together, 0 to 1."""
 
     scores: NDArray[np.float64]
     susceptibility: NDArray[np.float64]
@@ -76,19 +63,12 @@ def answer_set_persuasion(
         answers: The aliases of each answer; each follows a query after a space, if the query does not end with one, and
             the whole is tokenized as one text.
         terminators: Beginnings of tokens that end an answer, besides the end-of-sequence tokens.
-        memory: Bytes that may be used besides the model; None for the device's free memory.
-
-    Returns:
-        Scores and susceptibility in nats, and the mass of the answer set.
+        memory: Bytes that may be used besides the model; None for `memory_budget`.
 
     Raises:
         UsageError: Contexts, queries or answers are empty, or two answers have the same tokens.
         ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
-    if not contexts or not queries:
-        raise UsageError(
-            f"answer sets need contexts and queries, not {len(contexts)} and {len(queries)}; give at least one of each"
-        )
     aliases, groups = _aliases(model, answers)
     stops = _stops(model, terminators)
     distinct, weights, rows = counted(contexts)

@@ -35,8 +35,7 @@ _BLOCK = 2048  # tokens at a time, so that the groups' values stay in a processo
 class GroupedAnswers:
     """The answers to one input: the mean distribution of each, (V,), their groups, and the groups of each half-sample.
 
-    name: their name in messages. An array that several answers share is read once. Without halves there is no standard
-    error.
+    name: their name in messages. Without halves there is no standard error.
     """
 
     name: str
@@ -64,9 +63,6 @@ def coherent_persuasion(
         p_context: (m, V), the mean distributions of the answers with the context.
         groups_context: Their groups.
 
-    Returns:
-        The score in nats, >= 0.
-
     Raises:
         InputError: A row is not a distribution, or the groups do not hold each answer once.
         ScoreError: The score is not finite.
@@ -77,7 +73,7 @@ def coherent_persuasion(
 
 
 def coherent_persuasions(without: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list[CoherentPersuasion]:
-    """The coherent persuasion of each context of a question, with its standard error.
+    """The coherent persuasion of each context of a question, with its standard error, in nats.
 
     A half-sample of the answers without a context is compared with the half-sample of the same number with it, so both
     need as many half-samples of as many answers.
@@ -85,9 +81,6 @@ def coherent_persuasions(without: GroupedAnswers, contexts: Sequence[GroupedAnsw
     Args:
         without: The answers without a context.
         contexts: The answers with each context.
-
-    Returns:
-        For each context its score and standard error in nats.
 
     Raises:
         InputError: A row is not a distribution, or the groups or half-samples do not match.

@@ -3,8 +3,8 @@
     persuasion       kappa(c) = 1/|E| sum_e pi(c, q(e)), in nats
     susceptibility   gamma    = sum_c p(c) kappa(c), in nats
 
-q(e) is one form of a query about the entity e, E the entities of its queries, pi the persuasion score. No model is
-needed: kappa and gamma are means of stored scores, and inherit their bounds, 0 <= kappa(c) <= -log p(c).
+q(e) is one form of a query about the entity e, E the entities of its queries, pi the persuasion score: kappa and gamma
+are means of stored scores, and inherit their bounds, 0 <= kappa(c) <= -log p(c).
 What it is not: kappa is not a mean over relevant contexts alone; a context about one entity precedes every query.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix B.
 """
@@ -16,17 +16,10 @@ from data.errors import ScoreError, UsageError
 
 
 def entity_independent_persuasion(scores: ArrayLike) -> NDArray[np.float64]:
-    """The persuasion kappa of every context [Du et al. 2024, App. B].
+    """The persuasion kappa of every context, (n_contexts,) in nats [Du et al. 2024, App. B].
 
-    Args:
-        scores: (n_entities, n_contexts), nats, the persuasion scores of one query form; entities weigh the same.
-
-    Returns:
-        (n_contexts,) in nats.
-
-    Raises:
-        UsageError: The array has no entity or no context.
-        ScoreError: A score is not finite.
+    scores: (n_entities, n_contexts), nats, the persuasion scores of one query form.
+    Raises UsageError for an array without entity or context, ScoreError for a score that is not finite.
     """
     matrix = np.asarray(scores, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size:

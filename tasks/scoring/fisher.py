@@ -17,8 +17,6 @@ A batch of queries is read once, padded on the right where no token attends to i
 one graph. The model is not changed meanwhile, so that other threads may use it.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +31,8 @@ from torch.overrides import TorchFunctionMode
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, memory_budget
-from tasks.scoring.next_token import shortened, tokenized
+from tasks.scoring.generation.sampling import generator
+from tasks.scoring.next_token.prompts import shortened, tokenized
 
 LEAST_DRAWS = 32
 # A batch's longest query over its shortest: on a CPU padding costs as much as text, on a GPU a pass costs more.
@@ -67,8 +66,6 @@ def fisher_susceptibility(
 ) -> Fisher:
     """The Fisher susceptibility of every query [Liu et al. 2024, Eq. 10 and 11; the estimate is this project's].
 
-    A text that occurs twice is computed once.
-
     Args:
         model: The language model, with derivatives.
         queries: n_queries complete texts.
@@ -77,9 +74,6 @@ def fisher_susceptibility(
         seed: Seed of the signs, which depend on it and the query's text alone.
         exact: The number of most probable answers that the estimate sums exactly.
         memory: Bytes that may be used besides the model; None for `memory_budget`.
-
-    Returns:
-        Susceptibilities (n_queries,) in nats per squared embedding unit, with standard errors.
 
     Raises:
         UsageError: Queries are missing, top_k or exact is not between 1 and the size of the vocabulary, or draws is
@@ -102,19 +96,15 @@ def fisher_susceptibility(
     trace, error = top, np.zeros_like(top)
     if top_k is None:
         trace, error = top + drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / np.sqrt(draws)
-    _check(model, trace, texts)
-    row_of = {text: row for row, text in enumerate(texts)}
-    rows = [row_of[query] for query in queries]
-    return Fisher(trace[rows], error[rows], top[rows])
-
-
-def _check(model: LanguageModel, trace: NDArray[np.float64], queries: list[str]) -> None:
     broken = np.flatnonzero(~np.isfinite(trace))
     if len(broken):
         raise ScoreError(
             f"Fisher susceptibility by {model.name} in {model.dtype} is {trace[broken[0]]}, not a valid score, "
-            f"for the query {shortened(queries[broken[0]])}"
+            f"for the query {shortened(texts[broken[0]])}"
         )
+    row_of = {text: row for row, text in enumerate(texts)}
+    rows = [row_of[query] for query in queries]
+    return Fisher(trace[rows], error[rows], top[rows])
 
 
 def _squares(
@@ -151,7 +141,7 @@ def _fitting(
     width, heads = config.hidden_size, getattr(config, "num_attention_heads", 1)
     inner = getattr(config, "intermediate_size", None) or 4 * width
     # Measured bytes: of a query's graph, and of a derivative while it is computed.
-    layer = length * (16 * width + 4 * inner + 4 * heads * length) * torch.finfo(model.model.dtype).bits // 8
+    layer = length * (16 * width + 4 * inner + 4 * heads * length) * model.model.dtype.itemsize
     graph, derivative = config.num_hidden_layers * layer, layer // 2 + 12 * config.vocab_size
     queries = memory // (graph + derivatives * derivative)
     if queries:
@@ -192,10 +182,9 @@ def _read(model: LanguageModel, tokens: list[list[int]]) -> tuple[torch.Tensor, 
 
 
 class _Derivable(TorchFunctionMode):
-    """Makes the forward pass of this thread differentiable in many directions at once.
+    """Makes the forward pass of this thread differentiable in many directions at once, unlike fused kernels.
 
-    Attention is computed by operations that support this, unlike fused kernels; and only each query's last token goes
-    through the output matrix.
+    Only each query's last token goes through the output matrix.
     """
 
     def __init__(self, network: Any, last: list[int]) -> None:
@@ -251,7 +240,5 @@ class _Directions:
 
 def _signs(draws: int, answers: int, seed: int, query: str) -> NDArray[np.bool_]:
     """Whether a sign is negative, (draws, answers); fewer draws are the first of more."""
-    digest = hashlib.sha256(json.dumps([seed, query]).encode()).digest()
-    random = np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
-    packed = random.integers(256, size=(draws, -(-answers // 8)), dtype=np.uint8)
+    packed = generator(seed, query).integers(256, size=(draws, -(-answers // 8)), dtype=np.uint8)
     return np.unpackbits(packed, axis=1, count=answers).view(np.bool_)

@@ -21,15 +21,8 @@ from tasks.scoring.generation.sampling import uniforms
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:
     """The answers' numbers in each of `count` random halves, in order; [] for fewer than two answers.
 
-    Args:
-        answers: The number of answers.
-        count: The number of halves; 0, or at least 2.
-        seed: The study's seed.
-        identity: The identity of the prompt, such as question and condition. Draws depend only on it, the seed and a
-            half's number, so that the first of more halves are the same.
-
-    Raises:
-        UsageError: The count is negative or 1.
+    identity: of the prompt, such as question and condition. Draws depend only on it, the seed and a half's number, so
+    that the first of more halves are the same. Raises UsageError for a count that is negative or 1.
     """
     if count < 0 or count == 1:
         raise UsageError(f"{count} half-samples give no standard error; use 0 for none, or at least 2")
@@ -43,12 +36,7 @@ def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> li
 def standard_error(scores: ArrayLike, answers: int) -> float | None:
     """The standard error of a score of `answers` answers, in the score's unit; None without halves.
 
-    Args:
-        scores: (h,), the score of each half of `draw_halves`.
-        answers: The number of answers.
-
-    Raises:
-        ScoreError: A score is not finite.
+    scores: (h,), the score of each half of `draw_halves`. Raises ScoreError where one is not finite.
     """
     of_halves = np.asarray(scores, dtype=np.float64)
     if len(of_halves) == 0:

@@ -19,7 +19,8 @@ from data.errors import UsageError
 from data.records import ContextKind, QueryType
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.generation.greedy import GreedyLines
-from tasks.scoring.next_token import PLAIN, SharedPrefixes, engine, tokenized_prompts
+from tasks.scoring.next_token import PLAIN, engine, tokenized_prompts
+from tasks.scoring.next_token.shared import SharedPrefixes
 from tasks.scoring.persuasion import counted
 
 Conflict = Literal["substitution", "negation"]
@@ -28,7 +29,7 @@ Follows = Literal["original", "context", "other"]
 
 @dataclass(frozen=True)
 class GreedyAnswers:
-    """texts: [query][context], stripped; engine: the name of the engine that decoded them."""
+    """texts: [query][context]; engine: the name of the engine that decoded them."""
 
     texts: list[list[str]]
     engine: str
@@ -62,9 +63,6 @@ def greedy_answers(
 ) -> GreedyAnswers:
     """The greedy continuation of every context and query: its first line that is not blank, stripped.
 
-    An answer ends with an end-of-sequence token or with its line: answers are compared by their prefix, so later lines
-    do not matter.
-
     Args:
         model: The language model.
         contexts: Texts put directly before the queries; a context that occurs twice is read once.
@@ -79,8 +77,6 @@ def greedy_answers(
     """
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
-    if not contexts or not queries:
-        raise UsageError(f"greedy answers need contexts and queries, not {len(contexts)} and {len(queries)}; give both")
     distinct, _, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries, reserved_tokens=max_new_tokens)
     engine_name = engine(model, prompts)
@@ -111,9 +107,9 @@ def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer:
 def follows(text: str, query_type: QueryType, answer: str, context_kind: ContextKind, context_object: str) -> Follows:
     """Whose answer a greedy answer begins with: the query's own ("original"), the context's, or another.
 
-    To a closed query, which names its answer, Yes is the original answer and No the context's. Where a text begins
-    with both answers, the longer one counts: "New York City" is not "New York". A negation names the object that it
-    denies, so an answer that gives this object follows neither.
+    To a closed query Yes is the original answer and No the context's. Where a text begins with both answers, the longer
+    one counts: "New York City" is not "New York". A negation names the object that it denies, so an answer that gives
+    this object follows neither.
     """
     if query_type == "closed":
         return "original" if text.startswith("Yes") else "context" if text.startswith("No") else "other"
@@ -128,10 +124,7 @@ def follows(text: str, query_type: QueryType, answer: str, context_kind: Context
 
 
 def count(followed: Sequence[tuple[Conflict | None, Follows]]) -> MemorizationCounts:
-    """The counts and ratios of a query [Du et al. 2024, Appendix D].
-
-    followed: for each context its conflict and whose answer the greedy answer follows.
-    """
+    """The counts and ratios of a query; followed: for each context its conflict and whose answer is given."""
     pairs = Counter(followed)
     all_of = Counter(whose for _, whose in followed)
     original, substitute = pairs["substitution", "original"], pairs["substitution", "context"]

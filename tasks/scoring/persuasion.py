@@ -18,18 +18,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from data.errors import UsageError
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.next_token import (
-    Distributions,
-    Tokens,
-    check_contexts_matter,
-    check_scores,
-    engine,
-    next_token_by_query,
-    no_distribution,
-    tokenized_prompts,
-)
+from tasks.scoring.next_token.broken import check_contexts_matter, check_scores
+from tasks.scoring.next_token.by_query import engine, next_token_by_query
+from tasks.scoring.next_token.distributions import Distributions
+from tasks.scoring.next_token.prompts import Tokens, no_distribution, tokenized_prompts
 
 _ROUNDING = 1e-6
 _TINY = torch.finfo(torch.float32).tiny
@@ -68,17 +61,10 @@ def persuasion(
             `tokenized_prompts` returns them; None to tokenize them here.
         memory: Bytes that may be used besides the model; None for `memory_budget`.
 
-    Returns:
-        Scores (n_queries, n_contexts) and susceptibilities (n_queries,) in nats.
-
     Raises:
         UsageError: Contexts or queries are empty.
         ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
-    if not contexts or not queries:
-        raise UsageError(
-            f"persuasion needs contexts and queries, not {len(contexts)} and {len(queries)}; give at least one of each"
-        )
     distinct, weights, rows = counted(contexts)
     of_contexts = torch.from_numpy(weights).to(model.device, torch.float32)
     tokens = prompts if prompts is not None else tokenized_prompts(model, distinct, queries)
@@ -110,16 +96,13 @@ def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], li
 
 @torch.inference_mode()
 def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> torch.Tensor:
-    """KL(p(.|c,q) || p(.|q)) of every context c, where p(.|q) is the weighted mixture.
+    """KL(p(.|c,q) || p(.|q)) of every context c, (n_contexts,) in nats, float64.
 
     A NaN in a distribution makes every score NaN.
 
     Args:
         distributions: Of the next token after every context, (n_contexts, V).
-        weights: (n_contexts,), p(c), which sum to 1; float32, on the device of the distributions.
-
-    Returns:
-        (n_contexts,) in nats, float64.
+        weights: (n_contexts,), p(c), float32, on the device of the distributions.
     """
     scores = torch.zeros(len(weights), dtype=torch.float64, device=weights.device)
     for log_p in distributions.slices():
@@ -128,7 +111,7 @@ def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> to
 
 
 def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """The contribution of some answers to the persuasion score of every context.
+    """The contribution of some answers to the persuasion score of every context: (n_contexts,) in nats.
 
     A divergence is summed as p log(p / m) - p + m over the mixture m, which is the same for whole distributions, never
     negative term by term, and robust to rounding in their normalisers. An answer without probability adds nothing:
@@ -137,9 +120,6 @@ def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Ten
     Args:
         p: (n_contexts, some), probabilities after each context.
         weights: (n_contexts,), p(c).
-
-    Returns:
-        (n_contexts,) in nats, in the dtype of p.
     """
     mixture = weights @ p
     terms = (p / mixture.clamp(min=_TINY)).clamp_(min=_TINY).log_().mul_(p).sub_(p).add_(mixture)

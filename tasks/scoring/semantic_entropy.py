@@ -72,9 +72,6 @@ def semantic_entropy(
         groups: As `group_answers` returns them, every answer in exactly one.
         kind: "sum", "length_normalised", "rao" or "assignment".
 
-    Returns:
-        The entropy in nats.
-
     Raises:
         UnknownName: The kind is unknown.
         InputError: The groups do not hold each answer once, or an answer has no token.
@@ -89,10 +86,8 @@ def semantic_entropy_error(
 ) -> float | None:
     """The standard error of the semantic entropy, in nats; None without half-samples.
 
-    Args:
-        token_log_probs: For every answer its tokens' log-probabilities in nats, at least one.
-        halves: The groups of each half-sample, as `group_answers` returns them among the answers of `draw_halves`.
-        kind: As in `semantic_entropy`, whose errors it raises.
+    halves: the groups of each half-sample, as `group_answers` returns them among the answers of `draw_halves`. The
+    rest, and the errors, are as for `semantic_entropy`.
     """
     return standard_error(_entropies(token_log_probs, halves, kind) if halves else [], len(token_log_probs))
 

@@ -1,27 +1,22 @@
-"""The statistics, a module each, and the list that names them: tests, means with intervals, correlations, envelopes.
+"""The statistics and the list that names them: comparisons, means with intervals, correlations, envelopes.
 
 A module declares a `Statistic`: its row type, the named queries of the warehouse that it reads, and `compute`, a plain
-function of frames. A comparison of two groups is a `Comparison`. Formulas lie in modules of their own: permutation,
-effect_size, corrections, correlation, interval. This package imports `data`, never a model or the database; importing
-it imports neither pandas nor scipy: `compute` imports what it needs when it is called.
+function of frames. A comparison of two groups is a `Comparison`. This package imports `data`, never a model or the
+database. Importing it imports neither pandas nor scipy, which take a second: functions that call them import them.
 """
 
 from data.named import Registry
-from tasks.statistics import (
-    answer_means,
-    assertiveness,
-    correlations,
-    degree_envelope,
-    entity_independent_spread,
-    familiarity,
-    followed_means,
-    means_beside_susceptibility,
-    memorization_bins,
-    negation,
-    persuasion_means,
-    precision_cost,
-    relevance,
-    susceptibility_means,
+from tasks.statistics import correlations, degree_envelope
+from tasks.statistics.comparisons import assertiveness, familiarity, negation, relevance
+from tasks.statistics.means import (
+    answers,
+    beside_susceptibility,
+    entity_independent,
+    followed,
+    memorization,
+    persuasion,
+    precision,
+    susceptibility,
 )
 from tasks.statistics.statistic import Statistic
 
@@ -30,14 +25,14 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     familiarity.STATISTIC,
     assertiveness.STATISTIC,
     negation.STATISTIC,
-    susceptibility_means.STATISTIC,
-    persuasion_means.STATISTIC,
-    followed_means.STATISTIC,
-    entity_independent_spread.STATISTIC,
-    memorization_bins.STATISTIC,
-    means_beside_susceptibility.STATISTIC,
-    answer_means.STATISTIC,
-    precision_cost.STATISTIC,
+    susceptibility.STATISTIC,
+    persuasion.STATISTIC,
+    followed.STATISTIC,
+    entity_independent.STATISTIC,
+    memorization.STATISTIC,
+    beside_susceptibility.STATISTIC,
+    answers.STATISTIC,
+    precision.STATISTIC,
     correlations.STATISTIC,
     degree_envelope.STATISTIC,
 ))  # fmt: skip

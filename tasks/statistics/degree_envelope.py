@@ -1,24 +1,21 @@
-"""How far the most susceptible entities of about one degree are swayed: the 95th percentile along the degree.
+"""How far the most susceptible entities of about one degree are swayed; not a fit.
 
     bound(d) = 95th percentile of the susceptibility of real entities of degree d / 2 to 2 d
 
-Groups: the real entities near a degree that one of them has, whole or under the relation, of a query type; degrees with
-fewer than 20 such entities have no bound. Unit of analysis: an entity of a relation with the mean over its forms. It is
-not a fit, and there is no test; see `correlations`.
+Groups: the real entities near a degree, whole or under the relation, of a query type, where they are at least 20. Unit
+of analysis: an entity of a relation with the mean over its forms.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 10.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
 
 from data.records.statistics import EnvelopePoint
-from tasks.statistics.statistic import Row, Statistic
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
+from tasks.statistics.frames import ALL, by
+from tasks.statistics.statistic import Frames, Row, Statistic
 
 PERCENTILE = 95
 FACTOR = 2
@@ -26,28 +23,22 @@ FEWEST = 20
 DEGREES = ("degree", "relation_degree")
 
 
-def compute(frames: "Mapping[str, pd.DataFrame]", seed: int) -> list[Row]:
+def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `EnvelopePoint`, rising along each degree."""
-    from tasks.statistics.frames import by
-
     frame = frames["degree_of_entities"]
     rows = []
-    for of, entities in by(frame[~frame["invented"].astype(bool)], ["model", "dtype", "query_type"]):
+    for about, entities in by(frame[~frame["invented"].astype(bool)], ["model", "dtype", "query_type"]):
+        about |= {"relation": ALL, "quantity": "susceptibility", "unit": "nats", "percentile": float(PERCENTILE)}
         scores = entities["susceptibility"].to_numpy(dtype="float64")
         for along in DEGREES:
             degrees = entities[along].to_numpy(dtype="float64")
             for at, value, n in envelope(degrees, scores):
-                point = {"at": at, "percentile": float(PERCENTILE), "value": value, "n": n}
-                rows.append(
-                    {**of, "relation": "all", "quantity": "susceptibility", "unit": "nats", "along": along, **point}
-                )
+                rows.append({**about, "along": along, "at": at, "value": value, "n": n})
     return rows
 
 
-def envelope(degrees: "NDArray[np.float64]", scores: "NDArray[np.float64]") -> Iterator[tuple[float, float, int]]:
+def envelope(degrees: NDArray[np.float64], scores: NDArray[np.float64]) -> Iterator[tuple[float, float, int]]:
     """Degree, percentile and number of entities at every degree of degrees (n,) that has enough scores (n,) near it."""
-    import numpy as np
-
     order = np.argsort(degrees, kind="stable")
     degrees, scores = degrees[order], scores[order]
     for degree in np.unique(degrees):

@@ -5,56 +5,46 @@ sorted by its categories, of which there are few, and not row by row.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
-from data.errors import ScoreError
 from tasks.statistics.statistic import Row
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def records(frame: pd.DataFrame) -> list[Row]:
-    """The rows as plain dicts."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-
-
-def without_missing(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """The frame; ScoreError where a score of the measure is missing."""
-    if missing := int(frame[measure].isna().sum()):
-        raise ScoreError(f"{measure}: {missing} rows have no score; run `swaymeter aggregate` again")
-    return frame
+ALL = "all"
+"""Every relation, or every query type."""
 
 
-def sorted_by(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The frame with its rows in the order of these columns."""
+def sorted_by(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
+    """The frame with its rows in the order of these columns; a missing value comes first."""
+    import pandas as pd
+
     if frame.empty:
         return frame
-    order = np.lexsort([_codes(frame[name]) for name in reversed(columns)])
-    in_order = bool((order[1:] > order[:-1]).all())
-    return frame if in_order else frame.iloc[order]
+    order = np.lexsort([pd.factorize(frame[name], sort=True)[0] for name in reversed(columns)])
+    return frame if (order[1:] > order[:-1]).all() else frame.iloc[order]
 
 
-def _codes(column: "pd.Series[str]") -> NDArray[np.int64]:
-    """A number for every row (n,) that sorts like its value; a missing one comes first."""
-    return np.asarray(pd.factorize(column, sort=True)[0], dtype=np.int64)
-
-
-def by(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[Row, pd.DataFrame]]:
+def by(frame: "pd.DataFrame", columns: Sequence[str]) -> Iterator[tuple[Row, "pd.DataFrame"]]:
     """The groups of equal values in these columns, sorted, each with its values by name; order within a group stays."""
     if frame.empty:
         return
     frame = frame.copy(deep=False)
     frame.attrs = {}  # every piece would have a deep copy of the units
     for values, rows in frame.groupby(list(columns), sort=True, observed=True):
-        yield dict(zip(columns, map(_plain, values), strict=True)), rows
+        plain = (value.item() if isinstance(value, np.generic) else value for value in values)
+        yield dict(zip(columns, plain, strict=True)), rows
 
 
-def _plain(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value
+def means(frame: "pd.DataFrame", keys: Sequence[str], measure: str) -> "pd.DataFrame":
+    """A row for every group of equal keys: the mean of the measure over its rows. The frame is sorted."""
+    return frame.groupby(list(keys), as_index=False, sort=True, observed=True)[[measure]].mean()
 
 
-def weighted_means(frame: pd.DataFrame, keys: Sequence[str], measure: str, weight: str) -> pd.DataFrame:
+def weighted_means(frame: "pd.DataFrame", keys: Sequence[str], measure: str, weight: str) -> "pd.DataFrame":
     """A row for every group of equal keys: the mean of the measure, each row counted as often as `weight` says.
 
     The group's weight stands beside the mean. The frame is sorted.

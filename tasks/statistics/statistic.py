@@ -11,11 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = dict[str, Any]
-Compute = Callable[[Mapping[str, "pd.DataFrame"], int], list[Row]]
-"""(frames by the query that they answer, the study's seed) -> rows, the same whatever the order of the frames' rows.
-
-A frame may be empty, and then has its columns; a score in it that is not finite raises ScoreError.
-"""
+Frames = Mapping[str, "pd.DataFrame"]
+"""Frames by the named query that they answer. One may be empty, and then has its columns."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +24,15 @@ class Statistic:
         version: raised when the same frames give other rows.
         row: its row type, a dataclass that is decorated with @table; several statistics may share one.
         queries: the named queries of the warehouse that it reads.
-        compute: makes the rows.
+        compute: (frames, the study's seed) -> rows, the same whatever the order of the frames' rows; ScoreError for a
+            score that is not finite.
     """
 
     name: str
     version: int
     row: type
     queries: tuple[str, ...]
-    compute: Compute
+    compute: Callable[[Frames, int], list[Row]]
 
     @property
     def table(self) -> Table:

@@ -1,18 +1,25 @@
-"""One row of the table `summaries`: what a quantity is in one group."""
+"""Rows of the table `summaries`: what a quantity is in the groups of a frame."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from data.records.statistics import Summary
-from tasks.statistics.groups import scores
-from tasks.statistics.interval import mean_interval
+from tasks.statistics.formulas.groups import scores
+from tasks.statistics.formulas.interval import mean_interval
+from tasks.statistics.frames import ALL, by
 from tasks.statistics.statistic import Row
 
-ALL = "all"
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODEL = ("model", "dtype")
+TYPE = (*MODEL, "query_type")
+RELATION = (*MODEL, "relation", "query_type")
+"""What a group is about at three levels: a model, its queries of a type, and those of a relation."""
+
 QUANTILES: Mapping[str, float] = {
     "smallest": 0,
     "percentile_5": 0.05,
@@ -22,53 +29,55 @@ QUANTILES: Mapping[str, float] = {
     "percentile_95": 0.95,
     "largest": 1,
 }
-_EMPTY = {field.name: None for field in fields(Summary)}
+_EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "query_type": ALL}
 
 
-def summary(
-    quantity: str,
-    unit: str,
-    of: Mapping[str, Any],
-    values: ArrayLike,
+def summaries(
+    frame: "pd.DataFrame",
+    keys: Sequence[str],
+    column: str,
     *,
+    unit: str = "nats",
     unit_of_analysis: str,
-    grouped_by: Mapping[str, Any] | None = None,
+    quantity: str = "",
     interval: bool = False,
     quantiles: bool = False,
-    **others: Any,
-) -> Row:
-    """A row of `Summary`.
+    skip_missing: bool = False,
+    others: Callable[["pd.DataFrame"], Row] = lambda group: {},
+) -> list[Row]:
+    """A row of `Summary` for every group of equal keys, sorted by them; ScoreError for a value that is not finite.
 
     Args:
-        quantity: what the values are.
+        frame: a row per value, in an order of its own.
+        keys: model, dtype, perhaps relation and query_type, and what else the groups are of.
+        column: of the values.
         unit: of the values; "" for counts and shares.
-        of: model and dtype; relation and query_type where they are not all.
-        values: (n,) finite numbers; ScoreError for others.
         unit_of_analysis: what one value is about.
-        grouped_by: what the group is of beside relation and query type, and its value of each.
+        quantity: what the values are; the column's name where it is empty.
         interval: whether the mean has a bootstrap interval.
         quantiles: whether the quantiles are of interest.
-        **others: columns that do not follow from the values, or are counted otherwise.
+        skip_missing: whether NaN stands for what was not measured, and is left out.
+        others: (the rows of a group) -> columns that do not follow from the values, or are counted otherwise.
     """
-    vector = scores(values)
-    grouped = dict(grouped_by or {})
-    row = {
-        **_EMPTY,
-        "relation": ALL,
-        "query_type": ALL,
-        **of,
-        "quantity": quantity,
-        "unit": unit,
-        "grouped_by": list(grouped),
-        "group_values": [str(value) for value in grouped.values()],
-        "unit_of_analysis": unit_of_analysis,
-        "n": len(vector),
-    }
-    if len(vector):
-        row["mean"] = float(vector.mean())
-    if len(vector) and quantiles:
-        row |= dict(zip(QUANTILES, np.quantile(vector, list(QUANTILES.values())).tolist(), strict=True))
-    if interval:
-        bounds = mean_interval(vector)
-        row |= {"mean": bounds.mean, "low": bounds.low, "high": bounds.high}
-    return row | others
+    rows = []
+    for group_of, group in by(frame, keys):
+        about = {name: group_of.pop(name) for name in RELATION if name in group_of}
+        values = scores(group[column].dropna() if skip_missing else group[column])
+        row = {
+            **_EMPTY,
+            **about,
+            "quantity": quantity or column,
+            "unit": unit,
+            "grouped_by": list(group_of),
+            "group_values": [str(value) for value in group_of.values()],
+            "unit_of_analysis": unit_of_analysis,
+            "n": len(values),
+        }
+        if len(values):
+            row["mean"] = float(values.mean())
+        if len(values) and quantiles:
+            row |= dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist(), strict=True))
+        if interval:
+            row |= mean_interval(values)._asdict()
+        rows.append(row | others(group))
+    return rows

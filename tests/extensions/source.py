@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal
 
 from data import catalog
 from data.records import Fact, RelationName
-from data.sources.graph.graphs import EndpointGraph
-from data.sources.source import Access, FactsOptions, FactSource, FetchedFacts
+from data.sources.access import Access
+from data.sources.source import FactsOptions, FactSource, FetchedFacts
 from data.sources.triples.csv_rows import rows
 from data.storage.keys import content_key
 
@@ -52,9 +52,4 @@ def fetch(options: CsvFacts, relation: str, seed: int, access: Access) -> Fetche
     return FetchedFacts(facts(options, relation), {}, 0)
 
 
-def graphs(options: CsvFacts, access: Access) -> list[EndpointGraph]:
-    """The graphs in which invented names must not occur: those that the study names."""
-    return [EndpointGraph(name, access) for name in options.absent_from or ()]
-
-
-SOURCE = FactSource("csv", CsvFacts, key, fetch, graphs)
+SOURCE = FactSource("csv", CsvFacts, key, fetch)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reports.style import ANSWER_MARKERS, NO_GLYPH, PARTITION_HUES, QUERY_HUES, THEMES, drawing, luminance, plain
+from reports.style import ANSWER_MARKERS, NO_GLYPH, PARTITION_HUES, QUERY_HUES, THEMES, drawing, plain
 
 # Machado, Oliveira and Fernandes 2009, full deficiency, on linear RGB.
 DEFICIENCIES = {
@@ -15,32 +15,41 @@ DEFICIENCIES = {
 HUES = [*QUERY_HUES.values(), *PARTITION_HUES.values()]
 
 
-def _lab(colour: str, matrix: list[list[float]]) -> np.ndarray:
+def _linear(colour: str) -> np.ndarray:
+    """Linear red, green and blue of a #rrggbb colour, 0 to 1."""
     channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of a #rrggbb colour, 0 to 1 (WCAG 2)."""
+    return float(np.dot([0.2126, 0.7152, 0.0722], _linear(colour)))
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _lab(colour: str, matrix: list[list[float]]) -> np.ndarray:
     xyz = np.array(
         [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
     )
-    white = xyz @ np.clip(np.array(matrix) @ linear, 0, 1) / np.array([0.95047, 1, 1.08883])
+    white = xyz @ np.clip(np.array(matrix) @ _linear(colour), 0, 1) / np.array([0.95047, 1, 1.08883])
     f = np.where(white > 0.008856, np.cbrt(white), 7.787 * white + 16 / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
-
-def _contrast(one: str, other: str) -> float:
-    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("hue", HUES)
 def test_every_hue_stands_out_from_both_papers(hue: str, theme: str) -> None:
-    assert _contrast(hue, THEMES[theme]["paper"]) >= 3
+    assert contrast(hue, THEMES[theme]["paper"]) >= 3
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("role", ["ink", "muted"])
 def test_text_can_be_read_in_both_themes(role: str, theme: str) -> None:
-    assert _contrast(THEMES[theme][role], THEMES[theme]["paper"]) >= 4.5
+    assert contrast(THEMES[theme][role], THEMES[theme]["paper"]) >= 4.5
 
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)

@@ -49,25 +49,27 @@ def test_tests_in_short_count_what_the_tests_say(known: dict[str, pd.DataFrame])
 
 
 def test_findings_say_what_was_measured() -> None:
-    (found,) = findings(frames(tables([(MODEL, "bfloat16")], relations=["capital"], entities=4, questions=6)))
+    rows = tables([(MODEL, "bfloat16")], relations=["capital"], entities=4, questions=6)
+    (sentences,) = findings(frames(rows)).values()
     starts = ["Mean susceptibility over 1 relation", "Contexts that", "A counter-memory", "Mean memorization ratio",
               "Mean susceptibility over whole", "Mean Fisher", "What the precision costs: bfloat16"]  # fmt: skip
-    assert [sentence.startswith(start) for sentence, start in zip(found.sentences, starts, strict=True)] == [True] * 7
+    assert [sentence.startswith(start) for sentence, start in zip(sentences, starts, strict=True)] == [True] * 7
 
 
 @pytest.mark.parametrize(
-    ("kept", "sentences"),
+    ("kept", "sentence"),
     [
-        (("queries", "contexts", "susceptibility"), (1, "Persuasion was not measured.")),
-        (("questions", "answers", "persuaded"), (0, "Susceptibility was not measured.")),
+        (("queries", "contexts", "susceptibility"), "Persuasion was not measured."),
+        (("questions", "answers", "persuaded"), "Susceptibility was not measured."),
     ],
 )
-def test_findings_say_what_was_not_measured(kept: tuple[str, ...], sentences: tuple[int, str]) -> None:
+def test_findings_say_what_was_not_measured(kept: tuple[str, ...], sentence: str) -> None:
     rows = tables([(MODEL, "bfloat16")], relations=["capital"], entities=4, questions=6)
-    (found,) = findings(frames({name: rows[name] for name in kept}))
-    assert found.sentences[sentences[0]] == sentences[1]
-    assert any("costs against float32 was not measured" in text for text in found.sentences) is (sentences[0] == 1)
+    (sentences,) = findings(frames({name: rows[name] for name in kept})).values()
+    assert sentence in sentences
+    costs = any("costs against float32 was not measured" in text for text in sentences)
+    assert costs is ("susceptibility" in kept)
 
 
 def test_nothing_is_found_without_scores() -> None:
-    assert findings({}) == []
+    assert findings({}) == {}

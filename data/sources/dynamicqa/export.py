@@ -1,8 +1,7 @@
 """Questions of any source, written as the three CSV files in which DynamicQA is published.
 
-The layout has no column for where and when a question was fetched, the revisions of items and edits, and the ids of
-replacements and what chose them: they are not written. Page views are in both of their columns; the number of a page's
-revisions, which is part of the publishers' paths, is 0.
+The layout has no place for addresses and times, revisions of items and edits, and what chose a replacement. Page views
+are in both of their columns; the number of a page's revisions, a part of the publishers' paths, is 0.
 """
 
 import json
@@ -35,10 +34,7 @@ class Laid:
 
 
 def from_questions(questions: Sequence[Question], partition: Partition) -> Laid:
-    """The questions of a partition, in their order, as rows of its file; a row's id is its list's, or its position.
-
-    Read again, they are the same questions in all columns of the layout.
-    """
+    """The questions of a partition as rows of its file; read again, they are the same in all columns of the layout."""
     rows: list[Row] = []
     omitted = []
     for question in questions:
@@ -59,16 +55,7 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> Laid:
 
 
 def write_questions(folder: Path, questions: Sequence[Question]) -> tuple[OmittedQuestion, ...]:
-    """Writes the three files into the folder, replacing files of their names; a partition of no questions has no rows.
-
-    No file is replaced before all three are written.
-
-    Returns:
-        The questions that are in none of the files.
-
-    Raises:
-        WorkspaceError: The folder cannot be written.
-    """
+    """Writes the three files, none before all are whole; gives the questions that no file can hold."""
     laid = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:
         for partition, layout in laid.items():
@@ -77,27 +64,18 @@ def write_questions(folder: Path, questions: Sequence[Question]) -> tuple[Omitte
 
 
 def _cells(question: Question, context: str, number: int) -> dict[str, str]:
+    answers = dict.fromkeys((question.object, *question.answers))
     values = {
-        "": str(number),
-        "id": question.list_id or str(number),
-        "subj": question.subject,
-        "prop": question.property or _words(question.relation),
-        "obj": question.object,
-        "subj_id": question.subject_id or "",
-        "prop_id": question.property_id or "",
-        "obj_id": question.object_id or "",
-        "s_pop": _whole(question.subject_popularity),
-        "o_pop": _whole(question.object_popularity),
-        "question": question.question,
-        "possible_answers": json.dumps(list(dict.fromkeys((question.object, *question.answers))), ensure_ascii=False),
-        "num_edits": _whole(question.edits),
-        "context": context,
-        "replace_quality": _number(question.replacement_quality),
-        "replace_name": question.replacement,
-        "s_pop_new": _number(question.subject_popularity),
+        "": str(number), "id": question.list_id or str(number), "subj": question.subject,
+        "prop": question.property or _words(question.relation), "obj": question.object,
+        "subj_id": question.subject_id or "", "prop_id": question.property_id or "", "obj_id": question.object_id or "",
+        "s_pop": _whole(question.subject_popularity), "o_pop": _whole(question.object_popularity),
+        "question": question.question, "possible_answers": json.dumps(list(answers), ensure_ascii=False),
+        "num_edits": _whole(question.edits), "context": context, "replace_name": question.replacement,
+        "replace_quality": _number(question.replacement_quality), "s_pop_new": _number(question.subject_popularity),
         "o_pop_new": _number(question.object_popularity),
         "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
-    }
+    }  # fmt: skip
     if question.partition != "disputable":
         values["num_edits"] = _number(question.edits)
     return {column: values[column] for column in COLUMNS[question.partition]}

@@ -1,22 +1,20 @@
 """The published CSV files of DynamicQA: every cell as text, read and written back to the byte.
 
-Cells are separated by commas and quoted only where they must be. Rows end in CR LF, lines within a cell in LF; a copy
-whose rows all end in LF is read as well, and written back so. A file that could not be written back identically, or
-that lacks the published columns, is refused with its line and column: it would be misread.
+Rows end in CR LF, lines within a cell in LF; a copy whose rows all end in LF is read as well. A file that lacks a
+published column, or that could not be written back identically, is refused with its line: it would be misread.
 """
 
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from io import StringIO
+from itertools import zip_longest
 from pathlib import Path
 
 from data.errors import InputError
 from data.records import Partition
 from data.sources.http.printable import printable
-from data.storage.files import written_whole
 
 FILES: Mapping[Partition, str] = {
     "static": "Static_final.csv",
@@ -78,13 +76,13 @@ def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
     header, written = next(records)[1:]
     line_end = "\r\n" if written.endswith("\r\n") else "\n"
     _check_columns(header, partition, named)
-    _check_round_trip(header, header, written, line_end, f"{named}, line 1")
+    _check_dialect(header, written, line_end, f"{named}, line 1")
     rows = []
     for line, cells, written in records:
         where = f"{named}, line {line}"
         if len(cells) != len(header):
             raise InputError(f"{where}: has {len(cells)} cells, and the header {len(header)}; {MEND}")
-        _check_round_trip(header, cells, written, line_end, where)
+        _check_dialect(cells, written, line_end, where)
         for column, cell in zip(header, cells, strict=True):
             control = _CONTROL.search(cell)
             if control:
@@ -92,12 +90,6 @@ def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
                 raise InputError(f"{where}, column {_displayed(column)}: holds the control character {sign}; {MEND}")
         rows.append(Row(line, dict(zip(header, cells, strict=True))))
     return Rows(tuple(header), tuple(rows), line_end)
-
-
-def write_rows(file: Path, rows: Rows) -> None:
-    """Writes the rows whole or not at all, as they were read; WorkspaceError where the file cannot be written."""
-    with written_whole(file) as temporary:
-        temporary.write_bytes(content_of(rows))
 
 
 def content_of(rows: Rows) -> bytes:
@@ -120,9 +112,8 @@ def _lines(content: bytes, named: str) -> list[str]:
         text = content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        before = content[content.rfind(b"\n", 0, error.start) + 1 : error.start]
-        problem = f"byte {len(before) + 1} of the line is 0x{content[error.start]:02x}"
-        raise InputError(f"{named}, line {line}: is not CSV in UTF-8: {problem}; save it as UTF-8, or {MEND}") from None
+        byte = f"0x{content[error.start]:02x}"
+        raise InputError(f"{named}, line {line}: is not CSV in UTF-8 ({byte}); save it as UTF-8, or {MEND}") from None
     if text.lstrip().startswith("<"):
         raise InputError(f"{named}, line 1: is not CSV but a web page: {printable(text, 60)!r}; {MEND}")
     return [line for line in re.split(r"(?<=\n)", text) if line]
@@ -154,30 +145,18 @@ def _check_columns(header: Sequence[str], partition: Partition, named: str) -> N
         raise InputError(
             f"{where} has no column {', '.join(missing)}; expected {', '.join(published).lstrip(', ')}; {MEND}"
         )
-    for place, column in enumerate(header):
-        if column not in published:
-            near = get_close_matches(column, published, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "remove it"
-            raise InputError(f"{where} has a column {printable(column, 60)!r}, which is not a published one; {hint}")
-        if column in header[:place]:
-            raise InputError(f"{where} has the column {_displayed(column)} twice; {MEND}")
     expected = [column for column in published if column in header]
-    for column, other in zip(header, expected, strict=True):
+    for column, other in zip_longest(header, expected, fillvalue="no further one"):
         if column != other:
-            raise InputError(
-                f"{where} has the column {_displayed(column)} where {_displayed(other)} is published; {MEND}"
-            )
+            wrong = printable(_displayed(column), 60)
+            raise InputError(f"{where} has the column {wrong} where {_displayed(other)} is published; {MEND}")
 
 
-def _check_round_trip(columns: Sequence[str], cells: Sequence[str], written: str, line_end: str, where: str) -> None:
+def _check_dialect(cells: Sequence[str], written: str, line_end: str, where: str) -> None:
     """InputError where writing the cells would not give back the line: the file may have been read wrongly."""
-    if _written(cells, line_end) == written:
-        return
-    for number, column in enumerate(columns, start=1):
-        if not written.startswith(_written((*cells[:number], ""), line_end).removesuffix(f",{line_end}")):
-            problem = f"is quoted otherwise than the published files: {printable(cells[number - 1], 60)!r}"
-            raise InputError(f"{where}, column {_displayed(column)}: {problem}; {MEND}")
-    raise InputError(f"{where}: ends otherwise than the header, which ends in {line_end!r}; {MEND}")
+    if _written(cells, line_end) != written:
+        problem = "is quoted otherwise than the published files, or ends otherwise than its first line"
+        raise InputError(f"{where}: {problem}: {printable(written, 60)!r}; {MEND}")
 
 
 def _written(cells: Iterable[str], line_end: str) -> str:

@@ -1,8 +1,7 @@
 """The published DynamicQA questions: three CSV files in a folder, or downloaded into one.
 
-Two layouts: static and temporal snippets have the slot [ENTITY]; disputable ones have none, and the object's text is
-replaced. Rows that break a rule are read and flagged, rows that cannot be interpreted are refused. Source:
-github.com/copenlu/dynamicqa, folder Data.
+Static and temporal snippets have the slot [ENTITY]; disputable ones have none, and the object's text is replaced. Rows
+that break a rule are flagged, rows that cannot be read are refused. Source: github.com/copenlu/dynamicqa, folder Data.
 """
 
 import json
@@ -13,25 +12,12 @@ from pathlib import Path
 
 from data.errors import InputError, ServiceBudget, ServiceError
 from data.records import Partition, Question, RelationName, WikidataId, identity
+from data.sources import slots
 from data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
 from data.sources.dynamicqa.rules import flags_of_edits, with_flags_across
 from data.sources.http.printable import printable
 from data.sources.http.session import ServiceProblem, Session
 from data.sources.property_names import DISPUTABLE, relation_of
-from data.sources.slots import (
-    DUPLICATE_ID,
-    EMPTY_SUBJECT,
-    MALFORMED_ID,
-    NUMBER_UNKNOWN,
-    OBJECT_NOT_AMONG_ANSWERS,
-    OBJECT_NOT_IN_CONTEXT,
-    SUBJECT_IS_NOT_PAGE,
-    SUBJECT_NOT_IN_QUESTION,
-    fill_slot,
-    flags_of,
-    flags_of_snippet,
-    replace_object,
-)
 from data.storage.files import written_whole
 
 __all__ = ["FILES", "LICENCE", "SOURCE", "download", "questions", "questions_of"]
@@ -59,17 +45,15 @@ def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]
         numbered = row.cells.get("", ""), row.cells["id"]
         if seen[numbered]:
             again = identity(SOURCE, partition, *numbered, seen[numbered])
-            question = replace(question, question_id=again, flags=(*question.flags, DUPLICATE_ID))
+            question = replace(question, question_id=again, flags=(*question.flags, slots.DUPLICATE_ID))
         seen[numbered] += 1
         read.append(question)
     return with_flags_across(read)
 
 
 def download(folder: Path, partition: Partition, session: Session) -> None:
-    """Downloads a partition's file into the folder unless it exists; ServiceError says what to do without a network."""
+    """Downloads a partition's file into the folder; ServiceError says what to do without a network."""
     file = folder / FILES[partition]
-    if file.exists():
-        return
 
     def problem(text: str) -> ServiceProblem | None:
         try:
@@ -107,7 +91,7 @@ class _Cells:
     def number(self, column: str) -> float | None:
         cell = self.text(column)
         if cell.lower() == "nan":
-            self.flags.append(NUMBER_UNKNOWN)
+            self.flags.append(slots.NUMBER_UNKNOWN)
         if cell.lower() in ("", "nan"):
             return None
         number = float(cell) if _NUMBER.fullmatch(cell) else float("inf")
@@ -124,7 +108,7 @@ class _Cells:
     def edits(self) -> int | None:
         number = self.count("num_edits")
         if number is None:
-            self.flags.append(NUMBER_UNKNOWN)
+            self.flags.append(slots.NUMBER_UNKNOWN)
             return None
         if number != int(number):
             raise self.refused("num_edits", "is not a whole number")
@@ -135,7 +119,7 @@ class _Cells:
         if re.fullmatch(rf"{letter}[1-9][0-9]{{0,17}}", cell):
             return WikidataId(cell)
         if cell:
-            self.flags.append(MALFORMED_ID)
+            self.flags.append(slots.MALFORMED_ID)
         return None
 
     def answers(self) -> tuple[str, ...]:
@@ -152,7 +136,7 @@ class _Cells:
             if not isinstance(form, str) or not form.strip() or re.search(r"[\ud800-\udfff]", form):
                 raise self.refused("possible_answers", f"has an entry that is not text, {printable(repr(form), 60)}")
         if answer and answer not in forms:
-            self.flags.append(OBJECT_NOT_AMONG_ANSWERS)
+            self.flags.append(slots.OBJECT_NOT_AMONG_ANSWERS)
         return tuple(dict.fromkeys((answer, *forms)))
 
 
@@ -166,15 +150,14 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     page, page_revision = _place(cells.text("dir_info"))
     numbers = {name: cells.count(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
     quality = cells.number("replace_quality")
+    names_subject = partition == "disputable" or not question or subject.casefold() in question.casefold()
     broken = {
-        EMPTY_SUBJECT: not subject,
-        SUBJECT_NOT_IN_QUESTION: partition != "disputable"
-        and question != ""
-        and subject.casefold() not in question.casefold(),
-        SUBJECT_IS_NOT_PAGE: page is not None and page != subject,
+        slots.EMPTY_SUBJECT: not subject,
+        slots.SUBJECT_NOT_IN_QUESTION: not names_subject,
+        slots.SUBJECT_IS_NOT_PAGE: page is not None and page != subject,
     }
     flags = (
-        *flags_of(question, answers, answer, replacement),
+        *slots.flags_of(question, answers, answer, replacement),
         *of_context,
         *cells.flags,
         *flags_of_edits(partition, edits),
@@ -182,31 +165,14 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     )
     return Question(
         question_id=identity(SOURCE, partition, cells.text(""), cells.text("id")),
-        relation=_relation(cells, partition, property_id),
-        partition=partition,
-        subject=subject,
-        subject_id=subject_id,
-        property_id=property_id,
-        object=answer,
-        object_id=object_id,
-        answers=answers,
-        replacement=replacement,
-        question=question,
-        original_context=original,
-        counter_memory_context=counter_memory,
-        edits=edits,
-        subject_popularity=numbers["s_pop"],
-        object_popularity=numbers["o_pop"],
-        id_source="dynamicqa" if subject_id else None,
-        source=SOURCE,
-        licence=LICENCE,
-        flags=tuple(dict.fromkeys(flags)),
-        property=cells.text("prop") or None,
-        replacement_quality=quality,
-        page=page,
-        page_revision=page_revision,
-        list_id=cells.text("id") or None,
-    )
+        relation=_relation(cells, partition, property_id), partition=partition, subject=subject, subject_id=subject_id,
+        property_id=property_id, object=answer, object_id=object_id, answers=answers, replacement=replacement,
+        question=question, original_context=original, counter_memory_context=counter_memory, edits=edits,
+        subject_popularity=numbers["s_pop"], object_popularity=numbers["o_pop"],
+        id_source="dynamicqa" if subject_id else None, source=SOURCE, licence=LICENCE,
+        flags=tuple(dict.fromkeys(flags)), property=cells.text("prop") or None, replacement_quality=quality, page=page,
+        page_revision=page_revision, list_id=cells.text("id") or None,
+    )  # fmt: skip
 
 
 def _contexts(
@@ -215,9 +181,13 @@ def _contexts(
     """The two contexts, and the rules that the row's context breaks."""
     context, answer = cells.text("context"), cells.text("obj")
     if partition == "disputable":
-        changed = replace_object(context, answer, replacement)
-        return context, changed or "", () if changed is not None else (OBJECT_NOT_IN_CONTEXT,)
-    return fill_slot(context, answer), fill_slot(context, replacement), flags_of_snippet(context, answers)
+        changed = slots.replace_object(context, answer, replacement)
+        return context, changed or "", () if changed is not None else (slots.OBJECT_NOT_IN_CONTEXT,)
+    return (
+        slots.fill_slot(context, answer),
+        slots.fill_slot(context, replacement),
+        slots.flags_of_snippet(context, answers),
+    )
 
 
 def _relation(cells: _Cells, partition: Partition, property_id: WikidataId | None) -> RelationName:

@@ -5,12 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from data.records import Partition, Question
-from data.sources.slots import (
-    DUPLICATE_QUESTION,
-    EDITS_CONTRADICT_PARTITION,
-    REPLACEMENT_IS_ANSWER,
-    REPLACEMENT_IS_OTHER_ANSWER,
-)
+from data.sources import slots
 
 _Fact = tuple[str, str]
 
@@ -18,7 +13,7 @@ _Fact = tuple[str, str]
 def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
     """The rule that a number of edits breaks: static facts have 1, temporal ones 2 or more, disputable ones any."""
     possible = {"static": edits == 1, "temporal": (edits or 0) >= 2, "disputable": (edits or 0) >= 1}
-    return () if edits is None or possible[partition] else (EDITS_CONTRADICT_PARTITION,)
+    return () if edits is None or possible[partition] else (slots.EDITS_CONTRADICT_PARTITION,)
 
 
 def with_flags_across(questions: Sequence[Question]) -> list[Question]:
@@ -33,10 +28,10 @@ def with_flags_across(questions: Sequence[Question]) -> list[Question]:
 def _broken(question: Question, counts: Counter[str], true: dict[_Fact, set[str]]) -> list[str]:
     flags = []
     elsewhere = question.replacement.casefold() in true[_fact(question)]
-    if elsewhere and REPLACEMENT_IS_ANSWER not in question.flags and question.partition != "disputable":
-        flags.append(REPLACEMENT_IS_OTHER_ANSWER)
+    if elsewhere and slots.REPLACEMENT_IS_ANSWER not in question.flags and question.partition != "disputable":
+        flags.append(slots.REPLACEMENT_IS_OTHER_ANSWER)
     if _words(question) and counts[_words(question)] > 1:
-        flags.append(DUPLICATE_QUESTION)
+        flags.append(slots.DUPLICATE_QUESTION)
     return flags
 
 

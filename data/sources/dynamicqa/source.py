@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from data import catalog
-from data.errors import InputError
 from data.records import Partition, Question
+from data.sources.access import Access
 from data.sources.dynamicqa.layout import FILES
 from data.sources.dynamicqa.published import download, questions
-from data.sources.source import Access, QuestionsOptions, QuestionSource
+from data.sources.source import QuestionsOptions, QuestionSource
 from data.storage.keys import file_digest
 
 VERSION = 4
@@ -39,11 +39,6 @@ def _fetch(options: PublishedQuestions, partition: Partition, access: Access) ->
         return questions(Path(options.folder).expanduser(), partition)
     folder = access.downloads / "dynamicqa"
     if not (folder / FILES[partition]).exists():
-        if access.offline:
-            raise InputError(
-                f"offline, and {FILES[partition]} of the published DynamicQA is not in {folder}; name a `folder` that "
-                "holds it under `questions`"
-            )
         download(folder, partition, access.session("dynamicqa"))
     return questions(folder, partition)
 

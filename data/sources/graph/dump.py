@@ -7,11 +7,8 @@ from pathlib import Path
 import pyoxigraph as ox
 
 from data.errors import ServiceError
-from data.sources.graph.dump_files import dump_digest
 from data.sources.graph.dump_folder import damaged, loaded_folder, verify
 from data.sources.graph.sparql import Literal, Row, Rows, Term, Uri
-
-__all__ = ["Dump", "close_dumps", "dump_digest", "shared_dump"]
 
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _shared: dict[Path, "Dump"] = {}
@@ -19,71 +16,47 @@ _sharing = threading.Lock()
 
 
 class Dump:
-    """The graph of some files, as a SparqlStore; several threads and processes may query it."""
+    """The graph of some files, as a SparqlStore; several threads and processes may query it. address: their names."""
 
     def __init__(self, folder: Path) -> None:
-        """Opens a folder that `of` loaded; DamagedFile where a byte of it changed."""
+        """Opens a folder that `shared_dump` loaded; DamagedFile where a byte of it changed."""
         loaded = verify(folder)
-        self._address, self._loaded_at, self._folder = "file:" + ",".join(loaded.files), loaded.loaded_at, folder
+        self.address, self._loaded_at, self._folder = "file:" + ",".join(loaded.files), loaded.loaded_at, folder
         try:
             self._store = ox.Store.read_only(str(folder))
         except (OSError, RuntimeError) as error:
             raise damaged(folder, error) from None
-
-    @classmethod
-    def of(cls, files: Sequence[Path], folder: Path) -> "Dump":
-        """The graph of .ttl, .nt and .nq files, each maybe .gz.
-
-        Once its graph is loaded, the files may be removed (`dump_digest`).
-
-        Args:
-            files: The dump's files; graphs that quads name are read as one.
-            folder: Loaded graphs lie below it, each in a folder named by what the files hold.
-
-        Raises:
-            InputError: A file cannot be read or is not RDF; the message names the line.
-            WorkspaceError: The folder cannot be written.
-            DamagedFile: A byte of the loaded graph changed.
-        """
-        return cls(loaded_folder(files, folder))
-
-    @property
-    def address(self) -> str:
-        """The names of the files."""
-        return self._address
 
     def select(self, query: str) -> Rows:
         """The query's rows, as of the time of loading; ServiceError where the query or the store cannot be read."""
         try:
             solutions = self._store.query(query)
             if not isinstance(solutions, ox.QuerySolutions):
-                raise ServiceError(f"{self._address} got a query that is not a SELECT; report it: {query[:200]}")
+                raise ServiceError(f"{self.address} got a query that is not a SELECT; report it: {query[:200]}")
             names = [variable.value for variable in solutions.variables]
             rows = [_row(names, solution) for solution in solutions]
         except SyntaxError as error:
-            raise ServiceError(f"{self._address} cannot read a query ({error}); report it: {query[:200]}") from None
+            raise ServiceError(f"{self.address} cannot read a query ({error}); report it: {query[:200]}") from None
         except (OSError, RuntimeError) as error:
             raise ServiceError(
-                f"{self._address} cannot answer ({error}); remove {self._folder} and run again with the files in their "
+                f"{self.address} cannot answer ({error}); remove {self._folder} and run again with the files in their "
                 f"place: {query[:200]}"
             ) from None
         named = tuple(row for row in rows if row is not None)
-        return Rows(named, self._address, query, self._loaded_at, len(rows) - len(named))
+        return Rows(named, self.address, query, self._loaded_at, len(rows) - len(named))
 
 
 def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
-    """The graph of the files as in `Dump.of`, opened and verified once in a process for all threads."""
+    """The graph of .ttl, .nt and .nq files, each maybe .gz, loaded below `folder`; opened once in a process.
+
+    InputError names the line where a file is not RDF. WorkspaceError where the folder cannot be written, DamagedFile
+    where a byte of the loaded graph changed.
+    """
     with _sharing:
         place = loaded_folder(files, folder).absolute()
         if place not in _shared:
             _shared[place] = Dump(place)
         return _shared[place]
-
-
-def close_dumps() -> None:
-    """Forgets the dumps that this process shares; they are closed when they are no longer in use."""
-    with _sharing:
-        _shared.clear()
 
 
 def _row(names: Sequence[str], solution: ox.QuerySolution) -> Row | None:

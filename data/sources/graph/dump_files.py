@@ -1,7 +1,7 @@
 """The files of a dump: their formats, what they parse to, and the digest of what they hold.
 
-Digests are remembered beside the loaded graphs, in digests.json: a file is read again when it changes, and is not
-needed any more once its graph is loaded.
+Digests are remembered beside the loaded graphs, in digests.json: a file is read again when its size or modification
+time changes, and is not needed any more once its graph is loaded.
 """
 
 import gzip
@@ -30,17 +30,9 @@ _DIGESTS = "digests.json"
 
 
 def dump_digest(files: Sequence[Path], folder: Path) -> str:
-    """The digest of what the files of a dump hold, whatever their order and names.
+    """The digest of what the files hold, whatever their order and names; `folder` is that of the loaded graphs.
 
-    A file is read again where its size or modification time differs from the remembered one. It may be missing where it
-    was read once. A folder that cannot be written remembers nothing.
-
-    Args:
-        files: The dump's .ttl, .nt and .nq files, each maybe .gz.
-        folder: The folder of loaded graphs.
-
-    Raises:
-        InputError: No file is named, or a file cannot be read.
+    InputError where no file is named, or one cannot be read that was not read before.
     """
     if not files:
         raise InputError("a dump needs at least one file; name it under `facts.dump`")
@@ -60,11 +52,7 @@ def dump_digest(files: Sequence[Path], folder: Path) -> str:
 
 
 def parsed(file: Path) -> Iterator[Iterable[ox.Quad]]:
-    """The triples of a file, at most MAX_TRIPLES_IN_MEMORY at a time; graphs that quads name are read as one.
-
-    Raises:
-        InputError: The file cannot be read or unpacked, or is not RDF; the message names the line.
-    """
+    """The triples of a file, some at a time, without their graphs; InputError names the line that is not RDF."""
     kind = rdf_format(file)
     try:
         with _opened(file) as handle:

@@ -1,11 +1,9 @@
 """The folder of a loaded dump: filled whole or not at all, and verified before it is opened.
 
-It is filled under a temporary name and renamed when it is complete, so that an interrupted load leaves no graph.
 loaded.json holds the SHA-256 of each file of the store: RocksDB notices a changed block of data, but a changed byte of
 its own records can end the process.
 """
 
-import hashlib
 import logging
 import os
 import shutil
@@ -20,7 +18,7 @@ from filelock import FileLock
 
 from data.errors import DamagedFile, InputError, SwaymeterError, WorkspaceError
 from data.sources.graph.dump_files import dump_digest, parsed, sealed, unsealed
-from data.storage.files import TEMPORARY
+from data.storage.files import TEMPORARY, sha256_of
 
 log = logging.getLogger(__name__)
 
@@ -40,12 +38,7 @@ class Loaded(NamedTuple):
 
 
 def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
-    """The folder of the files' graph below `folder`, loaded unless it exists.
-
-    Raises:
-        InputError: A file cannot be read or is not RDF. A load that failed once in a process fails again at once.
-        WorkspaceError: The folder cannot be written.
-    """
+    """The folder of the files' graph, loaded unless it exists; a load that failed once in a process fails again."""
     place = _place(files, folder)
     if not place.exists():
         with _writing(place), FileLock(place.with_name(f".{place.name}.lock")):
@@ -59,7 +52,7 @@ def verify(place: Path) -> Loaded:
     try:
         about = unsealed((place / _LOADED).read_text(encoding="utf-8"))
         for name, digest in about["digests"].items():
-            if _file_digest(place / name) != digest:
+            if sha256_of(place / name) != digest:
                 raise ValueError(f"{name} changed since it was written")
         return Loaded(tuple(about["files"]), datetime.fromisoformat(about["loaded_at"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -104,7 +97,7 @@ def _load(files: Sequence[Path], place: Path) -> None:
     try:
         _fill(files, temporary)
         digests = {
-            file.name: _file_digest(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
+            file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
         }
         names = [file.name for file in files]
         with (temporary / _LOADED).open("w", encoding="utf-8") as handle:
@@ -127,8 +120,3 @@ def _fill(files: Sequence[Path], folder: Path) -> None:
     store.optimize()
     store.flush()
     log.info("loaded %d triples of %d files", len(store), len(files))
-
-
-def _file_digest(file: Path) -> str:
-    with file.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()

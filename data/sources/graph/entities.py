@@ -1,7 +1,4 @@
-"""A graph's entities: English names, Wikidata ids, objects under a relation, degrees.
-
-Entities are queried in batches, which are halved where a query takes too long.
-"""
+"""A graph's entities: names, Wikidata ids, objects, degrees; queried in batches, halved where they are slow."""
 
 import re
 from collections import defaultdict
@@ -12,20 +9,7 @@ from data.errors import ServiceTimeout
 from data.records import WikidataId
 from data.sources.graph.literals import plain
 from data.sources.graph.pairs import DIGITS, LONGER, joined
-from data.sources.graph.sparql import (
-    Literal,
-    Row,
-    Rows,
-    SparqlStore,
-    Term,
-    Uri,
-    bound,
-    count,
-    iri,
-    iris,
-    is_iri,
-    string,
-)
+from data.sources.graph.sparql import Literal, Row, SparqlStore, Term, Uri, bound, count, iri, iris, is_iri, string
 
 BATCH = 100
 """Entities of a query, at first."""
@@ -45,8 +29,7 @@ _PLACEHOLDER = "Generic instance"
 class Entities:
     """The names and Wikidata ids of entities, each queried once; the name that was read first is used.
 
-    A name is the first usable English label, in the order of code points (`literals.plain`). Where YAGO knows only the
-    class of an entity and has a generic instance of it, the name is the class's.
+    A name is the first usable English label in the order of code points; a generic instance of YAGO has its class's.
     """
 
     def __init__(self, store: SparqlStore) -> None:
@@ -86,6 +69,48 @@ class Entities:
                 self.names[entity] = usable[0][2]
         return self.names.get(entity)
 
+    def objects(self, relation: Relation, entities: Sequence[Uri]) -> Mapping[str, list[Term]]:
+        """Everything that the graph holds true of each entity under the relation, in its direction, with its names."""
+        values_of: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))
+        for start in range(0, len(entities), BATCH):
+            for row in _objects(self._store, relation, entities[start : start + BATCH], ""):
+                labels = values_of[bound(row, "e")][bound(row, "v")]
+                if isinstance(label := row.get("l"), Literal):
+                    labels.append(label)
+        nameless = [
+            (value, labels)
+            for values in values_of.values()
+            for value, labels in values.items()
+            if isinstance(value, Uri) and self.name(value, labels) is None
+        ]
+        self.learn(value for value, labels in nameless if is_iri(value) and _is_generic(value, labels))
+        return {str(entity): list(values) for entity, values in values_of.items()}
+
+    def degrees(self, entities: Sequence[Uri]) -> Mapping[str, int]:
+        """Triples that each entity is part of, as subject or object; a triple that has it on both sides counts once."""
+        return self._counted(entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
+
+    def relation_degrees(self, relation: Relation, entities: Sequence[Uri], *, as_subject: bool) -> Mapping[str, int]:
+        """Triples of the relation's predicates that each entity is the subject of, or the object of.
+
+        Source: Du et al. 2024, whose code counts the side that queries ask about.
+        """
+        ends = "?e {} ?o" if as_subject else "?s {} ?e"
+        # Not a path of alternatives: services differ in whether it returns a pair of two predicates once or twice.
+        return self._counted(entities, [ends.format(iri(predicate)) for predicate in relation.yago])
+
+    def _counted(self, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:
+        def query(batch: Sequence[str]) -> str:
+            named = f"VALUES ?e {{ {iris(batch)} }}"
+            union = "\n  UNION ".join(f"{{ {named} {pattern} }}" for pattern in patterns)
+            return f"SELECT ?e (COUNT(*) AS ?n) WHERE {{\n  {union}\n}} GROUP BY ?e"
+
+        counted = dict.fromkeys(map(str, entities), 0)
+        different = list(dict.fromkeys(entities))  # an entity that is twice in VALUES is counted twice
+        for row in in_batches(self._store, different, query):
+            counted[str(bound(row, "e"))] = count(bound(row, "n"))
+        return counted
+
     def _learn_classes(self, generic: Sequence[Uri]) -> None:
         labels: dict[Term, list[Literal]] = defaultdict(list)
         for row in in_batches(self._store, generic, _classes):
@@ -103,97 +128,43 @@ def in_batches(
     while start < len(items):
         batch = items[start : start + size]
         try:
-            answer = _whole(store, query(batch))
+            rows = _whole(store, query(batch))
         except ServiceTimeout:
             if len(batch) == 1:
                 raise
             size = (len(batch) + 1) // 2
             continue
-        yield from answer.rows
+        yield from rows
         start += len(batch)
 
 
-def objects(
-    store: SparqlStore, relation: Relation, entities: Sequence[Uri], known: Entities
-) -> Mapping[str, list[Term]]:
-    """Everything that the graph holds true of each entity under the relation, in its direction; names are learned."""
-    values_of: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))
-    for start in range(0, len(entities), BATCH):
-        for row in _objects(store, relation, entities[start : start + BATCH], ""):
-            labels = values_of[bound(row, "e")][bound(row, "v")]
-            if isinstance(label := row.get("l"), Literal):
-                labels.append(label)
-    generic = []
-    for values in values_of.values():
-        for value, labels in values.items():
-            named = isinstance(value, Literal) or known.name(value, labels) is not None
-            if isinstance(value, Uri) and not named and is_iri(value) and _is_generic(value, labels):
-                generic.append(value)
-    known.learn(generic)
-    return {str(entity): list(values) for entity, values in values_of.items()}
-
-
-def degrees(store: SparqlStore, entities: Sequence[Uri]) -> Mapping[str, int]:
-    """Triples that each entity is part of, as subject or object; a triple that has it on both sides counts once."""
-    return _counted(store, entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
-
-
-def relation_degrees(
-    store: SparqlStore, relation: Relation, entities: Sequence[Uri], *, as_subject: bool
-) -> Mapping[str, int]:
-    """Triples of the relation's predicates that each entity is the subject of, or the object of.
-
-    Source: Du et al. 2024, whose code counts the side that queries ask about.
-    """
-    ends = "?e {} ?o" if as_subject else "?s {} ?e"
-    # Not a path of alternatives: services differ in whether it returns a pair that two predicates join once or twice.
-    return _counted(store, entities, [ends.format(iri(predicate)) for predicate in relation.yago])
-
-
-def _counted(store: SparqlStore, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:
-    def query(batch: Sequence[str]) -> str:
-        named = f"VALUES ?e {{ {iris(batch)} }}"
-        union = "\n  UNION ".join(f"{{ {named} {pattern} }}" for pattern in patterns)
-        return f"SELECT ?e (COUNT(*) AS ?n) WHERE {{\n  {union}\n}} GROUP BY ?e"
-
-    counted = dict.fromkeys(map(str, entities), 0)
-    for row in in_batches(
-        store, list(dict.fromkeys(entities)), query
-    ):  # an entity that is twice in VALUES is counted twice
-        counted[str(bound(row, "e"))] = count(bound(row, "n"))
-    return counted
-
-
-def _whole(store: SparqlStore, query: str) -> Rows:
+def _whole(store: SparqlStore, query: str) -> tuple[Row, ...]:
     answer = store.select(query)
     if len(answer) >= MOST_ROWS:
         raise ServiceTimeout(f"{store.address} answered with {len(answer)} rows, its limit; ask for less")
-    return answer
+    return answer.rows
 
 
 def _objects(store: SparqlStore, relation: Relation, entities: Sequence[Uri], prefix: str) -> Iterator[Row]:
     """The rows of the entities; too many are split by entities, those of an entity by the first digits of their MD5."""
-    query = "\n".join(
-        [
-            "SELECT ?e ?v ?l WHERE {",
-            f"  VALUES ?e {{ {iris(entities)} }}",
-            f"  {joined(relation, '?v', '?e') if relation.reverse else joined(relation, '?e', '?v')}",
-            *([f"  FILTER(STRSTARTS(MD5(STR(?v)), {string(prefix)}))"] if prefix else []),
-            f"  OPTIONAL {{ ?v {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}",
-            f"}} LIMIT {MOST_ROWS}",
-        ]
+    ends = ("?v", "?e") if relation.reverse else ("?e", "?v")
+    query = (
+        f"SELECT ?e ?v ?l WHERE {{\n  VALUES ?e {{ {iris(entities)} }}\n  {joined(relation.yago, *ends)}\n"
+        + (f"  FILTER(STRSTARTS(MD5(STR(?v)), {string(prefix)}))\n" if prefix else "")
+        + f"  OPTIONAL {{ ?v {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n}} LIMIT {MOST_ROWS}"
     )
     try:
-        yield from _whole(store, query).rows
+        yield from _whole(store, query)
     except ServiceTimeout:
         if len(entities) == 1 and len(prefix) == LONGER:
             raise
-        middle = len(entities) // 2
-        parts = [(entities[:middle], prefix), (entities[middle:], prefix)]
         if len(entities) == 1:
-            parts = [(entities, prefix + digit) for digit in DIGITS]
-        for some, beginning in parts:
-            yield from _objects(store, relation, some, beginning)
+            for digit in DIGITS:
+                yield from _objects(store, relation, entities, prefix + digit)
+            return
+        middle = len(entities) // 2
+        for half in (entities[:middle], entities[middle:]):
+            yield from _objects(store, relation, half, prefix)
 
 
 def _description(batch: Sequence[str]) -> str:

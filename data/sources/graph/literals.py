@@ -24,7 +24,6 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _NUMBERS = frozenset({
     "decimal", "integer", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger",
     "nonPositiveInteger", "negativeInteger", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte",
@@ -33,6 +32,7 @@ _ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"
 _DAY = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})-([0-9]{{2}})(?:T[0-9]{{2}}:[0-9]{{2}}:[0-9.]{{2,30}})?{_ZONE}")
 _MONTH = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})(?:-[0-9]{{2}})?{_ZONE}")
 _YEAR = re.compile(rf"([+-]?[0-9]{{1,12}})(?:-[0-9]{{2}}-[0-9]{{2}})?{_ZONE}")
+_DATES = {"date": _DAY, "dateTime": _DAY, "dateTimeStamp": _DAY, "gYearMonth": _MONTH, "gYear": _YEAR}
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _LARGEST_EXPONENT = 100
 # What nobody sees and what turns the text around it: embeddings, overrides and isolates, soft hyphens, zero-width
@@ -43,10 +43,7 @@ _UNSEEN = re.compile(
 
 
 def plain(text: str) -> str | None:
-    """The text on one line: composed (NFC), without control characters, white space as single spaces.
-
-    None where the result is empty or longer than LONGEST characters.
-    """
+    """The text on one line: composed (NFC), without control characters; None where it is empty or over LONGEST."""
     if len(text) > 100 * LONGEST:
         return None
     seen = _UNSEEN.sub("", unicodedata.normalize("NFC", text))
@@ -59,10 +56,8 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
 
     units: names of datatypes that are units, by IRI; a unit without a name is called by the end of its IRI. A number
     without a unit gets the relation's. None for other languages than English, dates that do not exist, invalid numbers
-    and numbers of over 100 digits. Identifiers, texts and addresses stay as written.
-
-    Years are those of XSD 1.1, as Wikidata exports them and YAGO copies them: 0000 is 1 BC, -0043 is 44 BC. YAGO makes
-    the first of January, which is how Wikidata writes a date of which only the year is known, a gYear.
+    and numbers of over 100 digits. Identifiers, texts and addresses stay as written. Years are those of XSD 1.1: 0000
+    is 1 BC. YAGO writes a date of which only the year is known as the first of January, a gYear.
     """
     if literal.language is not None:
         return plain(literal.value) if re.fullmatch(r"en(-.*)?", literal.language, re.IGNORECASE) else None
@@ -73,12 +68,8 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
     if datatype.startswith(_UNITS):
         return _quantity(value, datatype, relation, units)
     kind = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
-    if kind in ("date", "dateTime", "dateTimeStamp"):
-        return _day(value)
-    if kind == "gYearMonth":
-        return _month(value)
-    if kind == "gYear":
-        return _year_alone(value)
+    if kind in _DATES:
+        return _date(value, _DATES[kind])
     if kind in _NUMBERS:
         number = _number(value)
         return f"{number} {relation.unit}" if number and relation.unit else number
@@ -127,31 +118,16 @@ def _number(value: str) -> str | None:
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def _day(value: str) -> str | None:
-    match = _DAY.fullmatch(value)
+def _date(value: str, form: re.Pattern[str]) -> str | None:
+    match = form.fullmatch(value)
     if not match:
         return None
-    year, month, day = map(int, match.groups())
-    if not 1 <= month <= 12 or not 1 <= day <= _days(year, month):
+    year, *rest = map(int, match.groups())
+    if rest and not 1 <= rest[0] <= 12:
         return None
-    return f"{day} {_MONTHS[month - 1]} {_year(year)}"
-
-
-def _days(year: int, month: int) -> int:
-    """How many days the month has, in the Gregorian calendar continued backwards; the year 0 is a leap year."""
-    return 29 if month == 2 and calendar.isleap(year) else _DAYS[month - 1]
-
-
-def _month(value: str) -> str | None:
-    match = _MONTH.fullmatch(value)
-    if not match or not 1 <= int(match[2]) <= 12:
+    if rest[1:] and not 1 <= rest[1] <= calendar.monthrange(year, rest[0])[1]:  # Gregorian, also backwards
         return None
-    return f"{_MONTHS[int(match[2]) - 1]} {_year(int(match[1]))}"
-
-
-def _year_alone(value: str) -> str | None:
-    match = _YEAR.fullmatch(value)
-    return _year(int(match[1])) if match else None
+    return " ".join([*map(str, rest[1:]), *(_MONTHS[month - 1] for month in rest[:1]), _year(year)])
 
 
 def _year(year: int) -> str:

@@ -1,17 +1,16 @@
 """The pairs of a relation in a fixed random order, page by page.
 
 A pair's key is the MD5 of the seed and the two terms as the graph writes them; the smallest keys come first. So the
-first n pairs are a sample of n, the same on every day and from every service that holds the same graph, whatever the
-size of the pages. A page is a query for keys with a prefix (hexadecimal digits) and beyond the last key seen: for a
-large relation the prefix is so long that few pairs are left to sort, and longer where a query takes too long.
+first n pairs are a sample of n, the same from every service that holds the same graph, whatever the size of the pages.
+A page is a query for keys with a prefix and beyond the last key seen: of a large relation the prefix is so long that
+few pairs are left to sort, and longer where a query takes too long.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Protocol
 
-from data.catalog import LITERAL_CLASSES, Relation
+from data.catalog import Relation
 from data.errors import ServiceError, ServiceTimeout
 from data.sources.graph.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, count, iri, string
 
@@ -19,18 +18,6 @@ DIGITS = "0123456789abcdef"
 LONGER = 3
 """Digits that a prefix may grow by when its query takes too long: a 4,096th part. Smaller parts take as long."""
 SMALLEST_PAGE = 10
-
-
-class Joins(Protocol):
-    """What joins the terms of a pair: a relation, or anything that names predicates and the class of the answer."""
-
-    @property
-    def yago(self) -> tuple[str, ...]:
-        """The predicates' IRIs."""
-
-    @property
-    def object_class(self) -> str:
-        """The class of what is answered, maybe a literal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,42 +34,32 @@ class Pair:
         return (self.object, self.subject) if relation.reverse else (self.subject, self.object)
 
 
-def sampled_pairs(store: SparqlStore, relation: Joins, *, seed: int, page: int) -> Iterator[Pair]:
-    """Every pair of the relation, in the order of the keys, without blank nodes, which have no name.
+def sampled_pairs(
+    store: SparqlStore, predicates: Sequence[str], *, seed: int, page: int, english: bool = False
+) -> Iterator[Pair]:
+    """Every pair that one of the predicates joins, in the order of the keys, without blank nodes, which have no name.
 
-    Where answers are values, those in other languages than English are left out.
-
-    Args:
-        store: The graph.
-        relation: The predicates and the class of the answers.
-        seed: Part of the keys.
-        page: Pairs of a query, at first; it does not change the pairs.
-
-    Raises:
-        ServiceTimeout: Even queries for small parts take too long.
+    seed: part of the keys. page: pairs of a query, at first; it does not change the pairs. english: whether texts in
+    other languages are left out. ServiceTimeout where even queries for small parts take too long.
     """
-    pages = _Pages(store, relation, seed, max(page, 2))
+    pages = _Pages(store, predicates, seed, max(page, 2), english)
     digits = pages.digits_at_first()
     for prefix in product(DIGITS, repeat=digits):
         yield from pages.with_prefix("".join(prefix), "", digits + LONGER)
 
 
-def joined(relation: Joins, subject: str, object: str) -> str:
-    """The triple pattern of the relation between two variables.
-
-    Several predicates are a path of alternatives: services look each of them up, and read the whole graph where the
-    predicate is a variable with VALUES.
-    """
-    return f"{subject} {'|'.join(map(iri, relation.yago))} {object} ."
+def joined(predicates: Sequence[str], subject: str, object: str) -> str:
+    """The triple pattern of the predicates: a path, as services read the whole graph for a variable with VALUES."""
+    return f"{subject} {'|'.join(map(iri, predicates))} {object} ."
 
 
 class _Pages:
-    def __init__(self, store: SparqlStore, relation: Joins, seed: int, size: int) -> None:
-        self._store, self._relation, self._seed, self._size = store, relation, seed, size
+    def __init__(self, store: SparqlStore, predicates: Sequence[str], seed: int, size: int, english: bool) -> None:
+        self._store, self._predicates, self._seed, self._size, self._english = store, predicates, seed, size, english
 
     def digits_at_first(self) -> int:
         """Digits of a prefix that about one to sixteen pages of pairs share; 0 where counting takes too long."""
-        parts = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._relation.yago)
+        parts = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._predicates)
         try:
             counted = self._store.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {parts} }}").rows
         except ServiceTimeout:
@@ -121,12 +98,12 @@ class _Pages:
         limits = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         limits += [f"?k > {string(after)}"] if after else []
         # Only where values may be texts: a filter on a term costs as much as hashing it.
-        if self._relation.object_class in LITERAL_CLASSES:
+        if self._english:
             limits.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(
             [
                 "SELECT ?s ?o ?k WHERE {",
-                f"  {joined(self._relation, '?s', '?o')}",
+                f"  {joined(self._predicates, '?s', '?o')}",
                 f'  BIND(MD5(CONCAT("{self._seed} ", STR(?s), " ", STR(?o))) AS ?k)',
                 *([f"  FILTER({' && '.join(limits)})"] if limits else []),
                 f"}} ORDER BY ?k LIMIT {self._size}",

@@ -16,10 +16,7 @@ class Predicate:
 
 
 def predicates(store: SparqlStore, *, classes: int = 3) -> Iterator[Predicate]:
-    """Every predicate of the graph, the most frequent first, each with at most `classes` classes.
-
-    ServiceTimeout where counting takes too long: use a dump.
-    """
+    """Every predicate, the most frequent first, with at most `classes` classes; ServiceTimeout means: use a dump."""
     counted = store.select("SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n) ?p")
     for row in counted.rows:
         predicate = bound(row, "p")

@@ -15,16 +15,19 @@ kinds of contexts and degrees by name, which are not read. Layout: kdu4108/measu
 
 import json
 import re
+import reprlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from data import catalog
 from data.catalog import LITERAL_CLASSES, Relation
 from data.errors import InputError, WorkspaceError
 from data.records import Fact, RelationName
-from data.sources.graph.json_file import JsonObject, as_object, counts_or_none, read_object, texts, texts_or_none
 from data.storage.files import written_whole
 
 SOURCE = "yago_qec.json of measureLM"
@@ -51,10 +54,7 @@ TOP_CLASS: Mapping[str, str] = {name: _SCHEMA + top for top, names in _TOP_CLASS
 
 @dataclass(frozen=True)
 class QecDataset:
-    """The facts and invented names of a file, by the names of the catalog's relations, and what was left out.
-
-    skipped: predicates that no relation of the catalog has. nameless: pairs of a blank entity or answer.
-    """
+    """The facts and invented names of a file by relation; predicates without relation, pairs without a name."""
 
     facts: Mapping[str, tuple[Fact, ...]]
     names: Mapping[str, tuple[str, ...]]
@@ -74,14 +74,50 @@ class QecDataset:
         return tuple(warnings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+def _encodable(text: str) -> str:
+    text.encode()  # not with a lone surrogate
+    return text
+
+
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Text = Annotated[str, AfterValidator(_encodable)]
+
+
+class _Entry(BaseModel):
+    """The keys of a predicate that are read; None where the file does not say it."""
+
+    model_config = ConfigDict(strict=True)
+
+    entities: list[Text]
+    answers: list[Text]
+    entity_uris: list[Text | None] | None = None
+    answer_uris: list[Text | None] | None = None
+    entity_uri_to_degree: list[Count | None] | None = None
+    entity_uri_to_predicate_degree: list[Count | None] | None = None
+    gpt_fake_entities: list[Text] = []
+
+    @model_validator(mode="after")
+    def _parallel(self) -> "_Entry":
+        for key in _COLUMNS:
+            column = getattr(self, key)
+            if column is not None and len(column) != len(self.entities):
+                raise ValueError(f"{key} has {len(column)} entries, and entities {len(self.entities)}")
+        return self
+
+
+class _Pair(NamedTuple):
     entity: str
     answer: str
     entity_uri: str | None
     answer_uri: str | None
     degree: int | None
     relation_degree: int | None
+
+
+_COLUMNS = (
+    "entities", "answers", "entity_uris", "answer_uris", "entity_uri_to_degree", "entity_uri_to_predicate_degree",
+)  # fmt: skip
+"""The lists that run parallel, in the order of a pair's values."""
 
 
 def read_qec(path: Path) -> QecDataset:
@@ -94,18 +130,17 @@ def read_qec(path: Path) -> QecDataset:
     names: dict[str, dict[str, None]] = {}
     skipped = []
     nameless = 0
-    for predicate, value in read_object(path).items():
+    for predicate, value in _read_object(path).items():
         if predicate not in named:
             skipped.append(predicate)
             continue
-        where = f"{path}: {predicate}"
-        entry, relation = as_object(where, value), named[predicate].name
-        read = _pairs(where, entry)
+        entry, relation = _entry_of(f"{path}: {predicate}", value), named[predicate].name
+        columns = [getattr(entry, key) or [None] * len(entry.entities) for key in _COLUMNS]
+        read = [_Pair(*values) for values in zip(*columns, strict=True)]
         with_names = [pair for pair in read if pair.entity.strip() and pair.answer.strip()]
         nameless += len(read) - len(with_names)
         pairs.setdefault(relation, []).extend(with_names)
-        invented = texts(where, entry, "gpt_fake_entities") if "gpt_fake_entities" in entry else []
-        names.setdefault(relation, {}).update(dict.fromkeys(invented))
+        names.setdefault(relation, {}).update(dict.fromkeys(entry.gpt_fake_entities))
     if not pairs:
         raise InputError(f"{path} is not a yago_qec.json: none of its keys is a predicate of the catalog")
     return QecDataset(
@@ -124,22 +159,14 @@ def write_qec(
 ) -> tuple[str, ...]:
     """Writes the facts and invented names of relations in the published layout, whole or not at all.
 
-    The layout does not hold Wikidata ids, the objects' degrees, sources, addresses, times and all but the first
-    template of a kind of contexts.
-
-    Returns:
-        The names of the relations that were not written, since YAGO has no predicate for them.
-
-    Raises:
-        InputError: YAGO has no predicate for any of the relations.
-        WorkspaceError: The file cannot be written.
+    It has no place for Wikidata ids, the objects' degrees, sources, addresses, times and all but the first template of
+    a kind of contexts. Gives the names of the relations that YAGO has no predicate for; InputError where that is all of
+    them, WorkspaceError where the file cannot be written.
     """
-    held = {relations[name].predicate: name for name in facts}
-    omitted = tuple(name for name in facts if relations[name].predicate is None)
     document = {
         predicate: _entry(relations[name], facts[name], names.get(name, ()))
-        for predicate, name in held.items()
-        if predicate is not None
+        for name in facts
+        if (predicate := relations[name].predicate) is not None
     }
     if not document:
         raise InputError(f"yago_qec.json names relations by predicates of YAGO, and none of {', '.join(facts)} has one")
@@ -149,23 +176,39 @@ def write_qec(
             temporary.write_text(written, encoding="utf-8")
     except WorkspaceError as error:
         raise WorkspaceError(f"{path} cannot be written: {error.__cause__}; name another file") from None
-    return omitted
+    return tuple(name for name in facts if relations[name].predicate is None)
 
 
-def _pairs(where: str, entry: JsonObject) -> list[_Pair]:
-    entities = texts(where, entry, "entities")
-    columns: dict[str, Sequence[Any] | None] = {
-        "answers": texts(where, entry, "answers"),
-        "entity_uris": texts_or_none(where, entry, "entity_uris"),
-        "answer_uris": texts_or_none(where, entry, "answer_uris"),
-        "entity_uri_to_degree": counts_or_none(where, entry, "entity_uri_to_degree"),
-        "entity_uri_to_predicate_degree": counts_or_none(where, entry, "entity_uri_to_predicate_degree"),
-    }
-    for key, column in columns.items():
-        if column is not None and len(column) != len(entities):
-            raise InputError(f"{where}: {key} has {len(column)} entries, and entities {len(entities)}")
-    filled = [[None] * len(entities) if column is None else column for column in columns.values()]
-    return [_Pair(*values) for values in zip(entities, *filled, strict=True)]
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_object)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise InputError(f"{path} is nested too deeply to be read") from None
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON in UTF-8: {error}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} must be a JSON object, not {reprlib.repr(content)}")
+    return content
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    key, count = Counter(key for key, _ in pairs).most_common(1)[0] if pairs else ("", 1)
+    if count > 1:
+        raise ValueError(f"the key {reprlib.repr(key)} occurs twice")
+    return dict(pairs)
+
+
+def _entry_of(where: str, value: object) -> _Entry:
+    try:
+        return _Entry.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        message = first["msg"].removeprefix("Value error, ")
+        got = f", not {reprlib.repr(first['input'])}" if key else ""
+        raise InputError(f"{where}: {key}{': ' if key else ''}{message}{got}") from None
 
 
 def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
@@ -178,20 +221,12 @@ def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
 
 def _fact(relation: Relation, first: _Pair, others: Sequence[_Pair]) -> Fact:
     return Fact(
-        relation=RelationName(relation.name),
-        subject=first.entity,
-        object=first.answer,
-        subject_id=None,
-        object_id=None,
-        id_source=None,
-        source=SOURCE,
-        licence=LICENCE,
+        RelationName(relation.name), first.entity, first.answer, None, None, None, SOURCE, LICENCE,
         subject_uri=_iri(first.entity_uri),
         object_uri=None if relation.object_class in LITERAL_CLASSES else _iri(first.answer_uri),
         other_objects=tuple(sorted({other.answer for other in others} - {first.answer})),
-        subject_degree=first.degree,
-        subject_relation_degree=first.relation_degree,
-    )
+        subject_degree=first.degree, subject_relation_degree=first.relation_degree,
+    )  # fmt: skip
 
 
 def _iri(value: str | None) -> str | None:
@@ -201,28 +236,16 @@ def _iri(value: str | None) -> str | None:
 
 def _entry(relation: Relation, facts: Sequence[Fact], names: Sequence[str]) -> dict[str, Any]:
     literal = relation.object_class in LITERAL_CLASSES
-    pairs = [
-        _Pair(
-            fact.subject,
-            answer,
-            fact.subject_uri,
-            answer if literal else fact.object_uri if place == 0 else None,
-            fact.subject_degree,
-            fact.subject_relation_degree,
-        )
-        for fact in facts
-        for place, answer in enumerate((fact.object, *fact.other_objects))
-    ]
-    columns: dict[str, list[Any]] = {
-        "entity_uris": [pair.entity_uri for pair in pairs],
-        "answer_uris": [pair.answer_uri for pair in pairs],
-        "entity_uri_to_degree": [pair.degree for pair in pairs],
-        "entity_uri_to_predicate_degree": [pair.relation_degree for pair in pairs],
-    }
+    pairs = []
+    for fact in facts:
+        for place, answer in enumerate((fact.object, *fact.other_objects)):
+            uri = answer if literal else fact.object_uri if place == 0 else None
+            degrees = (fact.subject_degree, fact.subject_relation_degree)
+            pairs.append(_Pair(fact.subject, answer, fact.subject_uri, uri, *degrees))
+    columns = {key: [pair[place] for pair in pairs] for place, key in enumerate(_COLUMNS)}
+    unknown = {key for key in _COLUMNS[2:] if all(value is None for value in columns[key])}
     return {
-        "entities": [pair.entity for pair in pairs],
-        "answers": [pair.answer for pair in pairs],
-        **{key: column for key, column in columns.items() if any(value is not None for value in column)},
+        **{key: column for key, column in columns.items() if key not in unknown},
         "gpt_fake_entities": list(names),
         "query_forms": {"open": list(relation.open), "closed": list(relation.closed)},
         "context_templates": {kind: templates[0] for kind, templates in relation.contexts.items()},

@@ -1,14 +1,16 @@
 """YAGO as a source of facts: its public endpoint, any other SPARQL endpoint with its predicates, or dump files."""
 
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from data import catalog
+from data.sources.access import Access
 from data.sources.graph import yago
-from data.sources.graph.graphs import DumpGraph, EndpointGraph, graph
+from data.sources.graph.graphs import Graph
 from data.sources.http.services import SERVICES
-from data.sources.source import Access, FactsOptions, FactSource, FetchedFacts, alternative
+from data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
 
 VERSION = 3
 ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
@@ -54,21 +56,20 @@ def _key(options: YagoFacts, relation: str, seed: int, access: Access) -> dict[s
 
 def _fetch(options: YagoFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
     with alternative("" if options.dump else ADVICE):
-        result = yago.facts(
+        return yago.facts(
             _graph(options, access).open(), catalog.relation(relation), pairs=options.pairs, seed=seed,
             source=options.citation, licence=options.licence,
         )  # fmt: skip
-    return FetchedFacts(result.facts, result.rejected, result.examined)
 
 
-def _graph(options: YagoFacts, access: Access) -> EndpointGraph | DumpGraph:
-    return graph("yago", options.dump, access)
+def _graph(options: YagoFacts, access: Access) -> Graph:
+    return Graph("yago", access, tuple(Path(file).expanduser() for file in options.dump))
 
 
-def _graphs(options: YagoFacts, access: Access) -> list[EndpointGraph | DumpGraph]:
+def _graphs(options: YagoFacts, access: Access) -> list[Graph]:
     is_public = not options.dump and access.address("yago") == SERVICES["yago"].address
     names = options.absent_from if options.absent_from is not None else ("yago", "wikidata")[: 1 + is_public]
-    return [graph(name, options.dump if name == "yago" else (), access) for name in names]
+    return [_graph(options, access) if name == "yago" else Graph(name, access) for name in names]
 
 
 YAGO = FactSource("yago", YagoFacts, _key, _fetch, _graphs, _graph)

@@ -3,7 +3,6 @@
 The content of a graph is untrusted. A name or an IRI enters a query only through `string` and `iri`.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from data.errors import InputError, ServiceError, ServiceTimeout
-from data.sources.http.answer import out_of_time
+from data.sources.http.answer import misread, out_of_time
+from data.sources.http.printable import shown
 from data.sources.http.session import ServiceProblem, Session
 
 RESULTS = "application/sparql-results+json"
@@ -19,7 +19,6 @@ RESULTS = "application/sparql-results+json"
 # Whole, and without what SPARQL forbids between < and >. A backslash would begin an escape that ends the IRI.
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f<>\"{}|^`\\\ud800-\udfff]+")
 _ESCAPES = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
-_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
 
 class Uri(str):
@@ -43,11 +42,7 @@ Row = Mapping[str, Term]
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a query, the graph's address, the query, and when it was answered (UTC).
-
-    rows: variable -> term; an unbound variable is an absent key. rejected: rows with a blank node, which has no name
-    that another query could use.
-    """
+    """The rows of a query (variable -> term, if bound), where and when (UTC) it was answered; rejected: blank ones."""
 
     rows: tuple[Row, ...]
     address: str
@@ -85,25 +80,22 @@ class Endpoint:
     def select(self, query: str) -> Rows:
         """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
         answer = self._session.ask({"query": query}, method="POST", accept=RESULTS, error_of=_problem)
-        answered = [_row(binding) for binding in _bindings(answer.content)]
+        answered = _rows(answer.content)
         rows = tuple(row for row in answered if row is not None)
         return Rows(rows, answer.address, query, answer.retrieved_at, len(answered) - len(rows))
 
 
-def bound(row: Row, variable: str, address: str = "a SPARQL endpoint") -> Term:
-    """The row's term for a variable that the query always binds; ServiceError where it is unbound.
-
-    address: the service, for the message.
-    """
+def bound(row: Row, variable: str) -> Term:
+    """The row's term for a variable that the query always binds; ServiceError where it is unbound."""
     if variable not in row:
-        raise ServiceError(f"{address} answered with a row without ?{variable}: {str(row)[:200]}")
+        raise ServiceError(f"a SPARQL endpoint answered with a row without ?{variable}: {str(row)[:200]}")
     return row[variable]
 
 
-def count(term: Term, address: str = "a SPARQL endpoint") -> int:
-    """The number that a COUNT answered; ServiceError, which names the address, where it is not a number."""
+def count(term: Term) -> int:
+    """The number that a COUNT answered; ServiceError where it is not a number."""
     if not isinstance(term, Literal) or not re.fullmatch(r"[0-9]{1,18}", term.value):
-        raise ServiceError(f"{address} answered {str(term)[:200]!r} where a count was requested")
+        raise ServiceError(f"a SPARQL endpoint answered {str(term)[:200]!r} where a count was requested")
     return int(term.value)
 
 
@@ -136,50 +128,30 @@ def string(value: str, language: str | None = None) -> str:
     # and a u, the u is written as such an escape: all ways of reading then give the same.
     escaped = re.sub(r"\\([uU]?)", lambda match: "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else ""), value)
     escaped = re.sub(r"[\"\n\r\t\b\f]", lambda match: _ESCAPES[match[0]], escaped)
-    if language is None:
-        return f'"{escaped}"'
-    if not _LANGUAGE.fullmatch(language):
-        raise InputError(f"{language!r} is not a language tag, such as en")
-    return f'"{escaped}"@{language}'
+    return f'"{escaped}"' + (f"@{language}" if language else "")
 
 
 def _problem(content: Any) -> ServiceProblem | None:
     reported = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
     if reported:
-        message = reported if isinstance(reported, str) else _shown(reported)
+        message = reported if isinstance(reported, str) else shown(reported, 10_000)
         if out_of_time(message.encode(errors="replace")):
             return ServiceProblem(f"{message[:200]}; ask for less", kind=ServiceTimeout)
         return ServiceProblem(message)
-    try:
-        for binding in _bindings(content):
-            _row(binding)
-    except _NoResultError as error:
-        return ServiceProblem(str(error))
-    return None
+    return misread(_rows)(content)
 
 
-class _NoResultError(Exception):
-    pass
-
-
-def _bindings(content: Any) -> list[Any]:
-    results = content.get("results") if isinstance(content, dict) else None
-    bindings = results.get("bindings") if isinstance(results, dict) else None
+def _rows(content: Any) -> list[Row | None]:
+    """The rows of a SELECT query's result, None for one with a blank node."""
+    rows: list[Row | None] = []
+    bindings = content["results"]["bindings"]
     if not isinstance(bindings, list):
-        raise _NoResultError(
-            f"JSON that is not the result of a SELECT query, {_shown(content)[:100]}; "
-            "is its address that of a SPARQL endpoint?"
-        )
-    return bindings
-
-
-def _row(binding: Any) -> Row | None:
-    try:
+        raise TypeError("rows that are not a list")
+    for binding in bindings:
         terms = {name: _term(value) for name, value in binding.items()}
-    except (AttributeError, KeyError, TypeError):
-        raise _NoResultError(f"an invalid row, {_shown(binding)}") from None
-    row = {name: term for name, term in terms.items() if term is not None}
-    return row if len(row) == len(terms) else None
+        row = {name: term for name, term in terms.items() if term is not None}
+        rows.append(row if len(row) == len(terms) else None)
+    return rows
 
 
 def _term(entry: Mapping[str, Any]) -> Term | None:
@@ -193,10 +165,3 @@ def _term(entry: Mapping[str, Any]) -> Term | None:
     if kind == "bnode":
         return None
     raise TypeError("a term of a kind that SPARQL 1.1 does not have")
-
-
-def _shown(content: Any) -> str:
-    try:
-        return json.dumps(content, ensure_ascii=False)
-    except RecursionError:
-        return "nested too deep to be shown"

@@ -2,35 +2,25 @@
 
 The graph is queried for pairs in the order of their sampling keys (`pairs`), until enough of them are facts: the entity
 that is asked about and the answer have different English names; of two entities with the same name the one whose key
-comes first is used; an entity has one fact, its first. Then the graph is queried for all other objects of the chosen
-entities and of their namesakes, and for the number of triples that each entity is part of (`entities`).
+comes first is used; an entity has one fact, its first. Then it is queried for all other objects of the chosen entities
+and of their namesakes, and for the number of triples that each entity is part of (`entities`).
 """
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 
-from data.catalog import Relation
+from data.catalog import LITERAL_CLASSES, Relation
 from data.catalog.name_parts import name_parts
 from data.errors import InputError
 from data.records import Fact, RelationName
 from data.sources.graph import literals
-from data.sources.graph.entities import (
-    BATCH,
-    LABEL,
-    LANGUAGES,
-    MOST_ROWS,
-    Entities,
-    degrees,
-    in_batches,
-    objects,
-    relation_degrees,
-)
+from data.sources.graph.entities import BATCH, LABEL, LANGUAGES, MOST_ROWS, Entities, in_batches
 from data.sources.graph.pairs import Pair, sampled_pairs
 from data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, iri, is_iri, string
+from data.sources.source import FetchedFacts
 
 log = logging.getLogger(__name__)
 
@@ -54,49 +44,29 @@ NO_ENTITY = "a value in the place of who is asked about"
 NOT_AN_IRI = "an IRI that no query can name"
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """The facts of a relation in the order of their keys, rejected pairs by reason, and the number of examined pairs.
-
-    A pair of an entity that has its fact already is examined and not counted as rejected: it is among the fact's
-    other_objects. So are all objects of every other examined entity with the same name.
-    """
-
-    facts: list[Fact]
-    rejected: Mapping[str, int]
-    examined: int
-
-
 def facts(
     store: SparqlStore, relation: Relation, *, pairs: int, seed: int, source: str = SOURCE, licence: str = LICENCE
-) -> Fetched:
-    """A sample of a relation's facts, at most `pairs`, the same for the same seed and graph.
+) -> FetchedFacts:
+    """A sample of a relation's facts in the order of their keys, the same for the same seed and graph.
 
-    Of a reversed relation the subject is what the graph has as the object.
-
-    Args:
-        store: The graph.
-        relation: The relation of the catalog.
-        pairs: The most pairs that become facts.
-        seed: Draws the sample.
-        source: What the facts cite.
-        licence: The licence of the graph.
-
-    Raises:
-        InputError: YAGO has no predicate for the relation, or the graph has no fact.
-        ServiceTimeout: Even the smallest queries take too long.
+    Of a reversed relation the subject is what the graph has as the object. A pair of an entity that has its fact
+    already is not rejected: it is among the fact's other_objects. So are all objects of every other examined entity of
+    the same name. source and licence: what the facts cite. InputError where YAGO has no predicate for the relation, or
+    the graph no fact; ServiceTimeout where even the smallest queries take too long.
     """
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
     choice = _Choice(relation, Entities(store))
-    for block in _blocks(sampled_pairs(store, relation, seed=seed, page=min(2 * pairs, MOST_ROWS // 2)), pairs):
+    sample = sampled_pairs(
+        store, relation.yago, seed=seed, page=min(2 * pairs, MOST_ROWS // 2),
+        english=relation.object_class in LITERAL_CLASSES,
+    )  # fmt: skip
+    # A few more pairs than facts, since some are rejected; at most as many as a query asks about.
+    while len(choice.chosen) < pairs and (block := list(islice(sample, min(BATCH, pairs + 20)))):
         choice.known.learn(choice.unknown(block))
         for pair in block:
-            choice.consider(pair)
-            if len(choice.chosen) == pairs:
-                break
-        if len(choice.chosen) == pairs:
-            break
+            if len(choice.chosen) < pairs:
+                choice.consider(pair)
     reasons = ", ".join(f"{reason} ({count})" for reason, count in choice.rejected.most_common()) or "nothing"
     if not choice.chosen:
         raise InputError(
@@ -106,7 +76,7 @@ def facts(
     log.info(
         "relation %s: %d facts of %d pairs; rejected: %s", relation.name, len(choice.chosen), choice.examined, reasons
     )
-    return Fetched(_facts(store, choice, source, licence), dict(choice.rejected), choice.examined)
+    return FetchedFacts(_facts(choice, source, licence), dict(choice.rejected), choice.examined)
 
 
 def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
@@ -114,7 +84,9 @@ def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
 
     Names are looked up in English, without a language, and in the languages that invented names sound like.
     """
-    languages = languages_of_names()
+    parts = name_parts()
+    generator = {locale.split("_")[0] for locale in (*parts.locales, *parts.town_locales)}
+    languages = sorted(generator | {*LANGUAGES, *FURTHER_LANGUAGES})
 
     def query(batch: Sequence[str]) -> str:
         texts = " ".join(string(name, language) for name in batch for language in (None, *languages))
@@ -126,14 +98,6 @@ def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
     size = max(1, TEXTS // (len(languages) + 1))
     terms = {bound(row, "name") for row in in_batches(store, list(dict.fromkeys(names)), query, size=size)}
     return {term.value for term in terms if isinstance(term, Literal)} & set(names)
-
-
-@cache
-def languages_of_names() -> tuple[str, ...]:
-    """The languages in which a name is looked up: English, the generator's, and some that many labels are in."""
-    parts = name_parts()
-    generator = {locale.split("_")[0] for locale in (*parts.locales, *parts.town_locales)}
-    return tuple(sorted(generator | {*LANGUAGES, *FURTHER_LANGUAGES}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,47 +164,28 @@ class _Choice:
         return literals.text(value, self.relation, self.known.names)
 
 
-def _blocks(pairs: Iterator[Pair], facts: int) -> Iterator[list[Pair]]:
-    """Blocks of a few more pairs than facts, since some are rejected; at most as many as a query asks about."""
-    while block := list(islice(pairs, min(BATCH, facts + 20))):
-        yield block
-
-
-def _facts(store: SparqlStore, choice: _Choice, source: str, licence: str) -> list[Fact]:
+def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
     entities = list(choice.chosen)
     called = [namesake for chosen in choice.chosen.values() for namesake in choice.called[chosen.name]]
     answers = [chosen.object_uri for chosen in choice.chosen.values() if chosen.object_uri]
-    everything = objects(store, choice.relation, called, choice.known)
-    total = degrees(store, [*entities, *answers])
-    of_entities = relation_degrees(store, choice.relation, entities, as_subject=not choice.relation.reverse)
-    of_answers = relation_degrees(store, choice.relation, answers, as_subject=choice.relation.reverse)
-    ids = choice.known.ids
-    written = []
+    relation, known, ids = choice.relation, choice.known, choice.known.ids
+    everything = known.objects(relation, called)
+    total = known.degrees([*entities, *answers])
+    of_entities = known.relation_degrees(relation, entities, as_subject=not relation.reverse)
+    of_answers = known.relation_degrees(relation, answers, as_subject=relation.reverse)
+    written: list[Fact] = []
     for entity, chosen in choice.chosen.items():
         uri, answer = chosen.object_uri, chosen.pair.answer
-        true = {
-            choice.answer(value) for namesake in choice.called[chosen.name] for value in everything.get(namesake, ())
-        }
-        written.append(
-            Fact(
-                relation=RelationName(choice.relation.name),
-                subject=chosen.name,
-                object=chosen.answer,
-                subject_id=ids.get(entity),
-                object_id=ids.get(uri) if uri else None,
-                id_source=ID_SOURCE if entity in ids or uri in ids else None,
-                source=source,
-                licence=licence,
-                subject_uri=str(entity),
-                object_uri=str(uri) if uri else None,
-                other_objects=tuple(sorted(other for other in true - {chosen.answer} if other is not None)),
-                subject_degree=total[entity],
-                subject_relation_degree=of_entities[entity],
-                object_degree=total[uri] if uri else None,
-                object_relation_degree=of_answers[uri] if uri else None,
-                address=answer.address,
-                query=answer.query,
-                retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),
-            )
-        )
+        namesakes = choice.called[chosen.name]
+        true = {choice.answer(value) for namesake in namesakes for value in everything.get(namesake, ())}
+        fact = Fact(
+            RelationName(relation.name), chosen.name, chosen.answer, ids.get(entity), ids.get(uri) if uri else None,
+            id_source=ID_SOURCE if entity in ids or uri in ids else None, source=source, licence=licence,
+            subject_uri=str(entity), object_uri=str(uri) if uri else None,
+            other_objects=tuple(sorted(other for other in true - {chosen.answer} if other is not None)),
+            subject_degree=total[entity], subject_relation_degree=of_entities[entity],
+            object_degree=total[uri] if uri else None, object_relation_degree=of_answers[uri] if uri else None,
+            address=answer.address, query=answer.query, retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),
+        )  # fmt: skip
+        written.append(fact)
     return written

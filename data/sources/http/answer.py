@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
+from http.client import responses
 from typing import Any, Literal
 
 from data.errors import ServiceError, ServiceTimeout
@@ -44,10 +45,7 @@ class ServiceProblem:
 
 @dataclass(frozen=True)
 class Answer:
-    """The parsed JSON or the text of a response, the service's address, and when it was received (UTC).
-
-    content is None where an allowed status other than 200 came without JSON.
-    """
+    """The parsed JSON or the text of a response (None if only the status came), and when it was received (UTC)."""
 
     content: Any
     address: str
@@ -60,61 +58,40 @@ ErrorOf = Callable[[Any], ServiceProblem | None]
 Immutable = bool | Callable[[Any], bool]
 
 
-def no_error(content: Any) -> ServiceProblem | None:
-    """For services that report no errors inside their responses."""
-    return None
+MISREAD = (LookupError, TypeError, ValueError, AttributeError)
+"""What reading an answer of another form than expected raises."""
+
+
+def misread(reads: Callable[[Any], object]) -> ErrorOf:
+    """Finds that an answer is not the requested one: `reads` raises one of MISREAD."""
+
+    def problem(content: Any) -> ServiceProblem | None:
+        try:
+            reads(content)
+        except MISREAD as error:
+            reason = printable(f"{type(error).__name__}: {error}", 160)
+            return ServiceProblem(f"JSON that is not the requested answer ({reason}); is its address right?")
+        return None
+
+    return problem
 
 
 @dataclass(frozen=True)
 class Expected:
     """What a valid response is: its form, its statuses, no error inside; and whether a cached one never expires."""
 
-    form: Form = "json"
-    error_of: ErrorOf = no_error
-    allow: Collection[int] = (200,)
-    immutable: Immutable = False
+    form: Form
+    error_of: ErrorOf
+    allow: Collection[int]
+    immutable: Immutable
 
     def content(self, reply: Reply, named: str) -> Any:
-        """The JSON or the text of a response: see `content_of` and `text_of`."""
-        return content_of(reply, named) if self.form == "json" else text_of(reply, named)
+        """The JSON or the text of a response; None where one other than 200 OK has no JSON."""
+        return _json(reply, named) if self.form == "json" else _text(reply, named)
 
     def is_immutable(self, content: Any) -> bool:
         """Whether a later request would get the same content."""
         return self.immutable if isinstance(self.immutable, bool) else self.immutable(content)
-
-
-def content_of(reply: Reply, named: str) -> Any:
-    """The JSON of a response; ServiceTimeout where it is truncated, ServiceError where it is not JSON.
-
-    None where a response other than 200 OK has no JSON: its status is enough.
-    """
-    try:
-        text = reply.body.decode("utf-8-sig")
-        content = json.loads(text, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        if reply.status != HTTPStatus.OK:
-            return None
-        if reply.body.lstrip()[:1] in (b"{", b"[", b""):
-            raise ServiceTimeout(
-                f"{named} answered with JSON cut short after {len(reply.body)} bytes; ask for less"
-            ) from None
-        raise ServiceError(f"{named} answered with something that is not JSON: {printable(reply.body)!r}") from None
-    if "\\u" in text:
-        try:
-            json.dumps(content, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise ServiceError(f"{named} answered with a lone surrogate, which is not text") from None
-    return content
-
-
-def text_of(reply: Reply, named: str) -> str:
-    """The text of a response with its byte order mark and line ends; ServiceError where it is not UTF-8."""
-    try:
-        return reply.body.decode()
-    except UnicodeDecodeError as error:
-        raise ServiceError(
-            f"{named} answered with something that is not text in UTF-8 (byte {error.start}): {printable(reply.body)!r}"
-        ) from None
 
 
 def refusal(reply: Reply, named: str) -> ServiceError:
@@ -132,10 +109,35 @@ def out_of_time(message: bytes) -> bool:
 
 def phrase(status: int) -> str:
     """The status with its HTTP reason phrase."""
+    return f"{status} {responses.get(status, '')}".rstrip()
+
+
+def _json(reply: Reply, named: str) -> Any:
     try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)
+        text = reply.body.decode("utf-8-sig")
+        content = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        if reply.status != HTTPStatus.OK:
+            return None
+        if reply.body.lstrip()[:1] in (b"{", b"[", b""):
+            message = f"{named} answered with JSON cut short after {len(reply.body)} bytes; ask for less"
+            raise ServiceTimeout(message) from None
+        raise ServiceError(f"{named} answered with something that is not JSON: {printable(reply.body)!r}") from None
+    if "\\u" in text:
+        try:
+            json.dumps(content, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ServiceError(f"{named} answered with a lone surrogate, which is not text") from None
+    return content
+
+
+def _text(reply: Reply, named: str) -> str:
+    try:
+        return reply.body.decode()
+    except UnicodeDecodeError as error:
+        raise ServiceError(
+            f"{named} answered with something that is not text in UTF-8 (byte {error.start}): {printable(reply.body)!r}"
+        ) from None
 
 
 def _no_number(constant: str) -> Any:

@@ -1,8 +1,7 @@
 """Cached responses of a public service: one SQLite file per service, values in JSON.
 
-A response is written in one transaction: a kill at any moment leaves all earlier responses and no partial one. Its
-checksum covers all of it: where a bit changed, the request is sent again. Only the response is cached: not the contact,
-which is part of the request, and no cookies.
+A response is written in one transaction: a kill leaves all earlier responses and no partial one. Where a bit of it
+changed, the request is sent again. Contacts, which are part of the request, and cookies are not cached.
 """
 
 import base64
@@ -47,10 +46,7 @@ def key_of(request: requests.PreparedRequest) -> str:
 
 
 class HttpCache:
-    """The cached responses of one file, for all threads of a process.
-
-    Every method raises WorkspaceError where the file cannot be used, and ServiceError after `close`.
-    """
+    """The cached responses of one file, for all threads; WorkspaceError where it cannot be used."""
 
     def __init__(self, file: Path) -> None:
         self._file, self._lock, self.is_closed = file, threading.RLock(), False

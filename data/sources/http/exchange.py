@@ -9,6 +9,7 @@ ServiceTimeout  the service ran out of time within its response, or the response
 import re
 import socket
 import time
+from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,44 +19,43 @@ from requests import exceptions as failures
 from requests.utils import select_proxy
 from requests_ratelimiter import LimiterSession
 from urllib3 import exceptions as broken
+from urllib3.util.retry import Retry
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from data.sources.http.answer import Reply, out_of_time, phrase
-from data.sources.http.headers import retry_after_s
 from data.sources.http.printable import printable
 
 LARGEST = 64 * 2**20
 CONNECT_S = 5.0
 """Seconds for the lookup of a host's name, and for a connection to it."""
-TRANSIENT_STATUSES = (429, 502, 503, 504)
+_TRANSIENT_STATUSES = (429, 502, 503, 504)
 _CHUNK = 2**16
 _OUR_SIDE = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to establish a new connection: )?")
+_RETRY = Retry(retry_after_max=2**31)  # the budget of the run limits it
 
 
 class Unreachable(Exception):
     """No connection to the address is possible; the message has the reason."""
 
 
+@dataclass(eq=False)
 class TransientError(Exception):
     """A try that failed for a transient reason.
 
-    kind: the error to raise when no retry succeeds; wait_s: seconds of Retry-After; tries: most tries; patience: least
+    kind: the error to raise when no retry succeeds; wait_s: seconds of Retry-After; tries, patience: most and least
     tries, whatever the service's settings are; ends: the error that ends the session when all tries of a request fail
-    this way.
+    so.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        kind: type[ServiceError] = ServiceError,
-        wait_s: float | None = None,
-        tries: int | None = None,
-        patience: int = 0,
-        ends: type[ServiceError] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.kind, self.wait_s, self.tries, self.patience, self.ends = kind, wait_s, tries, patience, ends
+    message: str
+    kind: type[ServiceError] = ServiceError
+    wait_s: float | None = None
+    tries: int | None = None
+    patience: int = 0
+    ends: type[ServiceError] | None = None
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class OneExchange(LimiterSession):
@@ -77,16 +77,7 @@ def exchange(
     settings = http.merge_environment_settings(request.url, {}, True, None, None)
     try:
         with http.send(request, timeout=(connect_s, timeout_s), allow_redirects=False, **settings) as response:
-            status, wait_s = response.status_code, retry_after_s(response.headers)
-            if status in TRANSIENT_STATUSES:
-                message = f"{named} answers {phrase(status)}"
-                # Some SPARQL services (QLever) report with 429 that a query, not a client, takes too much time.
-                if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):
-                    raise ServiceTimeout(f"{message}: the query ran out of time; ask for less")
-                if status == 429:
-                    raise TransientError(f"{message}: it refuses requests for now", wait_s=wait_s, ends=ServiceBudget)
-                raise TransientError(message, kind=ServiceTimeout if status == 504 else ServiceError, wait_s=wait_s)
-            return Reply(status, response.headers, _body(response, named, timeout_s), wait_s)
+            return _reply(response, named, timeout_s)
     except (failures.ReadTimeout, broken.ReadTimeoutError):
         raise TransientError(f"{named} was silent for {timeout_s:g} s", kind=ServiceTimeout, tries=2) from None
     except (failures.ConnectTimeout, failures.ProxyError, failures.SSLError) as error:
@@ -109,26 +100,45 @@ def seconds_to_connect(http: requests.Session, address: str) -> float:
     Unreachable where the name is unknown or its lookup takes longer than CONNECT_S (which no timeout of the HTTP
     libraries covers). Behind a proxy the proxy looks the name up.
     """
-    settings = http.merge_environment_settings(address, {}, True, None, None)
-    if select_proxy(address, settings["proxies"]):
+    if select_proxy(address, http.merge_environment_settings(address, {}, True, None, None)["proxies"]):
         return CONNECT_S
     host, port = urlsplit(address).hostname or "", urlsplit(address).port
-    counts: list[int] = []
-    wrong: list[Exception] = []
+    found: list[int | Exception] = []
 
     def look_up() -> None:
         try:
-            counts.append(len(socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)))
+            found.append(len(socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)))
         except (OSError, UnicodeError) as error:
-            wrong.append(error)
+            found.append(error)
 
     thread = Thread(target=look_up, daemon=True, name=f"look up {host}")
     thread.start()
     thread.join(CONNECT_S)
-    if not sum(counts):
-        why = printable(str(wrong[0])) if wrong else f"no reply within {CONNECT_S:g} s"
+    if not found or not isinstance(found[0], int):
+        why = printable(str(found[0])) if found else f"no reply within {CONNECT_S:g} s"
         raise Unreachable(f"host {host} not found ({why})")
-    return max(1.0, CONNECT_S / counts[0])
+    return max(1.0, CONNECT_S / max(1, found[0]))
+
+
+def _reply(response: requests.Response, named: str, timeout_s: float) -> Reply:
+    status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
+    if status not in _TRANSIENT_STATUSES:
+        return Reply(status, response.headers, _body(response, named, timeout_s), wait_s)
+    message = f"{named} answers {phrase(status)}"
+    # Some SPARQL services (QLever) report with 429 that a query, not a client, takes too much time.
+    if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):
+        raise ServiceTimeout(f"{message}: the query ran out of time; ask for less")
+    if status == 429:
+        raise TransientError(f"{message}: it refuses requests for now", wait_s=wait_s, ends=ServiceBudget)
+    raise TransientError(message, kind=ServiceTimeout if status == 504 else ServiceError, wait_s=wait_s)
+
+
+def _retry_after_s(value: str | None) -> float | None:
+    """The seconds of a Retry-After, a number or a date; None where it is missing or invalid."""
+    try:
+        return None if value is None else float(_RETRY.parse_retry_after(value))
+    except (broken.InvalidHeader, ValueError, OverflowError):
+        return None
 
 
 def _body(response: requests.Response, named: str, timeout_s: float) -> bytes:

@@ -9,9 +9,9 @@ def printable(content: str | bytes, most: int = 80) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:most]
 
 
-def shown(content: Any) -> str:
+def shown(content: Any, most: int = 120) -> str:
     """The first characters of parsed JSON, which may be nested too deeply for `str`."""
     try:
-        return printable(str(content), 120)
+        return printable(str(content), most)
     except RecursionError:
         return "nested too deep to be shown"

@@ -5,15 +5,13 @@
               the run's budget -> a pause that the service requires -> a place in flight -> the rate -> one exchange
           a valid response is cached before it is returned; any other is not cached
 
-A valid response has an expected status, complete JSON or text, and no error inside. All limits hold over all threads
-that use the session.
+A valid response has an expected status, complete JSON or text, and no error inside. Limits hold over all threads.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
@@ -23,26 +21,16 @@ import requests
 from pyrate_limiter import Limiter, Rate
 
 from data.errors import ServiceBudget, ServiceError
-from data.sources.http.addresses import check_address, place_in, redirected
-from data.sources.http.answer import (
-    Answer,
-    ErrorOf,
-    Expected,
-    Form,
-    Immutable,
-    Reply,
-    ServiceProblem,
-    no_error,
-    refusal,
-)
+from data.sources.http.answer import Answer, ErrorOf, Expected, Form, Immutable, Reply, ServiceProblem, refusal
 from data.sources.http.cache import CachedResponse, HttpCache, key_of
 from data.sources.http.exchange import CONNECT_S, OneExchange, TransientError, Unreachable, exchange, seconds_to_connect
-from data.sources.http.headers import user_agent
-from data.sources.http.limits import Limits, Service
+from data.sources.http.limits import Limits
 from data.sources.http.printable import printable
+from data.sources.http.request import check_address, place_in, redirected, user_agent
+from data.sources.http.services import Service
 from data.storage.workspace import slug
 
-__all__ = ["Answer", "Service", "ServiceProblem", "Session"]
+__all__ = ["Service", "ServiceProblem", "Session"]
 log = logging.getLogger(__name__)
 
 _LONG_WAIT_S = 5.0
@@ -61,19 +49,10 @@ def limiter_of(service: Service) -> Limiter:
 class Session:
     """Sends requests to one service, for all threads of a run.
 
-    Args:
-        service: The service and its limits.
-        contact: An e-mail address or URL of whoever runs this.
-        cache: The folder of cached responses, one file per service.
-        offline: Whether only cached responses are used.
-        not_before: Responses cached before this moment (UTC) are requested again.
-        limiter: Keeps the requests per minute of several sessions; by default the session has its own.
-        now: Another clock, in seconds, for tests.
-        sleep: Another way to wait, for tests.
-
-    Raises:
-        ServiceError: The service requires a contact and has none, or the address is not valid.
-        WorkspaceError: The cache cannot be used.
+    contact: an e-mail address or URL of whoever runs this. cache: the folder of cached responses, one file per service.
+    offline: whether only those are used. not_before: responses cached before this moment (UTC) are requested again.
+    limiter: keeps the requests per minute of several sessions. now, sleep: another clock (s), another way to wait.
+    ServiceError where contact or address are not valid, WorkspaceError where the cache cannot be used.
     """
 
     def __init__(
@@ -89,7 +68,7 @@ class Session:
         sleep: Callable[[float], object] | None = None,
     ) -> None:
         check_address(service.address, service.name)
-        self.service, self.offline, self.not_before, self.from_cache = service, offline, not_before, 0
+        self.service, self.offline, self.not_before = service, offline, not_before
         self._named = f"{service.name} ({service.address})"
         self._headers = {"Accept-Encoding": "gzip, deflate"}
         if not offline:
@@ -101,9 +80,7 @@ class Session:
         self._now = now
         self._lock = threading.Lock()
         self._in_progress: dict[str, threading.Lock] = {}
-        self._connect_s: float | None = None
-        self._not_connected = 0
-        self._reached = False
+        self._not_connected, self._reached = 0, False
 
     @property
     def is_closed(self) -> bool:
@@ -112,13 +89,8 @@ class Session:
 
     @property
     def sent(self) -> int:
-        """Requests sent so far, every try counted; `from_cache` counts those that were answered from the cache."""
+        """Requests sent so far, every try counted."""
         return self._limits.sent
-
-    @property
-    def waited_s(self) -> float:
-        """Seconds waited so far before trying again."""
-        return self._limits.waited_s
 
     def ask(
         self,
@@ -127,7 +99,7 @@ class Session:
         method: Literal["GET", "POST"] = "GET",
         path: str = "",
         accept: str | None = None,
-        error_of: ErrorOf = no_error,
+        error_of: ErrorOf = lambda content: None,
         allow: Collection[int] = (200,),
         content: Form = "json",
         immutable: Immutable = False,
@@ -135,30 +107,22 @@ class Session:
     ) -> Answer:
         """The answer to a form, from the cache or the service: its fields are in the address (GET) or the body (POST).
 
-        Args:
-            form: The fields of the request.
-            method: The HTTP method.
-            path: Added to the service's address, its parts quoted by the caller.
-            accept: The accepted format; by default that of `content`.
-            error_of: Finds an error inside a response.
-            allow: The statuses of valid responses.
-            content: The form of a valid response.
-            immutable: Whether the response never changes, or a function that decides so; it then never expires.
-            bypass_cache: Whether a cached response is not used, unless offline; a valid response replaces it.
+        path: added to the service's address, its parts quoted by the caller. accept: the accepted format, by default
+        that of `content`. error_of: finds an error inside a response. allow: the statuses of valid responses.
+        immutable: whether the response never changes and so never expires, or a function that decides so. bypass_cache:
+        whether a cached response is not used, unless offline; a valid response replaces it.
 
-        Raises:
-            ServiceError: The service failed or sent an invalid response, or, offline, no response is cached.
-            ServiceTimeout: The service takes too long; ask for less.
-            ServiceBudget: The run has spent its budget for the service.
+        ServiceError where the service fails or its response is invalid, or, offline, none is cached; ServiceTimeout
+        where it takes too long: ask for less; ServiceBudget where the run has spent its budget for the service.
         """
         request = self._request(form, method, path, accept or _ACCEPTED[content])
         expected = Expected(content, error_of, allow, immutable)
         key = key_of(request)
-        with self._alone(key):
+        with self._lock:
+            in_progress = self._in_progress.setdefault(key, threading.Lock())
+        with in_progress:
             answer = None if bypass_cache and not self.offline else self._cached(key, expected)
             if answer is not None:
-                with self._lock:
-                    self.from_cache += 1
                 return answer
             if self.offline:
                 since = "" if self.not_before is None else f" and not older than {self.not_before:%Y-%m-%d %H:%M} UTC"
@@ -190,13 +154,6 @@ class Session:
         in_address, in_body = (fields, None) if method == "GET" else (None, fields)
         headers = self._headers | {"Accept": accept}
         return requests.Request(method, address, headers=headers, params=in_address, data=in_body).prepare()
-
-    @contextmanager
-    def _alone(self, key: str) -> Iterator[None]:
-        with self._lock:
-            lock = self._in_progress.setdefault(key, threading.Lock())
-        with lock:
-            yield
 
     def _cached(self, key: str, expected: Expected) -> Answer | None:
         cached = self._cache.get(key)
@@ -270,17 +227,16 @@ class Session:
     def _exchange(self, request: requests.PreparedRequest) -> Reply:
         began = self._now()
         try:
-            if self._connect_s is None:
-                self._connect_s = seconds_to_connect(self._http, self.service.address)
+            connect_s = CONNECT_S if self._reached else seconds_to_connect(self._http, self.service.address)
             reply = exchange(
-                self._http, request, named=self._named, connect_s=self._connect_s, timeout_s=self.service.timeout_s
+                self._http, request, named=self._named, connect_s=connect_s, timeout_s=self.service.timeout_s
             )
         except Unreachable as why:
             raise self._unreached(f"{self._named} cannot be reached: {why}", self._now() - began) from None
         except TransientError:
-            self._connect_s, self._reached = CONNECT_S, True
+            self._reached = True
             raise
-        self._connect_s, self._reached = CONNECT_S, True
+        self._reached = True
         return reply
 
     def _unreached(self, message: str, seconds: float) -> TransientError | ServiceError:

@@ -9,16 +9,11 @@ from data.sources.triples.csv_rows import ListedRow, rows
 
 LICENCE = "facts: Wikidata CC0 1.0"
 COLUMNS = {
-    "subject_id": ("subject_id", "subj_id"),
-    "property_id": ("property_id", "prop_id"),
-    "object_id": ("object_id", "obj_id"),
-    "subject": ("subject", "subj"),
-    "property": ("property", "prop"),
-    "object": ("object", "obj"),
-    "question": ("question",),
-    "answers": ("answers", "possible_answers"),
+    "subject_id": ("subject_id", "subj_id"), "property_id": ("property_id", "prop_id"),
+    "object_id": ("object_id", "obj_id"), "subject": ("subject", "subj"), "property": ("property", "prop"),
+    "object": ("object", "obj"), "question": ("question",), "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
-}
+}  # fmt: skip
 """The fields of a list, and the names of their columns; DynamicQA's names are the second ones."""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"
@@ -45,22 +40,10 @@ def from_csv(path: Path) -> list[Triple]:
             )
         lines[triple] = row.line
     relations = relations_of((triple[1], row.text("property")) for row, triple in zip(listed, ids, strict=True))
+    source = f"a list of Wikidata facts ({path.name})"
     return [
-        Triple(
-            relation=relations[property_id],
-            subject_id=subject_id,
-            property_id=property_id,
-            object_id=object_id,
-            source=f"a list of Wikidata facts ({path.name})",
-            licence=LICENCE,
-            subject=row.text("subject"),
-            property=row.text("property"),
-            object=row.text("object"),
-            question=row.text("question"),
-            answers=row.answers("answers"),
-            list_id=row.text("list_id"),
-        )
-        for row, (subject_id, property_id, object_id) in zip(listed, ids, strict=True)
+        row.triple(triple, relations[triple[1]], source=source, licence=LICENCE, property=row.text("property"))
+        for row, triple in zip(listed, ids, strict=True)
     ]
 
 

@@ -1,7 +1,4 @@
-"""The rows of a user's list: CSV with commas, semicolons or tabs, and a header with alternative column names.
-
-A list that cannot be read, or that is ambiguous, is refused with file, line and column.
-"""
+"""The rows of a user's list: CSV with commas, semicolons or tabs, and a header with alternative column names."""
 
 import csv
 import io
@@ -16,7 +13,7 @@ from pathlib import Path
 from unicodedata import category
 
 from data.errors import InputError
-from data.records import WikidataId
+from data.records import RelationName, Triple, WikidataId
 from data.sources.http.printable import printable
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -52,6 +49,23 @@ class ListedRow:
         """The cell's property: an id, or an address of Wikidata that ends with an id; InputError if it is not valid."""
         return self._id(field, _PROPERTY, "property of Wikidata", "P106")
 
+    def triple(
+        self,
+        ids: tuple[WikidataId, WikidataId, WikidataId],
+        relation: RelationName,
+        *,
+        source: str,
+        licence: str,
+        property: str | None,
+        retrieved_at: str | None = None,
+    ) -> Triple:
+        """The row as a triple of these ids, with its own texts."""
+        subject_id, property_id, object_id = ids
+        return Triple(
+            relation, subject_id, property_id, object_id, source, licence, self.text("subject"), property,
+            self.text("object"), self.text("question"), self.answers("answers"), self.text("list_id"), retrieved_at,
+        )  # fmt: skip
+
     def answers(self, field: str) -> tuple[str, ...]:
         """The cell's texts, each once: a JSON list, or separated by |; () where it is empty."""
         cell = self.cells.get(field, "")
@@ -76,10 +90,9 @@ class ListedRow:
 
 
 def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]) -> Iterator[ListedRow]:
-    """The rows of a list; InputError where it is not a valid list.
+    """The rows of a list; InputError where it is not a valid list. Other columns and empty lines are ignored.
 
     names: field -> possible names of its column, of which the header has one; required: fields that every list has.
-    Other columns and empty lines are ignored.
     """
     text = _text(file)
     delimiter, header = _header(file, text, names)
@@ -135,18 +148,12 @@ def _records(file: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[
 def _header(file: Path, text: str, names: Mapping[str, Sequence[str]]) -> tuple[str, list[str]]:
     """The delimiter under which the header has most of the columns, and the header read so."""
     known = {name for several in names.values() for name in several}
-    read: list[tuple[int, str, list[str]]] = []
-    wrong: list[InputError] = []
-    for delimiter in _DELIMITERS:
-        try:
-            header = [cell.strip() for cell in next(_records(file, text, delimiter), (1, []))[1]]
-        except InputError as error:  # a quoted name ends where another delimiter would have to come
-            wrong.append(error)
-            continue
-        read.append((len(known & set(header)), delimiter, header))
-    if not read:
-        raise wrong[0]
-    _, delimiter, header = max(read, key=lambda candidate: candidate[0])
+    first = next(iter(text[: csv.field_size_limit()].splitlines()), "")
+    headers = {
+        delimiter: [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])]
+        for delimiter in _DELIMITERS
+    }
+    delimiter, header = max(headers.items(), key=lambda item: len(known & set(item[1])))
     if not any(header):
         raise InputError(f"{file} has no header: expected the columns' names in its first line")
     return delimiter, header

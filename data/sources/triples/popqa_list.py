@@ -1,7 +1,7 @@
 """PopQA's list of facts [Mallen et al. 2023], from a file or the hub.
 
-Its subj_id, prop_id and obj_id are numbers of its own and not ids of Wikidata: those are in s_uri and o_uri. Of its
-sixteen properties it has only the names.
+Its subj_id, prop_id and obj_id are numbers of its own: the ids of Wikidata are in s_uri and o_uri. Of its sixteen
+properties it has only the names.
 """
 
 import logging
@@ -22,36 +22,15 @@ FILE = "test.tsv"
 SOURCE = f"PopQA ({DATASET})"
 LICENCE = "as published with PopQA; facts: Wikidata CC0 1.0"
 COLUMNS = {
-    "subject_id": ("s_uri",),
-    "object_id": ("o_uri",),
-    "property": ("prop",),
-    "subject": ("subj",),
-    "object": ("obj",),
-    "question": ("question",),
-    "answers": ("possible_answers",),
-    "list_id": ("id",),
-}
-PROPERTIES: Mapping[str, WikidataId] = {
-    name: WikidataId(number)
-    for name, number in {
-        "author": "P50",
-        "capital": "P36",
-        "capital of": "P1376",
-        "color": "P462",
-        "composer": "P86",
-        "country": "P17",
-        "director": "P57",
-        "father": "P22",
-        "genre": "P136",
-        "mother": "P25",
-        "occupation": "P106",
-        "place of birth": "P19",
-        "producer": "P162",
-        "religion": "P140",
-        "screenwriter": "P58",
-        "sport": "P641",
-    }.items()
-}
+    "subject_id": ("s_uri",), "object_id": ("o_uri",), "property": ("prop",), "subject": ("subj",),
+    "object": ("obj",), "question": ("question",), "answers": ("possible_answers",), "list_id": ("id",),
+}  # fmt: skip
+_NUMBERS = {
+    "author": "P50", "capital": "P36", "capital of": "P1376", "color": "P462", "composer": "P86", "country": "P17",
+    "director": "P57", "father": "P22", "genre": "P136", "mother": "P25", "occupation": "P106", "place of birth": "P19",
+    "producer": "P162", "religion": "P140", "screenwriter": "P58", "sport": "P641",
+}  # fmt: skip
+PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _NUMBERS.items()}
 """PopQA's properties and what they are in Wikidata."""
 
 
@@ -60,15 +39,9 @@ def popqa(
 ) -> list[Triple]:
     """The facts of PopQA in its order, each once.
 
-    Args:
-        path: Its file, test.tsv, with tabs or as CSV; None for that of the hub.
-        offline: Whether only what the hub's library has cached is read.
-        endpoint: Another hub.
-        cache: Another folder for the hub's library.
-
-    Raises:
-        InputError: The file is not PopQA's; the message has file, line and column.
-        ServiceError: The file is neither on this machine nor on the hub.
+    path: its file, test.tsv, with tabs or as CSV; None for that of the hub. endpoint, cache: another hub, and another
+    folder for the hub's library. InputError names file, line and column where the file is not PopQA's; ServiceError
+    where it is neither on this machine nor on the hub.
     """
     retrieved_at = None
     if path is None:
@@ -82,22 +55,10 @@ def popqa(
     names = {property_id: name for name, property_id in PROPERTIES.items()}
     relations = relations_of(names.items())
     return [
-        Triple(
-            relation=relations[property_id],
-            subject_id=subject_id,
-            property_id=property_id,
-            object_id=object_id,
-            source=SOURCE,
-            licence=LICENCE,
-            subject=row.text("subject"),
-            property=names[property_id],
-            object=row.text("object"),
-            question=row.text("question"),
-            answers=row.answers("answers"),
-            list_id=row.text("list_id"),
-            retrieved_at=retrieved_at,
+        row.triple(
+            ids, relations[ids[1]], source=SOURCE, licence=LICENCE, property=names[ids[1]], retrieved_at=retrieved_at
         )
-        for (subject_id, property_id, object_id), row in listed.items()
+        for ids, row in listed.items()
     ]
 
 

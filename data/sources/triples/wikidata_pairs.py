@@ -6,9 +6,9 @@ an article in the English Wikipedia, until enough pairs have both. Each subject 
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from data.errors import InputError, ServiceTimeout
 from data.records import Triple, WikidataId
@@ -39,13 +39,8 @@ _ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
 def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Triple]:
     """At most `count` facts of a property, the same for the same seed and graph, and a smaller sample begins a larger.
 
-    Both items have an article in the English Wikipedia. InputError where the property has no such pair, ServiceTimeout
-    where even the smallest queries take too long, ServiceError for all else.
+    InputError where no pair of items has articles, ServiceTimeout where even the smallest queries are slow.
     """
-    if not property_id.startswith("P") or count < 1:
-        raise InputError(
-            f"{count} facts of {property_id} cannot be drawn: name a property, such as P106, and 1 or more"
-        )
     try:
         chosen, looked_at = _chosen(store, property_id, count, seed)
         name = _name(store, property_id)
@@ -59,76 +54,43 @@ def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed
             "in the English Wikipedia; name another property"
         )
     log.info("property %s: %d facts of %d pairs", property_id, len(chosen), looked_at)
+    relation = relation_of(property_id)
     return [
-        Triple(
-            relation=relation_of(property_id),
-            subject_id=pair.subject,
-            property_id=property_id,
-            object_id=pair.object,
-            source=SOURCE,
-            licence=LICENCE,
-            property=name,
-            retrieved_at=pair.retrieved_at,
-        )
-        for pair in chosen
+        Triple(relation, subject, property_id, object_, SOURCE, LICENCE, property=name, retrieved_at=at)
+        for subject, object_, at in chosen
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Predicate:
-    """A property in the form that `sampled_pairs` takes; its values are items."""
-
-    yago: tuple[str, ...]
-    object_class: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Items:
+class _Joined(NamedTuple):
     subject: WikidataId
     object: WikidataId
     retrieved_at: str
 
 
-def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_Items], int]:
+def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_Joined], int]:
     """The pairs in the order of their keys, and the number of examined pairs."""
     page = min(max(BLOCK, PAIRS_A_FACT * count), MOST_ROWS // 2)
-    pairs = sampled_pairs(store, _Predicate((DIRECT + property_id,)), seed=seed, page=page)
-    written = _Articles(store)
-    chosen: dict[WikidataId, _Items] = {}
+    pairs = sampled_pairs(store, [DIRECT + property_id], seed=seed, page=page)
+    has_article: dict[WikidataId, bool] = {}
+    chosen: dict[WikidataId, _Joined] = {}
     looked_at = 0
     while len(chosen) < count and (block := list(islice(pairs, BLOCK))):
         joined = [
-            _Items(subject, object_, pair.answer.retrieved_at.isoformat())
+            _Joined(subject, object_, pair.answer.retrieved_at.isoformat())
             for pair in block
             if (subject := _item(pair.subject)) and (object_ := _item(pair.object)) and subject != object_
         ]
         looked_at += len(block)
         if not joined and looked_at == len(block):
             break  # values of a property are of one kind, and these are not items
-        written.learn(item for items in joined for item in (items.subject, items.object))
-        for items in joined:
-            if len(chosen) < count and written.about(items.subject) and written.about(items.object):
-                chosen.setdefault(items.subject, items)
+        items = dict.fromkeys(item for pair in joined for item in (pair.subject, pair.object))
+        new = [ENTITY + item for item in items if item not in has_article]
+        there = {bound(row, "e") for row in in_batches(store, new, _with_article, size=BLOCK)}
+        has_article |= {item: Uri(ENTITY + item) in there for item in items if item not in has_article}
+        for pair in joined:
+            if len(chosen) < count and has_article[pair.subject] and has_article[pair.object]:
+                chosen.setdefault(pair.subject, pair)
     return list(chosen.values()), looked_at
-
-
-class _Articles:
-    """Which items have an article in the English Wikipedia, each queried once."""
-
-    def __init__(self, store: SparqlStore) -> None:
-        self._store = store
-        self._known: dict[WikidataId, bool] = {}
-
-    def learn(self, items: Iterable[WikidataId]) -> None:
-        """Queries the items that were not queried before."""
-        new = [item for item in dict.fromkeys(items) if item not in self._known]
-        uris = [ENTITY + item for item in new]
-        there = {bound(row, "e") for row in in_batches(self._store, uris, _with_article, size=BLOCK)}
-        self._known |= {item: Uri(ENTITY + item) in there for item in new}
-
-    def about(self, item: WikidataId) -> bool:
-        """Whether the item has an article."""
-        return self._known[item]
 
 
 def _with_article(entities: Sequence[str]) -> str:

@@ -4,22 +4,21 @@ A revision counts where a statement of the property was added or removed, or its
 qualifiers, ranks, labels and links are not values. Where the summary decides, it is used (`edit_summaries`); else the
 statements before and after are compared by their ids, and only the contents that this needs are requested.
 
-Some revisions cannot be read: their content is hidden, or they were deleted. Where the summary does not decide either,
-the last content before is compared with the first one after, and one change is counted where the two differ. So the
-number of changes is a lower bound.
+Some revisions are hidden or deleted. Where the summary does not decide either, the last content before is compared with
+the first one after, and one change is counted where the two differ. So the number of changes is a lower bound.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from data.errors import ServiceError
 from data.records import WikidataId
+from data.sources.http.answer import MISREAD
 from data.sources.http.printable import printable
 from data.sources.wikimedia.edit_summaries import Verdict, verdict
-from data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, Revision, Wiki
-from data.sources.wikimedia.mediawiki_answers import MISREAD
+from data.sources.wikimedia.mediawiki import Revision, Wiki
 from data.sources.wikimedia.wikidata import Wikidata, statements_of
 
 FREE_SUMMARIES = ("mw-undo", "mw-rollback")
@@ -52,44 +51,28 @@ class EditHistory:
 def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHistory | None:
     """The edit history of a property of an item; None where the item does not exist.
 
-    Args:
-        wikidata: The wiki.
-        item_id: The item. For a merged item, use the item that it was merged into: this is the page's own history.
-        property_id: The property.
-
-    Raises:
-        InputError: An id is not valid.
-        ServiceError: The wiki cannot be reached or its answer is invalid.
+    Of a merged item this is its own page's: name the one that it was merged into. InputError where an id is not valid.
     """
-    return edit_histories(wikidata, item_id, [property_id]).get(WikidataId(property_id))
-
-
-def edit_histories(wikidata: Wikidata, item_id: str, property_ids: Iterable[str]) -> dict[WikidataId, EditHistory]:
-    """The edit histories of several properties of an item, from the same contents; {} if the item does not exist."""
-    properties = tuple(dict.fromkeys(map(WikidataId, property_ids)))
-    entity = WikidataId(item_id)
+    entity, of_property = WikidataId(item_id), WikidataId(property_id)
     history = wikidata.wiki.revisions(f"Property:{entity}" if entity.startswith("P") else entity)
     if history is None or not history.revisions:
-        return {}
+        return None
     # By number: of two edits of a second, the clocks of a wiki's servers may put the later one first.
     revisions = sorted(history.revisions, key=lambda revision: revision.revision_id)
-    contents = _Contents(wikidata.wiki, revisions, properties)
-    verdicts = {property_id: [_verdict(revision, property_id) for revision in revisions] for property_id in properties}
+    verdicts = [_verdict(revision, of_property) for revision in revisions]
+    contents = _Contents(wikidata.wiki, revisions, of_property)
     while True:
         readable = [contents.key(revision) is not None for revision in revisions]
-        trails = {property_id: _trail(revisions, verdicts[property_id], readable) for property_id in properties}
-        if contents.learn([step for trail in trails.values() for step in trail.steps]):
+        trail = _trail(revisions, verdicts, readable)
+        if contents.learn(trail.steps):
             break
-    return {
-        property_id: EditHistory(
-            tuple(sorted([*trail.certain, *contents.changed(trail.steps, property_id)])),
-            tuple(sorted(trail.hidden)),
-            revisions[-1].revision_id,
-            history.retrieved_at,
-            history.address,
-        )
-        for property_id, trail in trails.items()
-    }
+    return EditHistory(
+        tuple(sorted([*trail.certain, *contents.changed(trail.steps)])),
+        tuple(sorted(trail.hidden)),
+        revisions[-1].revision_id,
+        history.retrieved_at,
+        history.address,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +121,11 @@ def _trail(revisions: Sequence[Revision], verdicts: Sequence[Verdict], readable:
 
 
 class _Contents:
-    """The statements of an item's revisions; each content is requested once, also where several revisions share it."""
+    """What revisions state under a property; each content is requested once, also where several revisions share it."""
 
-    def __init__(self, wiki: Wiki, revisions: Iterable[Revision], property_ids: Collection[WikidataId]) -> None:
-        self._wiki, self._property_ids = wiki, property_ids
-        self._states: dict[int, Mapping[WikidataId, State]] = {}
+    def __init__(self, wiki: Wiki, revisions: Iterable[Revision], property_id: WikidataId) -> None:
+        self._wiki, self._property_id = wiki, property_id
+        self._states: dict[int | None, State] = {None: {}}
         self._same: dict[str, list[int]] = {}
         self._missing: set[int] = set()
         for revision in revisions:
@@ -156,27 +139,23 @@ class _Contents:
 
     def learn(self, steps: Iterable[_Step]) -> bool:
         """Requests the contents that the steps need; False if some can no longer be read, so that the steps change."""
-        needed: set[int] = set()
+        needed: set[int | None] = set()
         for step in steps:
             before, after = self._keys(step)
-            needed |= {key for key in (before, after) if key is not None and before != after}
-        missing = sorted(needed - self._states.keys())
-        whole = True
-        for first in range(0, len(missing), CONTENTS_AT_ONCE):
-            batch = missing[first : first + CONTENTS_AT_ONCE]
-            contents = self._wiki.contents(batch)
-            self._states |= {number: self._state(number, content) for number, content in contents.items()}
-            gone = set(batch) - contents.keys()
-            self._missing |= gone
-            whole = whole and not gone
-        return whole
+            needed |= {before, after} if before != after else set()
+        new = sorted(key for key in needed if key is not None and key not in self._states)
+        contents = self._wiki.contents(new)
+        self._states |= {number: self._state(number, content) for number, content in contents.items()}
+        gone = set(new) - contents.keys()
+        self._missing |= gone
+        return not gone
 
-    def changed(self, steps: Iterable[_Step], property_id: WikidataId) -> list[int]:
+    def changed(self, steps: Iterable[_Step]) -> list[int]:
         """The revisions at whose step a change has to be counted, besides those that are certain."""
         changed = []
         for step in steps:
             before, after = self._keys(step)
-            same = before == after or self._stated(before, property_id) == self._stated(after, property_id)
+            same = before == after or self._states[before] == self._states[after]
             # One certain change in between explains a difference; equal contents after one change need a second change.
             if (not same and step.between == 0) or (same and step.between == 1):
                 changed.append(step.after.revision_id)
@@ -185,10 +164,7 @@ class _Contents:
     def _keys(self, step: _Step) -> tuple[int | None, int | None]:
         return self.key(step.before) if step.before else None, self.key(step.after)
 
-    def _stated(self, key: int | None, property_id: WikidataId) -> State:
-        return {} if key is None else self._states[key][property_id]
-
-    def _state(self, number: int, content: str) -> Mapping[WikidataId, State]:
+    def _state(self, number: int, content: str) -> State:
         try:
             stated = statements_of(json.loads(content))
         except (*MISREAD, RecursionError) as error:
@@ -196,10 +172,7 @@ class _Contents:
             raise ServiceError(
                 f"{service.name} ({service.address}): revision {number} is not an item ({printable(repr(error), 160)})"
             ) from None
-        return {
-            property_id: {statement.statement_id: statement.value for statement in stated.get(property_id, ())}
-            for property_id in self._property_ids
-        }
+        return {statement.statement_id: statement.value for statement in stated.get(self._property_id, ())}
 
 
 def _fingerprint(revision: Revision) -> str:

@@ -1,32 +1,21 @@
 """Any MediaWiki through its Action API: all parts of an answer, its errors, and the history of a page.
 
-The content of a wiki is untrusted. A title is sent as the value of a field and is never part of a path, and an answer
-of another type than requested is refused.
+Its content is untrusted: a title is the value of a field, never part of a path, and answers of another type are
+refused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from data.errors import ServiceError, ServiceTimeout
 from data.sources.http.answer import Answer, Immutable
 from data.sources.http.session import Session
-from data.sources.wikimedia.mediawiki_answers import (
-    Reads,
-    Revision,
-    all_there,
-    continued,
-    error_of,
-    error_or_misread,
-    is_title,
-    page_of,
-    pages_of,
-    read_contents,
-    read_part,
-    read_revisions,
-)
+from data.sources.wikimedia import mediawiki_answers as answers
+from data.sources.wikimedia.mediawiki_answers import Reads, Revision
 
-__all__ = ["History", "Revision", "Wiki", "error_of", "is_title", "page_of", "pages_of"]
+__all__ = ["History", "Revision", "Wiki"]
 
 CONTENTS_AT_ONCE = 20
 MAXLAG_S = 5
@@ -37,10 +26,7 @@ _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The versions of a page, oldest first; title: the wiki's, which may differ from the requested one.
-
-    retrieved_at: of the answer that lists the newest of them (UTC).
-    """
+    """The versions of a page, oldest first; title: the wiki's own. retrieved_at: of the newest of them (UTC)."""
 
     title: str
     page_id: int
@@ -55,6 +41,22 @@ class Wiki:
     def __init__(self, session: Session) -> None:
         self.session = session
 
+    def ask(
+        self,
+        form: Mapping[str, str],
+        *,
+        immutable: Immutable = False,
+        reads: Reads | None = None,
+        bypass_cache: bool = False,
+    ) -> Answer:
+        """The answer to a form, or its first part; immutable, bypass_cache: as in `Session.ask`.
+
+        reads: raises one of MISREAD where the answer is not valid, which is then an error and is not cached.
+        """
+        return self.session.ask(
+            {**_ASKED, **form}, error_of=answers.error_or_misread(reads), immutable=immutable, bypass_cache=bypass_cache
+        )
+
     def query(
         self,
         form: Mapping[str, str],
@@ -63,42 +65,35 @@ class Wiki:
         reads: Reads | None = None,
         bypass_cache: bool = False,
     ) -> Iterator[Answer]:
-        """The answers to a form of action=query, part by part until the wiki has no more.
-
-        immutable, bypass_cache: as in `Session.ask`. reads: reads an answer and raises LookupError, TypeError,
-        ValueError or AttributeError where it is not valid; such an answer is an error and is not cached.
-        """
+        """The answers to a form of action=query, part by part until the wiki has no more; the rest is as in `ask`."""
         form = {"action": "query", **form}
+
+        def reads_part(content: Any) -> None:
+            answers.read_part(content, form, reads)
+
         requested: list[Mapping[str, str]] = []
         more: Mapping[str, str] = {}
         while more or not requested:
             if more in requested:
-                raise ServiceError(
-                    f"{self.session.service.name} ({self._address}) repeats a continuation: {more}"[:300]
-                )
+                raise ServiceError(f"{self._named} repeats a continuation: {more}"[:300])
             requested.append(more)
-            answer = self._ask(
-                {**form, **more}, immutable, lambda content: read_part(content, form, reads), bypass_cache
-            )
+            answer = self.ask({**form, **more}, immutable=immutable, reads=reads_part, bypass_cache=bypass_cache)
             yield answer
-            more = continued(answer.content)
-
-    def ask(self, form: Mapping[str, str], *, reads: Reads | None = None) -> Answer:
-        """The answer to a form of any other action, which has one part; reads: as for `query`."""
-        return self._ask(form, False, reads, False)
+            more = answers.continued(answer.content)
 
     def revisions(self, title: str, *, redirects: bool = False) -> History | None:
-        """All versions of a page; None where the page does not exist or the title is not valid.
+        """All versions of a page, maybe through redirects; None where it does not exist or the title is not valid.
 
-        redirects: whether redirects are followed. If the parts are of two pages, since one took the other's name
-        meanwhile, all of them are requested a second time.
+        If the parts are of two pages, since one took the other's name meanwhile, all are requested a second time.
         """
-        if not is_title(title):
+        if not answers.is_title(title):
             return None
         form = {"prop": "revisions", "titles": title, "rvprop": _METADATA, "rvlimit": "max", "rvdir": "newer"}
         form |= {"redirects": "1"} if redirects else {}
         for bypass_cache in (False, True):
-            parts = [_part(answer) for answer in self.query(form, reads=read_revisions, bypass_cache=bypass_cache)]
+            parts = [
+                _part(answer) for answer in self.query(form, reads=answers.read_revisions, bypass_cache=bypass_cache)
+            ]
             existing = [part for part in parts if part is not None]
             if not existing:
                 return None
@@ -107,15 +102,12 @@ class Wiki:
                     existing[-1], revisions=tuple(revision for part in existing for revision in part.revisions)
                 )
         raise ServiceError(
-            f"{self.session.service.name} ({self._address}): another page took the name {title!r} "
-            f"while its history was read; run again{' with a network' if self.session.offline else ''}"
+            f"{self._named}: another page took the name {title!r} while its history was read; "
+            f"run again{' with a network' if self.session.offline else ''}"
         )
 
     def contents(self, revision_ids: Sequence[int]) -> dict[int, str]:
-        """The contents of versions, by their ids; hidden, deleted and unknown versions are absent.
-
-        A cached content never expires.
-        """
+        """The contents of versions, by their ids; hidden, deleted and unknown ones are absent. They never expire."""
         numbers = sorted({number for number in revision_ids if number > 0})
         contents: dict[int, str] = {}
         for first in range(0, len(numbers), CONTENTS_AT_ONCE):
@@ -126,8 +118,8 @@ class Wiki:
         form = {"prop": "revisions", "revids": "|".join(map(str, numbers)), "rvprop": "ids|content", "rvslots": "main"}
         contents: dict[int, str] = {}
         try:
-            for answer in self.query(form, immutable=all_there, reads=read_contents):
-                contents |= read_contents(answer.content)
+            for answer in self.query(form, immutable=answers.all_there, reads=answers.read_contents):
+                contents |= answers.read_contents(answer.content)
         except ServiceTimeout:
             if len(numbers) == 1:
                 raise
@@ -136,18 +128,13 @@ class Wiki:
         return {number: contents[number] for number in numbers if number in contents}
 
     @property
-    def _address(self) -> str:
-        return self.session.service.address
-
-    def _ask(self, form: Mapping[str, str], immutable: Immutable, reads: Reads | None, bypass_cache: bool) -> Answer:
-        return self.session.ask(
-            {**_ASKED, **form}, error_of=error_or_misread(reads), immutable=immutable, bypass_cache=bypass_cache
-        )
+    def _named(self) -> str:
+        return f"{self.session.service.name} ({self.session.service.address})"
 
 
 def _part(answer: Answer) -> History | None:
-    page = page_of(answer.content)
+    page = answers.page_of(answer.content)
     if page is None:
         return None
-    revisions = read_revisions(answer.content)
+    revisions = answers.read_revisions(answer.content)
     return History(page["title"], page["pageid"], revisions, answer.retrieved_at, answer.address)

@@ -1,7 +1,4 @@
-"""The answers of a MediaWiki: errors in its own codes, parts, pages and their versions.
-
-Where an answer is not valid, reading it raises one of MISREAD.
-"""
+"""The answers of a MediaWiki: errors, parts, pages and their versions; reading an invalid one raises one of MISREAD."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.http.answer import ErrorOf, ServiceProblem
+from data.sources.http.answer import ErrorOf, ServiceProblem, misread
 
-MISREAD = (LookupError, TypeError, ValueError, AttributeError)
 Reads = Callable[[Any], object]
 PATIENCE = 15
 """Tries while a wiki lags or limits the rate, over about eight minutes."""
@@ -108,19 +104,8 @@ def _problem(error: Any) -> ServiceProblem:
 
 def error_or_misread(reads: Reads | None) -> ErrorOf:
     """Finds the error of an answer, or, by reading it with `reads`, that it is not valid."""
-
-    def either(content: Any) -> ServiceProblem | None:
-        problem = error_of(content)
-        if problem is None and reads is not None:
-            try:
-                reads(content)
-            except MISREAD as error:
-                return ServiceProblem(
-                    f"JSON that is not the requested answer of a wiki ({type(error).__name__}: {error})"
-                )
-        return problem
-
-    return either
+    is_misread = misread(reads or (lambda content: None))
+    return lambda content: error_of(content) or is_misread(content)
 
 
 def read_part(content: Mapping[str, Any], form: Mapping[str, str], reads: Reads | None) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from data.options import Options
-from data.sources.source import QuestionsOptions, QuestionSource
+from data.sources.source import ModelUse, QuestionsOptions, QuestionSource
 
 CONTROVERSIAL = "Wikipedia:List of controversial issues"
 
@@ -99,4 +99,11 @@ def _different(values: tuple[str, ...], kind: str) -> tuple[str, ...]:
     return values
 
 
-WIKIDATA_QUESTIONS = QuestionSource("wikidata", WikidataQuestions)
+def _models(options: WikidataQuestions, first_model: str) -> dict[ModelUse, str]:
+    models: dict[ModelUse, str] = {"embedder": options.embedder}
+    if options.needs_disputes:
+        models["language_model"] = options.disputes.writer or first_model
+    return models
+
+
+WIKIDATA_QUESTIONS = QuestionSource("wikidata", WikidataQuestions, models=_models)

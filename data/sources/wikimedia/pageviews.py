@@ -1,28 +1,24 @@
 """How often pages of the English Wikipedia are read: views a month, by people, over all kinds of access.
 
-Robots are not counted, nor views through redirects. The service counts from July 2015 on; it adds a month to its counts
-some days after the month's end. A page without views in a month has no entry for it, one without any gets a 404.
+Views through redirects are not counted. The service adds a month to its counts some days after the month's end. A page
+without views in a month has no entry for it, one without any gets a 404.
 """
 
 import calendar
-import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from data.errors import InputError
-from data.sources.http.printable import printable, shown
-from data.sources.http.session import ServiceProblem, Session
+from data.sources.http.answer import misread
+from data.sources.http.printable import shown
+from data.sources.http.session import Session
 
 PROJECT = "en.wikipedia"
-FIRST_MONTH = "2015-07"
-"""Since when the service counts."""
 COUNTED_AFTER_DAYS = 5
 """Days after its end when a month is counted for sure."""
 
 _MOST = 10**12  # views of a page in a month, more than there are views of all pages
-_MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +40,24 @@ class PageViews:
     def monthly_mean(self, title: str, *, first: str, last: str) -> Views:
         """The mean views of a page per month, over the months from first to last (YYYY-MM), both included.
 
-        title: the page's own, as the wiki writes it, not that of a redirect. A month without an entry counts 0, and so
-        does a page that the service does not know. InputError for invalid months, ServiceError for all else.
+        title: the page's own, not that of a redirect. A month without an entry counts 0, and so does a page that the
+        service does not know. ServiceError where it fails or its answer is invalid.
         """
-        months = _months(first, last)
-        _check_title(title)
-        begins, ends = _day(months[0], 1), _day(months[-1], None)
+        months = [_named(month) for month in range(_numbered(first), _numbered(last) + 1)]
+        days = calendar.monthrange(*map(int, last.split("-")))[1]
+        begins, ends = f"{first.replace('-', '')}0100", f"{last.replace('-', '')}{days}00"
         path = f"per-article/{PROJECT}/all-access/user/{quote(title.replace(' ', '_'), safe='')}/monthly"
 
-        def problem(content: Any) -> ServiceProblem | None:
-            views = _views(content, months)
-            return ServiceProblem(views) if isinstance(views, str) else None
+        def read(content: Any) -> dict[str, int]:
+            return _views(content, months)
 
-        answer = self.session.ask({}, path=f"{path}/{begins}/{ends}", allow=(200, 404), error_of=problem)
-        views = _views(answer.content, months)
-        assert not isinstance(views, str), views
+        answer = self.session.ask({}, path=f"{path}/{begins}/{ends}", allow=(200, 404), error_of=misread(read))
+        views = read(answer.content)
         return Views(sum(views.values()) / len(months), len(months), answer.retrieved_at, answer.address)
 
 
 def months(until: date | None = None, count: int = 12) -> tuple[str, str]:
-    """The first and the last (YYYY-MM) of the last `count` whole months before the month of a day.
-
-    until: that day; None: today (UTC), less the days that the service may take to count a month.
-    """
-    if count < 1:
-        raise InputError(f"page views need 1 month or more, not {count}")
+    """The first and the last (YYYY-MM) of the last `count` whole months before a day; None: of those surely counted."""
     day = until or (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
     last = 12 * day.year + day.month - 2
     return _named(last - count + 1), _named(last)
@@ -78,56 +67,19 @@ def _named(month: int) -> str:
     return f"{month // 12:04}-{month % 12 + 1:02}"
 
 
-def _months(first: str, last: str) -> list[str]:
-    numbers = []
-    for month in (first, last):
-        match = _MONTH.fullmatch(month)
-        if not match:
-            raise InputError(f"{month[:20]!r} is not a month: expected a year and a month, such as 2025-01")
-        numbers.append(12 * int(match[1]) + int(match[2]) - 1)
-    if first < FIRST_MONTH:
-        raise InputError(f"page views are counted from {FIRST_MONTH} on, not from {first}; name a later first month")
-    if numbers[1] < numbers[0]:
-        raise InputError(f"no months lie between {first} and {last}: the first is after the last")
-    return [_named(month) for month in range(numbers[0], numbers[1] + 1)]
+def _numbered(month: str) -> int:
+    year, number = month.split("-")
+    return 12 * int(year) + int(number) - 1
 
 
-def _day(month: str, day: int | None) -> str:
-    year, number = map(int, month.split("-"))
-    return f"{year:04}{number:02}{day or calendar.monthrange(year, number)[1]:02}00"
-
-
-def _check_title(title: str) -> None:
-    try:
-        title.encode()
-    except UnicodeEncodeError:
-        raise InputError(
-            f"no page is named {printable(ascii(title))}: it has a lone surrogate, which is not text"
-        ) from None
-    if title.strip(" _") in ("", ".", ".."):
-        raise InputError(f"no page of Wikipedia can be named {title[:20]!r}")
-
-
-def _views(content: Any, months: list[str]) -> dict[str, int] | str:
-    """Views by month; or a message where the answer is invalid."""
-    items = content.get("items") if isinstance(content, dict) else None
-    if items is None:
-        return {} if _is_unknown_page(content) else f"no page views, {shown(content)}; is its address right?"
-    if not isinstance(items, list):
-        return f"page views that are not a list, {shown(items)}"
+def _views(content: Any, months: list[str]) -> dict[str, int]:
+    """Views by month; {} where the service reports that it has none: an invalid address is of another type."""
+    if "items" not in content and "not found" in content["title"].lower() and not content["type"].endswith("#route"):
+        return {}
     views: dict[str, int] = {}
-    for item in items:
-        stamp, count = (item.get("timestamp"), item.get("views")) if isinstance(item, dict) else (None, None)
-        month = f"{stamp[:4]}-{stamp[4:6]}" if isinstance(stamp, str) else ""
+    for item in content["items"]:
+        month, count = f"{item['timestamp'][:4]}-{item['timestamp'][4:6]}", item["views"]
         if month not in months or month in views or type(count) is not int or not 0 <= count < _MOST:
-            return f"page views of other months than requested, {shown(item)}"
+            raise ValueError(f"page views of other months than requested, {shown(item)}")
         views[month] = count
     return views
-
-
-def _is_unknown_page(content: Any) -> bool:
-    """Whether the service reports that it has no views; an invalid address is reported with another type."""
-    if not isinstance(content, dict):
-        return False
-    title, kind = content.get("title"), content.get("type")
-    return isinstance(title, str) and "not found" in title.lower() and not str(kind).endswith("#route")

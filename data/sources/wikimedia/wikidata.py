@@ -1,7 +1,6 @@
 """Items of Wikidata, or of another wiki with Wikibase: their names, statements and page of Wikipedia.
 
-Labels and descriptions are untrusted text. A statement's value is compared, never shown: its main snak as canonical
-JSON, whatever keys and numbers the wiki wrote it with.
+A statement's value is compared, never shown: its main snak as canonical JSON, however the wiki wrote it.
 """
 
 import json
@@ -31,11 +30,9 @@ _LETTERS = {"item": "Q", "property": "P"}
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an item states under a property.
+    """What an item states under a property; value: its main snak (kind and value) as canonical JSON.
 
-    value: the main snak (whether the value is known, unknown or none, and the value) as canonical JSON: two statements
-    are the same when their values are equal. item_id: the item that is the value; None for other values. rank:
-    preferred, normal or deprecated.
+    item_id: the item that is the value; None for other values. rank: preferred, normal or deprecated.
     """
 
     statement_id: str
@@ -81,10 +78,7 @@ class Wikidata:
         self.wiki = wiki
 
     def items(self, ids: Iterable[str]) -> dict[WikidataId, Item]:
-        """The items and properties by the requested id; those that do not exist, or no longer, are absent.
-
-        InputError for an invalid id; ServiceError where the wiki fails or its answer is invalid.
-        """
+        """The items and properties by the requested id, as far as they exist; InputError for an invalid id."""
         requested = dict.fromkeys(map(WikidataId, ids))
         possible = (item_id for item_id in requested if int(item_id[1:]) <= LARGEST_NUMBER)
         items: dict[WikidataId, Item] = {}
@@ -105,10 +99,7 @@ class Wikidata:
 
 
 def statements_of(entity: Mapping[str, Any]) -> dict[WikidataId, tuple[Statement, ...]]:
-    """The statements of an item's JSON, as a wiki answers or stores it, by property; {} where the item was merged.
-
-    Raises one of MISREAD where the JSON is not that of an item.
-    """
+    """The statements of an item's JSON, as a wiki answers or stores it, by property; {} where the item was merged."""
     if "redirect" in entity:
         return {}
     # An item without statements is stored with [], which is how PHP writes an empty map.
@@ -158,16 +149,11 @@ def _read(content: Any, ids: Sequence[WikidataId], retrieved_at: datetime) -> di
 
 def _item(entity: Mapping[str, Any], retrieved_at: datetime) -> Item:
     link = (entity.get("sitelinks") or {}).get(WIKIPEDIA)
+    title = None if link is None else text(link["title"])
     return Item(
-        item_id=_id(entity["id"]),
-        revision=whole(entity["lastrevid"]),
-        label=_term(entity["labels"]),
-        aliases=_aliases(entity["aliases"]),
-        description=_term(entity["descriptions"]),
-        statements=statements_of(entity),
-        wikipedia=None if link is None else text(link["title"]),
-        retrieved_at=retrieved_at,
-    )
+        _id(entity["id"]), whole(entity["lastrevid"]), _term(entity["labels"]), _aliases(entity["aliases"]),
+        _term(entity["descriptions"]), statements_of(entity), title, retrieved_at,
+    )  # fmt: skip
 
 
 def _term(values: Any) -> str | None:

@@ -1,7 +1,4 @@
-"""Pages of Wikipedia: their plain text, and their links.
-
-The text of a page is under CC BY-SA 4.0, and so is every context that is built from it.
-"""
+"""Pages of Wikipedia: their plain text, and their links. Texts are under CC BY-SA 4.0."""
 
 import re
 from collections.abc import Mapping
@@ -12,8 +9,8 @@ from typing import Any
 
 from data.errors import InputError
 from data.records import WikidataId
-from data.sources.wikimedia.mediawiki import History, Wiki, is_title
-from data.sources.wikimedia.mediawiki_answers import page_of, text, whole
+from data.sources.wikimedia.mediawiki import History, Wiki
+from data.sources.wikimedia.mediawiki_answers import is_title, page_of, text, whole
 
 SOURCE = "Wikipedia"
 LICENCE = "CC BY-SA 4.0"
@@ -39,11 +36,7 @@ class Page:
 
 
 class Wikipedia:
-    """A Wikipedia, for all threads of a run; every method raises ServiceError where it fails.
-
-    reuse_pages: a cached page with a text never expires; a page without a text or a missing page does, and histories
-    do.
-    """
+    """A Wikipedia, for all threads of a run; reuse_pages: a cached page with a text never expires."""
 
     def __init__(self, wiki: Wiki, *, reuse_pages: bool = False) -> None:
         self.wiki, self._reuse_pages = wiki, reuse_pages
@@ -68,10 +61,7 @@ class Wikipedia:
         return self.wiki.revisions(title, redirects=True)
 
     def linked(self, title: str) -> tuple[str, ...]:
-        """The articles that a page links to, as the wiki lists them; InputError where the page does not exist.
-
-        Some may be redirects, or pages that do not exist yet.
-        """
+        """The articles that a page links to, redirects and missing ones included; InputError where there is no page."""
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
         parts = [page_of(part.content) for part in self.wiki.query(form, reads=_read_links)] if is_title(title) else []
         if not any(parts):

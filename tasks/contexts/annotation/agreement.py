@@ -7,6 +7,7 @@ before the other's, and of the other, the first. Later judgements decide a quest
 Source: Krippendorff 2004, Content Analysis, chapter 11; computed by the library krippendorff.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,16 +15,16 @@ from itertools import pairwise
 import numpy as np
 
 from data.records import ANNOTATION_CHOICES, Annotation
-from tasks.contexts.annotation.judging import counts_by_annotator, in_order
+from tasks.contexts.annotation.judging import in_order, newest
 
 
 @dataclass(frozen=True)
 class Agreement:
     """How far the two independent annotators of each question agree.
 
-    alpha: of their independent choices, whatever texts a change has; None, with the reason in `undefined`, where it is
-    not defined. units: questions with two judgements. annotators: those who made them. counts: the newest choices of
-    every annotator, of all questions, including those of a third who decides.
+    alpha: of their choices, whatever texts a change has; None, with the reason in `undefined`, where it is not defined.
+    units: questions with two judgements. annotators: those who made them. counts: the newest choices of every
+    annotator, of all questions, including those of a third who decides.
     """
 
     alpha: float | None
@@ -38,7 +39,10 @@ def agreement(annotations: Iterable[Annotation]) -> Agreement:
     annotations = list(annotations)
     pairs = [pair for judgements in in_order(annotations).values() for pair in _independent_pair(judgements)]
     annotators = tuple(sorted({annotation.annotator for pair in pairs for annotation in pair}))
-    counts = counts_by_annotator(annotations)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in sorted({one.annotator for one in annotations})}
+    for judged in newest(annotations).values():
+        for annotation in judged.values():
+            counts[annotation.annotator][annotation.choice] += 1
     choices = {annotation.choice for pair in pairs for annotation in pair}
     if not pairs:
         return Agreement(None, 0, annotators, counts, "no question has been judged by two annotators")

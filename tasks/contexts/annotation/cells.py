@@ -60,7 +60,12 @@ def plain(text: str) -> str:
     return " ".join(text.split()).lstrip("' ")
 
 
-def size(cell: str) -> int:
+def fits(text: str) -> bool:
+    """Whether a cell of .xlsx and one of .csv can hold the text."""
+    return _size(text) <= LARGEST_CELL and max(_size(coded(text)), _size(guarded(text))) <= LARGEST_CELL
+
+
+def _size(cell: str) -> int:
     """The length of a cell's text in UTF-16 code units."""
     return len(cell.encode("utf-16-le", "surrogatepass")) // 2
 

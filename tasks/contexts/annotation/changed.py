@@ -4,27 +4,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from data.records import SLOT, Question
-from data.sources.slots import (
-    ANSWER_LEFT_IN_CONTEXT,
-    BROKEN_SLOT,
-    EMPTY_ANSWER,
-    EMPTY_QUESTION,
-    EMPTY_REPLACEMENT,
-    NO_SLOT,
-    OBJECT_NOT_IN_CONTEXT,
-    QUESTION_CONTAINS_ANSWER,
-    REPLACEMENT_IS_ANSWER,
-    fill_slot,
-    flags_of,
-    flags_of_snippet,
-    places_of,
-    snippet_of,
-)
+from data.sources import slots
+from data.sources.slots import ANSWER_LEFT_IN_CONTEXT, OBJECT_NOT_IN_CONTEXT, fill_slot, places_of
 from tasks.contexts.wikidata.mentions import SHORT, is_written
 
-BY_ANNOTATORS = "annotators"
-_OF_TEXTS = {EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REPLACEMENT, QUESTION_CONTAINS_ANSWER, REPLACEMENT_IS_ANSWER}
-_OF_CONTEXTS = {NO_SLOT, OBJECT_NOT_IN_CONTEXT, BROKEN_SLOT, ANSWER_LEFT_IN_CONTEXT}
+_OF_TEXTS = {
+    slots.EMPTY_ANSWER, slots.EMPTY_QUESTION, slots.EMPTY_REPLACEMENT, slots.QUESTION_CONTAINS_ANSWER,
+    slots.REPLACEMENT_IS_ANSWER,
+}  # fmt: skip
+_OF_CONTEXTS = {slots.NO_SLOT, OBJECT_NOT_IN_CONTEXT, slots.BROKEN_SLOT, ANSWER_LEFT_IN_CONTEXT}
 
 _Place = tuple[int, int]
 
@@ -46,13 +34,13 @@ def change(
             changed,
             replacement=other_answer,
             replacement_id=None,
-            replacement_by=BY_ANNOTATORS,
+            replacement_by="annotators",
             replacement_quality=None,
         )
     if (answer, other_answer, context) != (None, None, None):
         changed = _with_contexts(changed, question, context)
     other_flags = tuple(flag for flag in changed.flags if flag not in _OF_TEXTS)
-    broken = flags_of(changed.question, changed.answers, changed.object, changed.replacement)
+    broken = slots.flags_of(changed.question, changed.answers, changed.object, changed.replacement)
     return replace(changed, flags=tuple(dict.fromkeys((*broken, *other_flags))))
 
 
@@ -75,7 +63,7 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
     elif snippet != old or not set(changed.answers) <= {before.object, *before.answers}:
-        flags = flags_of_snippet(snippet, _meant(changed, snippet))
+        flags = slots.flags_of_snippet(snippet, _meant(changed, snippet))
         if changed.partition == "disputable" and context is not None:
             flags = _of_disputed(flags, context, snippet, old)
     return replace(
@@ -107,7 +95,7 @@ def _texts(answer: str, before: Question, old: str | None) -> tuple[str, str | N
 def _snippet(question: Question) -> str | None:
     """The context with its slots; where no snippet gives both contexts, the answer's mentions are slots."""
     original, answer = question.original_context, question.object
-    snippet = snippet_of(original, question.counter_memory_context, answer, question.replacement)
+    snippet = slots.snippet_of(original, question.counter_memory_context, answer, question.replacement)
     return snippet if snippet and SLOT in snippet else _with_slots(original, answer, [])
 
 

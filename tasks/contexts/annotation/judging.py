@@ -40,8 +40,13 @@ Shown = tuple[str, str]
 class Judgement:
     """The judgements of a question: the first two, independent of each other, and the third."""
 
-    independent: tuple[Annotation, ...]
+    independent: tuple[Annotation, ...] = ()
     third: Annotation | None = None
+
+    @property
+    def annotations(self) -> tuple[Annotation, ...]:
+        """All of them."""
+        return (*self.independent, self.third) if self.third else self.independent
 
     @property
     def is_conflict(self) -> bool:
@@ -55,11 +60,6 @@ class Judgement:
             return None
         return self.third if self.is_conflict else self.independent[0]
 
-    @property
-    def annotators(self) -> frozenset[str]:
-        """The annotators who have judged the question."""
-        return frozenset(annotation.annotator for annotation in (*self.independent, self.third) if annotation)
-
 
 @dataclass(frozen=True)
 class Decided:
@@ -69,16 +69,24 @@ class Decided:
     rejected: tuple[Rejected, ...]
 
 
-def texts_digest(context: str, question: str, answer: str, other_answer: str) -> str:
-    """The digest of the texts that an annotator is shown; changes by spreadsheet programs do not count."""
-    shown = {"context": context, "question": question, "answer": answer, "other answer": other_answer}
-    return content_key({name: plain(text) for name, text in shown.items()})[:DIGEST_LENGTH]
+def shown_texts(question: Question) -> dict[str, str]:
+    """The texts that an annotator is shown, by the column of the sheet."""
+    return {
+        "context": question.original_context,
+        "question": question.question,
+        "answer": question.object,
+        "other answer": question.replacement,
+    }
+
+
+def texts_digest(texts: Mapping[str, str]) -> str:
+    """The digest of shown texts; changes by spreadsheet programs do not count."""
+    return content_key({name: plain(text) for name, text in texts.items()})[:DIGEST_LENGTH]
 
 
 def shown(question: Question) -> Shown:
     """The question's id and the digest of its texts."""
-    texts = (question.original_context, question.question, question.object, question.replacement)
-    return question.question_id, texts_digest(*texts)
+    return question.question_id, texts_digest(shown_texts(question))
 
 
 def decision(annotation: Annotation) -> tuple[str | None, ...]:
@@ -121,19 +129,16 @@ def in_order(annotations: Iterable[Annotation]) -> dict[Shown, list[Annotation]]
 
 def newest(annotations: Iterable[Annotation]) -> dict[Shown, dict[str, Annotation]]:
     """Each annotator's last judgement of each question, in the order of their first judgements."""
-    return {
-        about: {annotation.annotator: annotation for annotation in group}
-        for about, group in in_order(annotations).items()
-    }
+    by_question = in_order(annotations).items()
+    return {about: {annotation.annotator: annotation for annotation in judged} for about, judged in by_question}
 
 
 def judgements(annotations: Iterable[Annotation]) -> dict[Shown, Judgement]:
     """The judgements of each question: the first two annotators, and the third; further annotators do not count."""
     judged = {}
     for about, by_annotator in newest(annotations).items():
-        latest = list(by_annotator.values())
-        third = latest[INDEPENDENT] if len(latest) > INDEPENDENT else None
-        judged[about] = Judgement(tuple(latest[:INDEPENDENT]), third)
+        independent, others = [*by_annotator.values()][:INDEPENDENT], [*by_annotator.values()][INDEPENDENT:]
+        judged[about] = Judgement(tuple(independent), others[0] if others else None)
     return judged
 
 
@@ -153,7 +158,7 @@ def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> 
             rejected.append(rejected_question(question, reasons.DOUBLED))
             continue
         seen.add(about)
-        judgement = judged.get(about, Judgement(()))
+        judgement = judged.get(about, Judgement())
         holds = judgement.decided
         if holds is None:
             reason = reasons.ANNOTATORS_DISAGREE if judgement.is_conflict else reasons.NOT_ANNOTATED
@@ -177,10 +182,10 @@ def for_annotator(
     judged = judgements(annotations)
     chosen = []
     for about, question in {shown(question): question for question in questions}.items():
-        judgement = judged.get(about, Judgement(()))
+        judgement = judged.get(about, Judgement())
         open_conflict = judgement.is_conflict and judgement.third is None
         is_open = open_conflict if conflicts_only else len(judgement.independent) < INDEPENDENT
-        if is_open and annotator not in judgement.annotators:
+        if is_open and annotator not in {annotation.annotator for annotation in judgement.annotations}:
             chosen.append(question)
     return chosen
 
@@ -190,7 +195,7 @@ def annotator_name(name: str, annotations: Iterable[Annotation]) -> str:
 
     One person under two spellings would count as two who agree.
     """
-    plain = _plain(name)
+    plain = " ".join(unicodedata.normalize("NFC", name).split())
     if not plain or not plain.isprintable():
         raise UsageError(
             f"{name!r} is not a valid name of an annotator; give a name with letters, such as --annotator ada"
@@ -203,26 +208,9 @@ def annotator_name(name: str, annotations: Iterable[Annotation]) -> str:
     return plain
 
 
-def counts_by_annotator(annotations: Iterable[Annotation]) -> Mapping[str, Mapping[str, int]]:
-    """How often each annotator made each choice, counting only the newest judgements."""
-    counts: dict[str, dict[str, int]] = {}
-    for by_annotator in newest(annotations).values():
-        for annotation in by_annotator.values():
-            choices = counts.setdefault(annotation.annotator, {})
-            choices[annotation.choice] = choices.get(annotation.choice, 0) + 1
-    return {name: counts[name] for name in sorted(counts)}
-
-
-def _plain(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", name).split())
-
-
 def _summary(judgement: Judgement) -> str | None:
-    present = [annotation for annotation in (*judgement.independent, judgement.third) if annotation]
-    return (
-        "; ".join(
-            f"{annotation.annotator}: {annotation.choice}{f' ({annotation.note})' if annotation.note else ''}"
-            for annotation in present
-        )
-        or None
-    )
+    opinions = [
+        f"{annotation.annotator}: {annotation.choice}{f' ({annotation.note})' if annotation.note else ''}"
+        for annotation in judgement.annotations
+    ]
+    return "; ".join(opinions) or None

@@ -6,7 +6,7 @@ errors of a sheet are reported at once, by row and column; then nothing is impor
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -16,9 +16,8 @@ from data.reasons import REASONS
 from data.records import ANNOTATION_CHOICES, Annotation, Question
 from tasks.contexts.annotation.cells import plain
 from tasks.contexts.annotation.changed import change
-from tasks.contexts.annotation.columns import SheetColumn
-from tasks.contexts.annotation.judging import Judgement, Shown, changed_texts, shown, texts_digest
-from tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
+from tasks.contexts.annotation.judging import Judgement, Shown, changed_texts, shown, shown_texts, texts_digest
+from tasks.contexts.annotation.spreadsheet import Sheet, SheetColumn, SheetRow
 
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -92,13 +91,11 @@ def rows_for(
     rows = []
     for question in questions:
         question_id, digest = shown(question)
-        texts = (question.original_context, question.question, question.object, question.replacement)
         opinions = others[question_id, digest].independent if others is not None else ()
         rows.append(
             dict.fromkeys((column.name for column in COLUMNS_OF_CONFLICTS), "")
-            | dict(zip(_SHOWN, texts, strict=True))
-            | {"subject": question.subject, KEY: f"q-{question_id}-{digest}", ANNOTATOR: annotator}
-            | {OPINIONS: "\n".join(map(_opinion, opinions))}
+            | {"subject": question.subject, **shown_texts(question), OPINIONS: "\n".join(map(_opinion, opinions))}
+            | {KEY: f"q-{question_id}-{digest}", ANNOTATOR: annotator}
         )
     return rows
 
@@ -109,7 +106,7 @@ def read_back(sheet: Sheet, questions: Iterable[Question], annotator: str, *, im
     UsageError where the sheet was written for another annotator or another study; InputError where it has errors, with
     all of them by row and column.
     """
-    current = {question.question_id: question for question in questions}
+    current = {shown(question): question for question in questions}
     reader = _Reader(current, annotator, sheet.path.name, imported_at)
     for row in sheet.rows:
         reader.read(row)
@@ -122,15 +119,15 @@ def read_back(sheet: Sheet, questions: Iterable[Question], annotator: str, *, im
     if reader.problems:
         more = f"; and {len(reader.problems) - _MOST_REPORTED} more" if len(reader.problems) > _MOST_REPORTED else ""
         raise InputError(f"{sheet.path}: {'; '.join(reader.problems[:_MOST_REPORTED])}{more}; nothing was imported")
-    if reader.rows_of and not current.keys() & reader.rows_of.keys():
+    if reader.rows_of and not reader.rows_of.keys() & {question_id for question_id, _ in current}:
         raise UsageError(f"{sheet.path} has no question of this study; name the study that it was exported from")
     return ReadBack(tuple(reader.annotations), tuple(reader.unfinished), tuple(reader.outdated), sheet.others)
 
 
 class _Reader:
-    """The rows of a sheet that were read so far."""
+    """The rows of a sheet that were read so far; questions: those of the study, by id and digest of their texts."""
 
-    def __init__(self, questions: Mapping[str, Question], annotator: str, file: str, imported_at: str) -> None:
+    def __init__(self, questions: Mapping[Shown, Question], annotator: str, file: str, imported_at: str) -> None:
         self.questions, self.annotator, self.file, self.imported_at = questions, annotator, file, imported_at
         self.annotations: list[Annotation] = []
         self.problems: list[str] = []
@@ -151,7 +148,7 @@ class _Reader:
             self.owners.add(owner or "nobody")
         elif question_id in self.rows_of:
             self._report(row, KEY, f"is also that of row {self.rows_of[question_id]}; remove one of them")
-        elif texts_digest(*(row.cells[name] for name in _SHOWN)) != digest:
+        elif texts_digest({name: row.cells[name] for name in _SHOWN}) != digest:
             self._report_overwritten(row, question_id, digest)
         else:
             self._judge(row, question_id, digest)
@@ -174,45 +171,33 @@ class _Reader:
         question, answer, other_answer, context = (_or_none(new[name], row.cells[name[4:]]) for name in _NEW)
         changed = [name for name in _NEW if new[name]]
         if choice != "change" and changed:
-            self._report(
-                row, changed[0], f"is filled in, and the choice is {choice}; choose change, or empty that cell"
-            )
+            problem = f"is filled in, and the choice is {choice}; choose change, or empty that cell"
+            self._report(row, changed[0], problem)
             return
         if choice == "change" and (question, answer, other_answer, context) == (None, None, None, None):
             self._report(row, "choice", "is change, and no new text differs from the old one; fill one in")
             return
-        annotation = Annotation(
-            question_id=question_id,
-            texts=digest,
-            annotator=self.annotator,
-            choice=next(known for known in ANNOTATION_CHOICES if known == choice),
-            question=question,
-            object=answer,
-            replacement=other_answer,
-            context=context,
-            note=note,
-            file=self.file,
-            imported_at=self.imported_at,
-        )
-        self._check_rules(row, annotation)
-        self.annotations.append(annotation)
-
-    def _check_rules(self, row: SheetRow, annotation: Annotation) -> None:
-        now = self.questions.get(annotation.question_id)
-        if now is None or shown(now)[1] != annotation.texts:
+        self.annotations.append(
+            Annotation(
+                question_id=question_id, texts=digest, annotator=self.annotator,
+                choice=next(known for known in ANNOTATION_CHOICES if known == choice), question=question, object=answer,
+                replacement=other_answer, context=context, note=note, file=self.file, imported_at=self.imported_at,
+            )
+        )  # fmt: skip
+        now = self.questions.get((question_id, digest))
+        if now is None:
             self.outdated.append(row.number)
-            return
-        broken = change(now, *changed_texts(annotation)).flags if annotation.choice == "change" else ()
-        for flag in (flag for flag in broken if flag not in now.flags):
-            self._report(row, "choice", f"is change, and then: {REASONS.get(flag, flag)}")
+        elif choice == "change":
+            for flag in change(now, question, answer, other_answer, context).flags:
+                if flag not in now.flags:
+                    self._report(row, "choice", f"is change, and then: {REASONS.get(flag, flag)}")
 
     def _report_overwritten(self, row: SheetRow, question_id: str, digest: str) -> None:
-        now = self.questions.get(question_id)
-        if now is None or shown(now)[1] != digest:
+        now = self.questions.get((question_id, digest))
+        if now is None:
             self._report(row, " or ".join(_SHOWN), "was overwritten; restore the old text")
             return
-        texts = (now.original_context, now.question, now.object, now.replacement)
-        for name, text in zip(_SHOWN, texts, strict=True):
+        for name, text in shown_texts(now).items():
             if plain(row.cells[name]) != plain(text):
                 problem = f"was overwritten; restore {_short(text)}, and write the change into new {name}"
                 self._report(row, name, problem)
@@ -228,9 +213,8 @@ def _or_none(new: str, old: str) -> str | None:
 def _no_choice(cell: str) -> str:
     near = get_close_matches(cell.strip().casefold(), ANNOTATION_CHOICES, n=1, cutoff=0.5)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return (
-        f"{_short(cell)} is not a choice{hint}; choose {', '.join(ANNOTATION_CHOICES[:-1])} or {ANNOTATION_CHOICES[-1]}"
-    )
+    *choices, last = ANNOTATION_CHOICES
+    return f"{_short(cell)} is not a choice{hint}; choose {', '.join(choices)} or {last}"
 
 
 def _short(text: str) -> str:
@@ -238,6 +222,6 @@ def _short(text: str) -> str:
 
 
 def _opinion(annotation: Annotation) -> str:
-    texts: Sequence[tuple[str, str | None]] = list(zip(_NEW, changed_texts(annotation), strict=True))
+    texts = zip(_NEW, changed_texts(annotation), strict=True)
     changes = "".join(f"; {name}: {text}" for name, text in texts if text is not None)
     return f"{annotation.choice}{changes}{f' ({annotation.note})' if annotation.note else ''}"

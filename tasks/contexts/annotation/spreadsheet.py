@@ -19,13 +19,23 @@ from typing import Any
 
 from data.errors import InputError, UsageError, WorkspaceError
 from data.storage.files import TEMPORARY
-from tasks.contexts.annotation.cells import LARGEST_CELL, coded, guarded, size, unguarded
-from tasks.contexts.annotation.columns import SheetColumn
+from tasks.contexts.annotation.cells import fits, guarded, unguarded
 
 TITLE = "questions"
 FORMATS = (".xlsx", ".csv")
 LARGEST_FILE = 512 * 2**20
 """Most bytes of an unpacked workbook; a zip file of a few kilobytes can hold many gigabytes."""
+
+
+@dataclass(frozen=True)
+class SheetColumn:
+    """A column: its name, its width in characters, whether people write in it, whether it is hidden, its choices."""
+
+    name: str
+    width: int = 0
+    written: bool = False
+    hidden: bool = False
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,24 +67,22 @@ def write_sheet(
     if os.path.lexists(path):
         raise _there_already(path)
     for row in rows:
-        for name in too_long(row, columns):
-            text = row[name]
+        if long := too_long(row, columns):
+            text = row[long[0]]
             raise InputError(
-                f"{path}, column {name}: a text of {len(text)} characters does not fit into a cell: {text[:60]!r}"
+                f"{path}, column {long[0]}: a text of {len(text)} characters does not fit into a cell: {text[:60]!r}"
             )
-    listed = [[row[column.name] for column in columns] for row in rows]
     if suffix == ".csv":
-        content = _csv(columns, listed)
+        _write_new(path, _csv(columns, rows))
     else:
         from tasks.contexts.annotation.workbook import workbook  # openpyxl is slow to import, and few need it
 
-        content = workbook(TITLE, columns, listed, guide)
-    _write_new(path, content)
+        _write_new(path, workbook(TITLE, columns, rows, guide))
 
 
 def too_long(row: Mapping[str, str], columns: Sequence[SheetColumn]) -> list[str]:
     """The columns whose text does not fit into a cell of .xlsx or .csv."""
-    return [column.name for column in columns if not _fits(row[column.name])]
+    return [column.name for column in columns if not fits(row[column.name])]
 
 
 def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
@@ -108,10 +116,6 @@ def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
     return Sheet(path, tuple(rows), tuple(sorted(others)))
 
 
-def _fits(text: str) -> bool:
-    return size(text) <= LARGEST_CELL and max(size(coded(text)), size(guarded(text))) <= LARGEST_CELL
-
-
 def _format(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
@@ -119,11 +123,11 @@ def _format(path: Path) -> str:
     return suffix
 
 
-def _csv(columns: Sequence[SheetColumn], rows: Sequence[Sequence[str]]) -> bytes:
+def _csv(columns: Sequence[SheetColumn], rows: Sequence[Mapping[str, str]]) -> bytes:
     written = io.StringIO(newline="")
     writer = csv.writer(written, quoting=csv.QUOTE_ALL)
     writer.writerow([column.name for column in columns])
-    writer.writerows([[guarded(text) for text in row] for row in rows])
+    writer.writerows([[guarded(row[column.name]) for column in columns] for row in rows])
     return written.getvalue().encode("utf-8-sig")  # without the sign of UTF-8, Excel reads another encoding
 
 
@@ -194,14 +198,12 @@ def _write_new(path: Path, content: bytes) -> None:
 
 
 def _name_new(temporary: Path, path: Path, content: bytes) -> None:
+    with suppress(OSError):
+        os.link(temporary, path)
+        return
     try:
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            raise
-        except OSError:  # some file systems have no hard links
-            with path.open("xb") as file:
-                file.write(content)
+        with path.open("xb") as file:  # some file systems have no hard links
+            file.write(content)
     except FileExistsError:
         raise _there_already(path) from None
 

@@ -10,7 +10,7 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from tasks.contexts.annotation.cells import coded, decoded, looks_like_formula
-from tasks.contexts.annotation.columns import SheetColumn
+from tasks.contexts.annotation.spreadsheet import SheetColumn
 
 GUIDE = "what to do"
 _TEXT = "@"
@@ -25,7 +25,7 @@ class NoText:
 
 
 def workbook(
-    title: str, columns: Sequence[SheetColumn], rows: Sequence[Sequence[str]], guide: Mapping[str, str]
+    title: str, columns: Sequence[SheetColumn], rows: Sequence[Mapping[str, str]], guide: Mapping[str, str]
 ) -> bytes:
     """The file's content: a sheet of the rows, and a sheet of the guide's headings and texts."""
     book = Workbook()
@@ -39,7 +39,7 @@ def workbook(
         sheet.cell(1, place).font = _BOLD
         sheet.cell(1, place).fill = _WRITTEN if column.written else _READ
         for number, row in enumerate(rows, start=2):
-            _write(sheet.cell(number, place), row[place - 1], _OPEN if column.written else _LOCKED)
+            _write(sheet.cell(number, place), row[column.name], _OPEN if column.written else _LOCKED)
         if column.choices and rows:
             _offer(sheet, column, f"{letter}2:{letter}{len(rows) + 1}")
     sheet.freeze_panes = "A2"

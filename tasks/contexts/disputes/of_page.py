@@ -7,8 +7,9 @@ Of two spans, the object is the one that was restored last; the context is its s
 What it is not: the truth. Which of the two is right is not checked; editors who revert are not always right either.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from tasks.contexts.disputes.reverted_pairs import RevertedPair, reverted_pairs, why_not_counted
 from tasks.contexts.disputes.running_text import Sentence
-from tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, NoReplacement, Replacement, Span, likeness, replacement
+from tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, Replacement, Span, likeness, replacement
 from tasks.contexts.listed_names import folded
 
 RELATION = RelationName("disputable")
@@ -53,27 +54,6 @@ class _Reversion:
     replacement: Replacement
 
 
-@dataclass(frozen=True, slots=True)
-class _Rejected:
-    """Why reverted pairs are not a dispute; spans: the restored and the removed one, where they are known."""
-
-    reason: str
-    pairs: Sequence[RevertedPair]
-    detail: str | None = None
-    spans: tuple[str, str] | None = None
-
-
-@dataclass(slots=True)
-class _Page:
-    """A page's history and the pairs that were rejected so far."""
-
-    history: History
-    rejected: dict[str, list[RevertedPair]] = field(default_factory=dict)
-
-    def reject(self, reason: str, pair: RevertedPair) -> None:
-        self.rejected.setdefault(reason, []).append(pair)
-
-
 def disputes_of_page(
     title: str,
     wikipedia: Wikipedia,
@@ -100,77 +80,78 @@ def disputes_of_page(
     """
     history = wikipedia.history(title)
     if history is None:
-        return PageDisputes([], [_no_page(title)])
-    page = _Page(history)
-    pairs = _counted(page, span_words)
-    reversions = _reversions(page, pairs, _replacements(wikipedia.wiki, pairs, span_words))
-    accepted, rejected = _judged(_by_dispute(reversions), embed, similarity)
-    rejected = [*(_Rejected(reason, pairs) for reason, pairs in page.rejected.items()), *rejected]
-    popularity = None
-    if accepted and pageviews and months:
-        popularity = pageviews.monthly_mean(history.title, first=months[0], last=months[1]).mean
+        return PageDisputes([], [Rejected("disputable", RELATION, title, title, reasons.PAGE_MISSING, SOURCE, LICENCE)])
+    disputes, rejected_disputes = [], []
+    reversions, rejected_pairs = _reversions(history, wikipedia.wiki, span_words)
+    by_dispute = _by_dispute(reversions)
+    for dispute, alike in zip(by_dispute, _similarities(by_dispute, embed), strict=True):
+        last, sentence = dispute[-1], dispute[-1].restored.sentence()
+        if alike > similarity:
+            reason, detail = reasons.TOO_SIMILAR, f"similarity {alike:.4f}"
+        elif sentence is None:
+            reason, detail = reasons.NO_SENTENCE, last.restored.paragraph[:300]
+        else:
+            disputes.append(_dispute(history, dispute, sentence, alike))
+            continue
+        row = _rejected(history, reason, [reversion.pair for reversion in dispute])
+        rejected_disputes.append(replace(row, detail=detail, object=last.restored.text, replacement=last.undone.text))
+    if disputes and pageviews and months:
+        views = pageviews.monthly_mean(history.title, first=months[0], last=months[1]).mean
+        disputes = [replace(dispute, subject_popularity=views) for dispute in disputes]
     return PageDisputes(
-        [_dispute(history, dispute, sentence, alike, popularity) for dispute, sentence, alike in accepted],
-        [_row_of(history, rejection) for rejection in rejected],
+        disputes, [*(_rejected(history, reason, pairs) for reason, pairs in rejected_pairs.items()), *rejected_disputes]
     )
 
 
-def _counted(page: _Page, span_words: int) -> list[RevertedPair]:
-    """The reverted pairs whose texts are worth reading."""
-    counted = []
-    for pair in reverted_pairs(page.history.revisions):
+def _reversions(
+    history: History, wiki: Wiki, span_words: int
+) -> tuple[list[_Reversion], dict[str, list[RevertedPair]]]:
+    """The reverted pairs in which one span replaces another, and the others by the reason of their rejection."""
+    rejected: dict[str, list[RevertedPair]] = defaultdict(list)
+    pairs, reversions = [], []
+    for pair in reverted_pairs(history.revisions):
         reason = why_not_counted(pair)
         if reason is None and abs(pair.edited.size - pair.before.size) > span_words * MOST_BYTES_A_WORD:
             reason = reasons.SPAN_TOO_LONG
         if reason is None:
-            counted.append(pair)
+            pairs.append(pair)
         else:
-            page.reject(reason, pair)
-    return counted
+            rejected[reason].append(pair)
+    replacements = _replacements(wiki, pairs, span_words)
+    for pair in pairs:
+        found = replacements[pair.texts]
+        if isinstance(found, str):
+            rejected[found].append(pair)
+        elif (pair.restored.sha1 or "") < (pair.edited.sha1 or ""):
+            reversions.append(_Reversion(pair, found.first, found.second, found))
+        else:
+            reversions.append(_Reversion(pair, found.second, found.first, found))
+    return reversions, rejected
 
 
-def _replacements(
-    wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int
-) -> dict[Texts, Replacement | NoReplacement]:
-    """The difference of the two texts of every pair; `first` is in the text of the lower SHA-1.
+def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Texts, Replacement | str]:
+    """How the two texts of every pair differ, or a reason; `first` is in the text of the lower SHA-1.
 
     Texts are requested a few at a time, in the order of the pairs, and not stored.
     """
-    replacements: dict[Texts, Replacement | NoReplacement] = {}
-    for some in _a_few(list({pair.texts: pair for pair in reversed(pairs)}.values())[::-1]):
+    replacements: dict[Texts, Replacement | str] = {}
+    different = list({pair.texts: pair for pair in reversed(pairs)}.values())[::-1]
+    at_once = CONTENTS_AT_ONCE // 2
+    for some in (different[start : start + at_once] for start in range(0, len(different), at_once)):
         contents = wiki.contents(
             [number for pair in some for number in (pair.before.revision_id, pair.edited.revision_id)]
         )
         for pair in some:
             by_digest = sorted((pair.before, pair.edited), key=lambda revision: revision.sha1 or "")
-            texts = [contents.get(revision.revision_id) for revision in by_digest]
-            first, second = texts
+            first, second = (contents.get(revision.revision_id) for revision in by_digest)
             if first is None or second is None:
-                replacements[pair.texts] = NoReplacement(reasons.HIDDEN_CONTENT)
+                replacements[pair.texts] = reasons.HIDDEN_CONTENT
             else:
                 replacements[pair.texts] = replacement(first, second, most_words=span_words)
     return replacements
 
 
-def _a_few(pairs: Sequence[RevertedPair]) -> Iterator[Sequence[RevertedPair]]:
-    for start in range(0, len(pairs), CONTENTS_AT_ONCE // 2):
-        yield pairs[start : start + CONTENTS_AT_ONCE // 2]
-
-
-def _reversions(
-    page: _Page, pairs: Sequence[RevertedPair], replacements: Mapping[Texts, Replacement | NoReplacement]
-) -> Iterator[_Reversion]:
-    for pair in pairs:
-        differ = replacements[pair.texts]
-        if isinstance(differ, NoReplacement):
-            page.reject(differ.reason, pair)
-        elif (pair.restored.sha1 or "") < (pair.edited.sha1 or ""):
-            yield _Reversion(pair, differ.first, differ.second, differ)
-        else:
-            yield _Reversion(pair, differ.second, differ.first, differ)
-
-
-def _by_dispute(reversions: Iterator[_Reversion]) -> list[list[_Reversion]]:
+def _by_dispute(reversions: Iterable[_Reversion]) -> list[list[_Reversion]]:
     """The reversions of each two spans in one place, oldest first; a place is tracked while its words change."""
     disputes: dict[frozenset[str], list[list[_Reversion]]] = {}
     for reversion in reversions:
@@ -185,66 +166,30 @@ def _by_dispute(reversions: Iterator[_Reversion]) -> list[list[_Reversion]]:
     return sorted(every, key=lambda place: place[0].pair.edits)
 
 
-def _judged(
-    disputes: Sequence[list[_Reversion]], embed: Embed, similarity: float
-) -> tuple[list[tuple[list[_Reversion], Sentence, float]], list[_Rejected]]:
-    """The accepted disputes, with their sentence and the similarity of their spans; and the rejected ones."""
-    accepted, rejected = [], []
+def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> list[float]:
+    """The similarity of the two spans of each dispute; 1 for spans that differ in case alone."""
     spans = [(dispute[-1].restored.text, dispute[-1].undone.text) for dispute in disputes]
     vectors = embed([text for both in spans for text in both]) if spans else np.zeros((0, 1))
-    for number, (dispute, both) in enumerate(zip(disputes, spans, strict=True)):
-        same = folded(both[0]) == folded(both[1])
-        alike = 1.0 if same else float(np.clip(np.dot(vectors[2 * number], vectors[2 * number + 1]), -1.0, 1.0))
-        sentence = dispute[-1].restored.sentence()
-        pairs = [reversion.pair for reversion in dispute]
-        if alike > similarity:
-            rejected.append(_Rejected(reasons.TOO_SIMILAR, pairs, f"similarity {alike:.4f}", both))
-        elif sentence is None:
-            rejected.append(_Rejected(reasons.NO_SENTENCE, pairs, dispute[-1].restored.paragraph[:300], both))
-        else:
-            accepted.append((dispute, sentence, alike))
-    return accepted, rejected
+    cosines = [float(np.clip(np.dot(*pair), -1.0, 1.0)) for pair in zip(vectors[::2], vectors[1::2], strict=True)]
+    same = [folded(restored) == folded(undone) for restored, undone in spans]
+    return [1.0 if is_same else cosine for is_same, cosine in zip(same, cosines, strict=True)]
 
 
-def _dispute(
-    history: History, dispute: Sequence[_Reversion], sentence: Sentence, alike: float, popularity: float | None
-) -> Dispute:
+def _dispute(history: History, dispute: Sequence[_Reversion], sentence: Sentence, alike: float) -> Dispute:
     last = dispute[-1]
     return Dispute(
-        page=history.title,
-        page_revision=last.pair.restored.revision_id,
-        context=sentence.text,
-        place=sentence.place,
-        object=last.restored.text,
-        replacement=last.undone.text,
-        reversions=len(dispute),
-        edit_revisions=tuple(edit for reversion in dispute for edit in reversion.pair.edits),
-        similarity=alike,
-        subject_popularity=popularity,
-        hidden_edits=sum(revision.content_hidden for revision in history.revisions),
-        source=SOURCE,
-        licence=LICENCE,
-        address=history.address,
+        page=history.title, page_revision=last.pair.restored.revision_id, context=sentence.text, place=sentence.place,
+        object=last.restored.text, replacement=last.undone.text, reversions=len(dispute),
+        edit_revisions=tuple(edit for reversion in dispute for edit in reversion.pair.edits), similarity=alike,
+        subject_popularity=None, hidden_edits=sum(revision.content_hidden for revision in history.revisions),
+        source=SOURCE, licence=LICENCE, address=history.address,
         retrieved_at=history.retrieved_at.isoformat(timespec="seconds"),
-    )
+    )  # fmt: skip
 
 
-def _row_of(history: History, rejection: _Rejected) -> Rejected:
+def _rejected(history: History, reason: str, pairs: Iterable[RevertedPair]) -> Rejected:
     return Rejected(
-        partition="disputable",
-        relation=RELATION,
-        part=history.title,
-        subject=history.title,
-        reason=rejection.reason,
-        source=SOURCE,
-        licence=LICENCE,
-        detail=rejection.detail,
-        object=rejection.spans[0] if rejection.spans else None,
-        replacement=rejection.spans[1] if rejection.spans else None,
-        revisions=tuple(edit for pair in rejection.pairs for edit in pair.edits),
+        partition="disputable", relation=RELATION, part=history.title, subject=history.title, reason=reason,
+        source=SOURCE, licence=LICENCE, revisions=tuple(edit for pair in pairs for edit in pair.edits),
         retrieved_at=history.retrieved_at.isoformat(timespec="seconds"),
-    )
-
-
-def _no_page(title: str) -> Rejected:
-    return Rejected("disputable", RELATION, title, title, reasons.PAGE_MISSING, SOURCE, LICENCE)
+    )  # fmt: skip

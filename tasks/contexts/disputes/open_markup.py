@@ -21,18 +21,14 @@ _MARK = re.compile(
     |(?P<quotes>''+)|(?P<line>\n)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_BRACES, _TABLE, _COMMENT, _LINK, _ADDRESS, _ITALIC, _BOLD, _HEADING = "{{", "{|", "<!--", "[[", "[", "''", "'''", "="
-_OF_A_LINE = frozenset({_ADDRESS, _ITALIC, _BOLD, _HEADING})
+_BRACES, _LINK, _ADDRESS, _ITALIC, _BOLD = "{{", "[[", "[", "''", "'''"
+_KINDS = {"comment": "<!--", "commented": "<!--", "table": "{|", "tabled": "{|", "heading": "=", "headed": "="}
+_OF_A_LINE = frozenset({_ADDRESS, _ITALIC, _BOLD, _KINDS["heading"]})
 
 
 @dataclass(frozen=True, slots=True)
 class OpenMarkup:
-    """Markup that is not closed.
-
-    Attributes:
-        places: Where it begins, in no order.
-        depth: Most markup that is open at once, of the kinds that must be closed.
-    """
+    """Markup that is not closed: where it begins, in no order; and how much that must be closed is open at once."""
 
     places: tuple[int, ...]
     depth: int
@@ -68,34 +64,26 @@ class _Reading:
     counts: Counter[str] = field(default_factory=Counter)
 
     def meet(self, mark: re.Match[str]) -> None:
-        place, mark_text = mark.start(), mark[0]
+        place, length = mark.start(), len(mark[0])
         match mark.lastgroup if mark["tag"] is None else "tag":
             case "tag":
                 self._tag(mark)
             case "ended":
                 self._close("<" + mark["ended"].casefold())
-            case "comment":
-                self._begin(_COMMENT, place)
-            case "commented":
-                self._close(_COMMENT)
-            case "table":
-                self._begin(_TABLE, place)
-            case "tabled":
-                self._close(_TABLE)
+            case "comment" | "table" | "heading" as name:
+                self._begin(_KINDS[name], place)
+            case "commented" | "tabled" | "headed" as name:
+                self._close(_KINDS[name])
             case "braces":
-                self._begin(_BRACES, place, levels=len(mark_text) // 2, braces=len(mark_text))
+                self._begin(_BRACES, place, levels=length // 2, braces=length)
             case "unbraced":
-                self._close_braces(len(mark_text))
+                self._close_braces(length)
             case "link":
-                self._begin(mark_text, place)
+                self._begin(mark[0], place)
             case "linked":
-                self._close_links(len(mark_text))
-            case "heading":
-                self._begin(_HEADING, place)
-            case "headed":
-                self._close(_HEADING)
+                self._close_links(length)
             case "quotes":
-                self._quotes(place, len(mark_text))
+                self._quotes(place, length)
             case _:
                 self._end_line()
 

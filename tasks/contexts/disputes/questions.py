@@ -7,16 +7,16 @@ What it is not: a check of the question's meaning. Small models often ask for so
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from data import reasons
-from data.catalog.prompt_file import dispute_prompt
+from data.catalog import dispute_prompt
 from data.records import Dispute, Question, Rejected, identity
 from data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of
 from tasks.contexts.disputes.of_page import RELATION
+from tasks.contexts.questions import BuiltQuestions
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_prompts import prompt_form, turn_prompt
+from tasks.scoring.answer_prompts import filled, prompt_form, turn_prompt
 from tasks.scoring.generation import SampledAnswers, sample_answers
 
 TEMPERATURE = 0.6
@@ -27,53 +27,36 @@ AT_ONCE = 32  # every answer has a distribution over the vocabulary, which would
 FEWEST_WORDS, MOST_WORDS = 4, 40
 LETTERS_OF_A_TELLING_WORD = 4
 LITTLE_WORDS = frozenset({"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"})
-BEGUN = "Question:"
 
-_SLOT = re.compile(r"\{(page|sentence|answer)\}")
 _LABEL = re.compile(r"^(?:question|q)\s*:\s*", re.IGNORECASE)
 _AROUND = ' \t"“”„«»*_`'
 _MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The questions of disputes, in their order, and the rejected disputes."""
-
-    questions: list[Question]
-    rejected: list[Rejected]
-
-
-def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> Written:
-    """The questions that the model writes about disputes; of equal disputes, about the first.
+def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> BuiltQuestions:
+    """The questions that the model writes about disputes, in their order; of equal disputes, about the first.
 
     A dispute whose prompt and answer do not fit the model's context window is rejected.
-
-    Args:
-        model: The writer.
-        disputes: The disputes.
-        seed: Draws the answers.
-
-    Returns:
-        The questions in the order of the disputes, and the rejected disputes.
 
     Raises:
         ModelError: The chat template fails.
         ScoreError: The model gives a NaN, or memory runs out.
     """
     different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
-    written = Written([], [])
+    written = BuiltQuestions([], [])
     prompts = []
     for dispute in different:
         prompt = _prompt(model, dispute)
         if model.context_window is not None and len(prompt) + MOST_TOKENS > model.context_window:
-            why = f"{len(prompt)} tokens and {MOST_TOKENS} of the answer; {model.name} reads {model.context_window}"
-            written.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, why))
+            detail = f"{len(prompt)} tokens and {MOST_TOKENS} of the answer; {model.name} reads {model.context_window}"
+            written.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, detail))
         else:
             prompts.append((dispute, prompt))
     for start in range(0, len(prompts), AT_ONCE):
         some = prompts[start : start + AT_ONCE]
         for (dispute, _), answers in zip(some, _answered(model, some, seed), strict=True):
-            tries = [text for text in _questions(answers) if _is_about(text, dispute)]
+            questions = filter(None, (question_in(answer.text) for answer in answers.samples))
+            tries = [text for text in questions if _is_about(text, dispute)]
             text = next((text for text in tries if not _names_an_answer(text, dispute)), None)
             if text is not None:
                 written.questions.append(_question(dispute, text))
@@ -112,25 +95,15 @@ def _answered(
 
 
 def _prompt(model: LanguageModel, dispute: Dispute) -> Sequence[int]:
-    """The prompt's tokens; they begin a chat model's answer, so that small models do not talk about the task."""
-    texts = {"page": dispute.page, "sentence": dispute.context, "answer": dispute.object}
-    is_chat, forms = prompt_form(model) == "chat", dispute_prompt()
-    tokens = turn_prompt(model, _SLOT.sub(lambda slot: texts[slot[1]], forms.chat if is_chat else forms.plain))
-    return [*tokens, *model.tokenizer(BEGUN, add_special_tokens=False)["input_ids"]] if is_chat else tokens
-
-
-def _questions(answers: SampledAnswers) -> Iterator[str]:
-    for answer in answers.samples:
-        text = question_in(answer.text)
-        if text is not None:
-            yield text
+    form = dispute_prompt().chat if prompt_form(model) == "chat" else dispute_prompt().plain
+    text = filled(form, page=dispute.page, sentence=dispute.context, answer=dispute.object)
+    return turn_prompt(model, text, begun="Question:")
 
 
 def _is_about(question: str, dispute: Dispute) -> bool:
     """Whether it has a word of the page's title or of the sentence: small models ask about the task itself."""
-    question_words, title, sentence = (
-        set(re.findall(r"\w+", text.casefold())) for text in (question, dispute.page, dispute.context)
-    )
+    texts = (question, dispute.page, dispute.context)
+    question_words, title, sentence = (set(re.findall(r"\w+", text.casefold())) for text in texts)
     telling = {word for word in sentence if len(word) >= LETTERS_OF_A_TELLING_WORD} | (title - LITTLE_WORDS)
     return bool(question_words & telling)
 
@@ -146,49 +119,21 @@ def _question(dispute: Dispute, text: str) -> Question:
     countered = dispute.countered()
     flags = flags_of(text, (dispute.object,), dispute.object, dispute.replacement)
     return Question(
-        question_id=dispute_id(dispute),
-        relation=RELATION,
-        partition="disputable",
-        subject=dispute.page,
-        subject_id=None,
-        property_id=None,
-        object=dispute.object,
-        object_id=None,
-        answers=(dispute.object,),
-        replacement=dispute.replacement,
-        question=text,
-        original_context=dispute.context,
-        counter_memory_context=dispute.context if countered is None else countered,
-        edits=dispute.reversions,
-        subject_popularity=dispute.subject_popularity,
-        object_popularity=None,
-        id_source=None,
-        source=dispute.source,
-        licence=dispute.licence,
-        flags=flags if countered is not None else (*flags, OBJECT_NOT_IN_CONTEXT),
-        replacement_by="reversion",
-        replacement_quality=dispute.similarity,
-        page=dispute.page,
-        page_revision=dispute.page_revision,
-        edit_revisions=dispute.edit_revisions,
-        hidden_edits=dispute.hidden_edits,
-        address=dispute.address,
-        retrieved_at=dispute.retrieved_at,
-    )
+        question_id=dispute_id(dispute), relation=RELATION, partition="disputable", subject=dispute.page,
+        subject_id=None, property_id=None, object=dispute.object, object_id=None, answers=(dispute.object,),
+        replacement=dispute.replacement, question=text, original_context=dispute.context,
+        counter_memory_context=dispute.context if countered is None else countered, edits=dispute.reversions,
+        subject_popularity=dispute.subject_popularity, object_popularity=None, id_source=None, source=dispute.source,
+        licence=dispute.licence, flags=flags if countered is not None else (*flags, OBJECT_NOT_IN_CONTEXT),
+        replacement_by="reversion", replacement_quality=dispute.similarity, page=dispute.page,
+        page_revision=dispute.page_revision, edit_revisions=dispute.edit_revisions, hidden_edits=dispute.hidden_edits,
+        address=dispute.address, retrieved_at=dispute.retrieved_at,
+    )  # fmt: skip
 
 
 def _rejected(dispute: Dispute, reason: str, detail: str | None) -> Rejected:
     return Rejected(
-        partition="disputable",
-        relation=RELATION,
-        part=dispute.page,
-        subject=dispute.page,
-        reason=reason,
-        source=dispute.source,
-        licence=dispute.licence,
-        detail=detail,
-        object=dispute.object,
-        replacement=dispute.replacement,
-        revisions=dispute.edit_revisions,
-        retrieved_at=dispute.retrieved_at,
-    )
+        partition="disputable", relation=RELATION, part=dispute.page, subject=dispute.page, reason=reason,
+        source=dispute.source, licence=dispute.licence, detail=detail, object=dispute.object,
+        replacement=dispute.replacement, revisions=dispute.edit_revisions, retrieved_at=dispute.retrieved_at,
+    )  # fmt: skip

@@ -6,9 +6,10 @@ reader sees them, in that span alone: `[[Derry]]` and `[[Derry|Londonderry]]` di
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import chain, islice
 
 from data import reasons
 from tasks.contexts.disputes.open_markup import open_markup
@@ -55,27 +56,20 @@ class Replacement:
     behind: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NoReplacement:
-    """Why the difference of two texts is not the replacement of a span."""
-
-    reason: str
-
-
-def replacement(first: str, second: str, *, most_words: int) -> Replacement | NoReplacement:
-    """The one span of at most `most_words` words that differs in two wikitexts."""
+def replacement(first: str, second: str, *, most_words: int) -> Replacement | str:
+    """The one span of at most `most_words` words that differs in two wikitexts; or the reason why there is none."""
     changed = _changed_line(first.split("\n"), second.split("\n"))
-    if isinstance(changed, NoReplacement):
+    if isinstance(changed, str):
         return changed
-    refusal = _why_not_worth_reading(changed, most_words)
-    if refusal:
-        return NoReplacement(refusal)
+    reason = _why_not_worth_reading(changed, most_words)
+    if reason:
+        return reason
     shown = [running_text(text) for text in changed.sections()]
     if shown[0] == shown[1]:
-        return NoReplacement(reasons.NOT_IN_RUNNING_TEXT)
+        return reasons.NOT_IN_RUNNING_TEXT
     before, behind = _alike(*shown)
     if any(len(lines) != before + 1 + behind for lines in shown):
-        return NoReplacement(reasons.NOT_ONE_SPAN)
+        return reasons.NOT_ONE_SPAN
     return _of_lines(shown[0], shown[1], before, most_words)
 
 
@@ -85,10 +79,10 @@ def likeness(first: Replacement, second: Replacement) -> float:
     In the same place, half of the words on either side are the same, in the same order; where one of the two is at the
     text's edge, only the other side counts.
     """
-    sides = [(mine, theirs) for mine, theirs in ((first.before, second.before), (first.behind, second.behind))]
+    sides = ((first.before, second.before), (first.behind, second.behind))
     shares = [_share(mine, theirs) for mine, theirs in sides if mine and theirs]
     if not shares:
-        return float(sides[0][0] == sides[0][1] and sides[1][0] == sides[1][1])
+        return float(all(mine == theirs for mine, theirs in sides))
     return sum(shares) / len(shares) if min(shares) >= _ALIKE else 0.0
 
 
@@ -118,13 +112,13 @@ class _Changed:
         return sections if closed else ("\n".join(self.first), "\n".join(self.second))
 
 
-def _changed_line(first: Sequence[str], second: Sequence[str]) -> _Changed | NoReplacement:
+def _changed_line(first: Sequence[str], second: Sequence[str]) -> _Changed | str:
     before, behind = _alike(first, second)
     if not (len(first) == len(second) == before + behind + 1):
-        return NoReplacement(reasons.NOT_ONE_SPAN)
+        return reasons.NOT_ONE_SPAN
     changed = _Changed(first, second, before)
     outside = any(_is_heading(line) for line in changed.lines())
-    return NoReplacement(reasons.NOT_IN_RUNNING_TEXT) if outside else changed
+    return reasons.NOT_IN_RUNNING_TEXT if outside else changed
 
 
 def _is_heading(line: str) -> bool:
@@ -137,9 +131,9 @@ def _is_heading(line: str) -> bool:
 def _why_not_worth_reading(changed: _Changed, most_words: int) -> str | None:
     """The reason for a rejection that the changed line alone gives, so that most texts need not be parsed."""
     middles = _middles(*changed.lines())
-    words_of_middles = [[word[0] for word in words_of(middle)] for middle in middles]
-    counts = [len(words) for words in words_of_middles]
-    if words_of_middles[0] == words_of_middles[1]:
+    words = [[word[0] for word in words_of(middle)] for middle in middles]
+    counts = [len(of_middle) for of_middle in words]
+    if words[0] == words[1]:
         return reasons.ONLY_MARKUP
     link = any(_LINK.search(middle) for middle in middles)
     if not all(counts) and not link:
@@ -151,9 +145,7 @@ def _why_not_worth_reading(changed: _Changed, most_words: int) -> str | None:
     return None
 
 
-def _of_lines(
-    lines: Sequence[str], other_lines: Sequence[str], number: int, most_words: int
-) -> Replacement | NoReplacement:
+def _of_lines(lines: Sequence[str], other_lines: Sequence[str], number: int, most_words: int) -> Replacement | str:
     """The span that differs in the line of that number, the only line in which two texts differ."""
     first, second = lines[number], other_lines[number]
     words = words_of(first), words_of(second)
@@ -161,34 +153,26 @@ def _of_lines(
     before, behind = _alike(*texts)
     counts = [len(row) - before - behind for row in texts]
     if not any(counts):
-        return NoReplacement(reasons.ONLY_MARKUP)
+        return reasons.ONLY_MARKUP
     if not all(counts):
-        return NoReplacement(reasons.NOT_ONE_SPAN)
+        return reasons.NOT_ONE_SPAN
     if max(counts) > most_words:
-        return NoReplacement(reasons.SPAN_TOO_LONG)
+        return reasons.SPAN_TOO_LONG
     first_span, second_span = (
         Span(line, row[before].start(), row[before + count - 1].end())
         for line, row, count in zip((first, second), words, counts, strict=True)
     )
     if (first[: first_span.start], first[first_span.end :]) != (second[: second_span.start], second[second_span.end :]):
-        return NoReplacement(reasons.NOT_ONE_SPAN)
-    earlier = _words(texts[0][:before], (_word_texts(line) for line in reversed(lines[:number])), nearest_last=True)
-    later = _words(
-        texts[0][before + counts[0] :], (_word_texts(line) for line in lines[number + 1 :]), nearest_last=False
-    )
+        return reasons.NOT_ONE_SPAN
+    earlier = _neighbours(texts[0][:before][::-1], lines[:number][::-1], step=-1)[::-1]
+    later = _neighbours(texts[0][before + counts[0] :], lines[number + 1 :], step=1)
     return Replacement(first_span, second_span, earlier, later)
 
 
-def _word_texts(line: str) -> list[str]:
-    return [word[0] for word in words_of(line)]
-
-
-def _words(here: Sequence[str], lines: Iterator[list[str]], *, nearest_last: bool) -> tuple[str, ...]:
-    """The words nearest to a span: those of its line, and of the lines beyond until there are enough."""
-    nearest = list(here)
-    while len(nearest) < _NEIGHBOURS and (line := next(lines, None)) is not None:
-        nearest = [*line, *nearest] if nearest_last else [*nearest, *line]
-    return tuple(folded(word) for word in (nearest[-_NEIGHBOURS:] if nearest_last else nearest[:_NEIGHBOURS]))
+def _neighbours(here: Sequence[str], beyond: Sequence[str], *, step: int) -> tuple[str, ...]:
+    """The words nearest to a span, the nearest first: of its line, and of the lines beyond until there are enough."""
+    in_order = chain(here, (word[0] for line in beyond for word in words_of(line)[::step]))
+    return tuple(folded(word) for word in islice(in_order, _NEIGHBOURS))
 
 
 def _middles(first: str, second: str) -> tuple[str, str]:
@@ -201,9 +185,6 @@ def _middles(first: str, second: str) -> tuple[str, str]:
 def _alike(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
     """How many items two sequences have in common at the beginning, and of the others at the end."""
     most = min(len(first), len(second))
-    before = _first_difference(most, lambda place: first[place] != second[place])
-    return before, _first_difference(most - before, lambda place: first[-1 - place] != second[-1 - place])
-
-
-def _first_difference(most: int, differ: Callable[[int], bool]) -> int:
-    return next((place for place in range(most) if differ(place)), most)
+    before = next((place for place in range(most) if first[place] != second[place]), most)
+    left = most - before
+    return before, next((place for place in range(left) if first[-1 - place] != second[-1 - place]), left)

@@ -38,9 +38,8 @@ class Replacement:
 class Truth:
     """A fact, and all right answers.
 
-    ids: of every value of the subject, of any rank. called: the names of each value, its label first; the object is the
-    first value, its names include the further answers of a list. implied: what a right answer is a kind of, a part of,
-    lies in or may be the same as: these are right, too.
+    ids: of every value of the subject, of any rank. called: the names of each value, its label first, those of the
+    object before others. implied: what a right answer is a kind of, a part of, lies in or may be the same as.
     """
 
     subject: KnownItem
@@ -60,12 +59,10 @@ def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable
     stated = {value.item_id: value for item_id in subject.stated if (value := items.get(item_id))}
     right = [answer, *(value for value in stated.values() if value.item_id != answer.item_id)]
     return Truth(
-        subject=subject,
-        object=answer,
-        ids=frozenset((*subject.stated, *(value.item_id for value in right))),
+        subject=subject, object=answer, ids=frozenset((*subject.stated, *(value.item_id for value in right))),
         called=((*answer.names, *answers), *(value.names for value in right[1:])),
         implied=frozenset(wider for value in right for wider in value.wider),
-    )
+    )  # fmt: skip
 
 
 def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
@@ -94,12 +91,10 @@ def _bare(name: str) -> str:
 
 def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> Replacement | None:
     """The most similar item that fits, of those that Wembedder names and `items` has looked up; None if none fits."""
-    for similar_item in sorted(
-        similar, key=lambda similar_item: (-similar_item.similarity, _number(similar_item.item_id))
-    ):
-        candidate = items.get(similar_item.item_id)
+    for listed in sorted(similar, key=lambda item: (-item.similarity, _number(item.item_id))):
+        candidate = items.get(listed.item_id)
         if candidate and is_wrong_but_alike(candidate, fact):
-            return Replacement(candidate.item_id, candidate.name, WEMBEDDER, similar_item.similarity)
+            return Replacement(candidate.item_id, candidate.name, WEMBEDDER, listed.similarity)
     return None
 
 

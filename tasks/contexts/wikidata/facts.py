@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from data import catalog, reasons
 from data.records import SLOT, Partition, Rejected, Triple, identity
@@ -71,14 +72,10 @@ class ReadFact:
         return _partition(self.history)
 
 
-def sources(triple: Triple) -> str:
-    """The sources of a question of this triple: its list, Wikidata and Wikipedia."""
-    return ", ".join(dict.fromkeys((triple.source, wikidata.SOURCE, wikipedia.SOURCE)))
-
-
-def licence(triple: Triple) -> str:
-    """The licences of the sources."""
-    return f"list: {triple.licence}; {LICENCE}"
+def origin(triple: Triple) -> dict[str, Any]:
+    """The sources of a question of this triple - its list, Wikidata and Wikipedia - and their licences."""
+    sources = dict.fromkeys((triple.source, wikidata.SOURCE, wikipedia.SOURCE))
+    return {"source": ", ".join(sources), "licence": f"list: {triple.licence}; {LICENCE}"}
 
 
 def stated_facts(triples: Sequence[Triple], items: Items) -> Iterator[StatedFact | Rejected]:
@@ -156,33 +153,20 @@ def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, de
     """The row of a rejected fact; its partition, where its history is known and decides it."""
     row = _reject_triple(fact.triple, reason)
     return replace(
-        row,
-        partition=_partition(history) if history and history.count else None,
-        subject=fact.subject.label or row.subject,
-        subject_id=fact.subject.item_id,
-        object=fact.object.label or row.object,
-        object_id=fact.object.item_id,
-        detail=detail,
+        row, partition=_partition(history) if history and history.count else None,
+        subject=fact.subject.label or row.subject, subject_id=fact.subject.item_id,
+        object=fact.object.label or row.object, object_id=fact.object.item_id, detail=detail,
         revisions=history.edits if history else (),
         retrieved_at=(history or fact.subject).retrieved_at.isoformat(timespec="seconds"),
-    )
+    )  # fmt: skip
 
 
 def _reject_triple(triple: Triple, reason: str) -> Rejected:
     return Rejected(
-        partition=None,
-        relation=triple.relation,
-        part=triple.property_id,
-        subject=triple.subject or triple.subject_id,
-        reason=reason,
-        source=sources(triple),
-        licence=licence(triple),
-        subject_id=triple.subject_id,
-        property_id=triple.property_id,
-        object=triple.object,
-        object_id=triple.object_id,
-        retrieved_at=triple.retrieved_at,
-    )
+        partition=None, relation=triple.relation, part=triple.property_id, subject=triple.subject or triple.subject_id,
+        reason=reason, subject_id=triple.subject_id, property_id=triple.property_id, object=triple.object,
+        object_id=triple.object_id, retrieved_at=triple.retrieved_at, **origin(triple),
+    )  # fmt: skip
 
 
 def _partition(history: EditHistory) -> Partition:

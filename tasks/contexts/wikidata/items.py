@@ -75,17 +75,12 @@ class Items:
 
     def _of(self, item: Item) -> KnownItem:
         return KnownItem(
-            item_id=item.item_id,
-            label=_one_line(item.label),
+            item_id=item.item_id, label=_one_line(item.label),
             aliases=tuple(alias for alias in map(_one_line, item.aliases) if alias),
-            description=_one_line(item.description),
-            wikipedia=item.wikipedia,
-            kinds=_stated(item, KIND),
-            wider=_stated(item, WIDER),
-            values=item.values(self._property_id),
-            stated=item.values(self._property_id, deprecated=True),
-            retrieved_at=item.retrieved_at,
-        )
+            description=_one_line(item.description), wikipedia=item.wikipedia, kinds=_stated(item, KIND),
+            wider=_stated(item, WIDER), values=item.values(self._property_id),
+            stated=item.values(self._property_id, deprecated=True), retrieved_at=item.retrieved_at,
+        )  # fmt: skip
 
 
 def _stated(item: Item, properties: Iterable[str]) -> frozenset[WikidataId]:

@@ -46,22 +46,19 @@ def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any
     Args:
         text: In normal form C.
         names: The names, the label first.
-        inside: Names of something else, in any case; a name within such a mention is not mentioned: "Oslo" is not
-            mentioned by "Oslo Opera House" where that is one of them.
+        inside: Names of something else, in any case, within which nothing is mentioned: not Oslo by "Oslo Opera House".
         any_case: Whether the case of names does not count, except for short forms.
     """
     plain = text.translate(_PLAIN)
-    candidates = [(place, False) for place in _places(plain, names, any_case)]
-    candidates += [(place, True) for place in _places(plain, inside, any_case=True)]
+    candidates = [(start, -end, True) for start, end in _places(plain, names, any_case)]
+    candidates += [(start, -end, False) for start, end in _places(plain, inside, any_case=True)]
     accepted: list[Mention] = []
     free_from = 0
-    for (start, end), other in sorted(
-        candidates, key=lambda candidate: (candidate[0][0], -candidate[0][1], not candidate[1])
-    ):
+    for start, minus_end, is_mention in sorted(candidates):
         if start >= free_from:
-            free_from = end
-            if not other:
-                accepted.append(Mention(start, end, text[start:end]))
+            free_from = -minus_end
+            if is_mention:
+                accepted.append(Mention(start, free_from, text[start:free_from]))
     return accepted
 
 

@@ -5,29 +5,21 @@ counter-memory answer. A fact that breaks a rule is rejected, and the others con
 whole step, which a retry continues from cached responses.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
 
 from data import reasons
 from data.errors import InputError, ServiceError
-from data.records import SLOT, Question, Rejected, Triple, WikidataId
+from data.records import SLOT, Question, Rejected, Triple
 from data.sources.slots import fill_slot, flags_of, flags_of_snippet
 from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wembedder import Similar, Wembedder
 from data.sources.wikimedia.wikidata import Wikidata
 from data.sources.wikimedia.wikipedia import Wikipedia
+from tasks.contexts.questions import BuiltQuestions
 from tasks.contexts.wikidata.counter_memory import Embed, Replacement, of_embeddings, of_similar, remembering, truth
-from tasks.contexts.wikidata.facts import (
-    ID_SOURCE,
-    ReadFact,
-    StatedFact,
-    licence,
-    read_fact,
-    reject,
-    sources,
-    stated_facts,
-)
+from tasks.contexts.wikidata.facts import ID_SOURCE, ReadFact, StatedFact, origin, read_fact, reject, stated_facts
 from tasks.contexts.wikidata.items import Items, KnownItem
 from tasks.contexts.wikidata.mentions import is_written
 from tasks.contexts.wikidata.snippets import WORDS
@@ -43,22 +35,9 @@ class Clients:
     wembedder: Wembedder | None
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """The questions, and the rejected facts."""
-
-    questions: list[Question]
-    rejected: list[Rejected]
-
-
 def questions_of_property(
-    triples: Sequence[Triple],
-    clients: Clients,
-    *,
-    words: int = WORDS,
-    months: tuple[str, str],
-    embed: Embed,
-) -> Built:
+    triples: Sequence[Triple], clients: Clients, *, words: int = WORDS, months: tuple[str, str], embed: Embed
+) -> BuiltQuestions:
     """The questions of one property's listed facts, with their sources.
 
     Args:
@@ -73,17 +52,22 @@ def questions_of_property(
         ServiceError: A service failed; ServiceTimeout and ServiceBudget as the clients raise them.
     """
     if not triples:
-        return Built([], [])
-    items = Items(clients.wikidata, _single_property(triples))
+        return BuiltQuestions([], [])
+    properties = sorted({triple.property_id for triple in triples})
+    if len(properties) > 1:
+        raise InputError(
+            f"facts of {len(properties)} properties are listed as one property's: {', '.join(properties)[:80]}"
+        )
+    items = Items(clients.wikidata, properties[0])
     items.learn(triple.property_id for triple in triples if not triple.property)
     items.learn(item_id for triple in triples for item_id in (triple.subject_id, triple.object_id))
     items.learn(value for triple in triples if (subject := items.get(triple.subject_id)) for value in subject.stated)
 
-    rejected: list[Rejected] = []
-    facts = _accepted(rejected, stated_facts(triples, items))
-    read = _accepted(
-        rejected, (read_fact(fact, clients.wikidata, clients.wikipedia, items, words=words) for fact in facts)
-    )
+    stated = list(stated_facts(triples, items))
+    facts = [fact for fact in stated if isinstance(fact, StatedFact)]
+    outcomes = [read_fact(fact, clients.wikidata, clients.wikipedia, items, words=words) for fact in facts]
+    read = [fact for fact in outcomes if isinstance(fact, ReadFact)]
+    rejected = [row for row in (*stated, *outcomes) if isinstance(row, Rejected)]
     similar = [_similar(fact.stated, clients.wembedder) for fact in read]
     items.learn(alike.item_id for listed in similar for alike in listed)
 
@@ -96,30 +80,7 @@ def questions_of_property(
             rejected.append(reject(fact.stated, reasons.NO_REPLACEMENT, fact.history, f"none fits of {among}"))
         else:
             questions.append(_question(fact, replacement, clients.pageviews, items, months))
-    return Built(questions, rejected)
-
-
-Candidate = TypeVar("Candidate", StatedFact, ReadFact)
-
-
-def _single_property(triples: Sequence[Triple]) -> WikidataId:
-    different = sorted({triple.property_id for triple in triples})
-    if len(different) > 1:
-        raise InputError(
-            f"facts of {len(different)} properties are listed as one property's: {', '.join(different)[:80]}"
-        )
-    return different[0]
-
-
-def _accepted(rejected: list[Rejected], candidates: Iterable[Candidate | Rejected]) -> list[Candidate]:
-    """The accepted candidates; the others are added to `rejected`."""
-    accepted: list[Candidate] = []
-    for candidate in candidates:
-        if isinstance(candidate, Rejected):
-            rejected.append(candidate)
-        else:
-            accepted.append(candidate)
-    return accepted
+    return BuiltQuestions(questions, rejected)
 
 
 def _similar(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ...]:
@@ -141,42 +102,22 @@ def _question(
 ) -> Question:
     triple, subject, answer = fact.stated.triple, fact.stated.subject, fact.stated.object
     question, answers = fact.stated.question(items), fact.stated.answers
-    first, last = months
-    of_object = pageviews.monthly_mean(answer.wikipedia, first=first, last=last).mean if answer.wikipedia else None
+    views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(
-        question_id=fact.stated.question_id,
-        relation=triple.relation,
-        partition=fact.partition,
-        subject=subject.name,
-        subject_id=subject.item_id,
-        property_id=triple.property_id,
-        object=answer.name,
-        object_id=answer.item_id,
-        answers=answers,
-        replacement=replacement.name,
-        question=question,
+        question_id=fact.stated.question_id, relation=triple.relation, partition=fact.partition, subject=subject.name,
+        subject_id=subject.item_id, property_id=triple.property_id, object=answer.name, object_id=answer.item_id,
+        answers=answers, replacement=replacement.name, question=question,
         original_context=fill_slot(fact.snippet.text, answer.name),
-        counter_memory_context=fill_slot(fact.snippet.text, replacement.name),
-        edits=fact.history.count,
-        subject_popularity=pageviews.monthly_mean(fact.page.title, first=first, last=last).mean,
-        object_popularity=of_object,
-        id_source=ID_SOURCE,
-        source=sources(triple),
-        licence=licence(triple),
+        counter_memory_context=fill_slot(fact.snippet.text, replacement.name), edits=fact.history.count,
+        subject_popularity=views(fact.page.title).mean,
+        object_popularity=views(answer.wikipedia).mean if answer.wikipedia else None, id_source=ID_SOURCE,
         flags=(*flags_of(question, answers, answer.name, replacement.name), *_flags_of_snippet(fact)),
-        property=fact.stated.property_name(items),
-        replacement_id=replacement.item_id,
-        replacement_by=replacement.by,
-        replacement_quality=replacement.quality,
-        item_revision=fact.history.latest,
-        page=fact.page.title,
-        page_revision=fact.page.revision,
-        edit_revisions=fact.history.edits,
-        hidden_edits=len(fact.history.hidden),
-        list_id=triple.list_id,
-        address=fact.page.address,
+        property=fact.stated.property_name(items), replacement_id=replacement.item_id, replacement_by=replacement.by,
+        replacement_quality=replacement.quality, item_revision=fact.history.latest, page=fact.page.title,
+        page_revision=fact.page.revision, edit_revisions=fact.history.edits, hidden_edits=len(fact.history.hidden),
+        list_id=triple.list_id, address=fact.page.address, **origin(triple),
         retrieved_at=fact.page.retrieved_at.isoformat(timespec="seconds"),
-    )
+    )  # fmt: skip
 
 
 def _flags_of_snippet(fact: ReadFact) -> tuple[str, ...]:

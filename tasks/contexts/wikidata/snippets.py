@@ -71,13 +71,9 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
     """The first snippet of a page's plain text that mentions something by a name; None without a mention.
 
     It begins with its paragraph, or later where the mention would be beyond `words`, and continues after the mention up
-    to `words`. None, too, for a text that contains the slot itself.
+    to `words`, unless the sentence of the mention alone has more. None, too, for a text that contains the slot itself.
 
-    Args:
-        text: The page's plain text.
-        names: Names of the answer, its label first; see `mentions`.
-        subject: Names of the page's subject; a name inside these is not a mention.
-        words: Most words of a snippet, unless the sentence of the mention alone has more.
+    names: of the answer, its label first; subject: names of the page's subject, inside which nothing is mentioned.
     """
     text = unicodedata.normalize("NFC", text)
     if SLOT in text:

@@ -13,6 +13,6 @@ the tokens are the same in every batch. In shorter dtypes rounding is too large 
 
 from tasks.scoring.generation.answers import Answer, SampledAnswers
 from tasks.scoring.generation.readers import PLAIN, SLOTS, engine
-from tasks.scoring.generation.sample import Prompt, sample_answers
+from tasks.scoring.generation.sample import sample_answers
 
-__all__ = ["PLAIN", "SLOTS", "Answer", "Prompt", "SampledAnswers", "engine", "sample_answers"]
+__all__ = ["PLAIN", "SLOTS", "Answer", "SampledAnswers", "engine", "sample_answers"]

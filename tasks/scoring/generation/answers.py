@@ -1,13 +1,16 @@
-"""An answer, the answers to one prompt, and the tokens that end an answer."""
+"""An answer, the answers to one prompt, where an answer ends, and the distributions along a known answer."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_prompts import end_tokens, prompt_form
+from tasks.scoring.answer_ends import end_tokens
+from tasks.scoring.answer_prompts import prompt_form
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,24 @@ class Ends:
             self._known[token] = token in self._tokens or breaks_line
         return self._known[token]
 
-    def text(self, tokens: Sequence[int]) -> str:
-        """The text of an answer's tokens."""
+    def answer(
+        self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
+    ) -> Answer:
+        """The answer of these tokens."""
         text = str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
-        return (text.partition("\n")[0] if self._at_newline else text).strip()
+        text = (text.partition("\n")[0] if self._at_newline else text).strip()
+        return Answer(text, tokens, log_probs, mean_distribution, self.ends(tokens[-1]))
+
+
+@torch.inference_mode()
+def mean_distribution(model: LanguageModel, prompt: Sequence[int], answer: Sequence[int]) -> NDArray[np.float32]:
+    """The mean over a known answer's steps of the softmax of the unscaled logits: (V,) float32, as in sampling.
+
+    Prompt and answer are read as one text. answer: its tokens, the end step included; at least one.
+    """
+    ids = torch.tensor([[*prompt, *answer[:-1]]], device=model.device)
+    known = inspect.signature(model.model.forward).parameters
+    options = {"logits_to_keep": len(answer)} if "logits_to_keep" in known else {}
+    logits = model.model(input_ids=ids, use_cache=False, **options).logits[0, -len(answer) :]
+    mean: NDArray[np.float32] = torch.softmax(logits.float(), dim=-1).mean(dim=0).cpu().numpy()
+    return mean

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 import torch
 
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_prompts import end_tokens
-from tasks.scoring.next_token import Pass, check_scores, no_distribution, read_plain
-from tasks.scoring.next_token.prompts import Tokens
-from tasks.scoring.vocabulary import vocabulary_texts
+from tasks.scoring.answer_ends import end_tokens, vocabulary_texts
+from tasks.scoring.next_token.broken import check_scores
+from tasks.scoring.next_token.plain import read_plain
+from tasks.scoring.next_token.prompts import Tokens, no_distribution
+from tasks.scoring.next_token.shared import Pass
 
 # Checking whether all answers have ended synchronises a GPU.
 _STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}

@@ -5,8 +5,9 @@ than rounding, or a model cannot be read in slots, it is read plainly, and a war
 but never gives a wrong number.
 """
 
-import logging
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -14,19 +15,22 @@ import torch
 
 from tasks.models.engine import Verdict
 from tasks.models.language_model import LanguageModel
-from tasks.models.memory import Halving, is_out_of_memory
-from tasks.scoring.generation.prefixes import shared_prefixes
+from tasks.models.memory import Halving
 from tasks.scoring.generation.slots import Slots
 from tasks.scoring.generation.tree import Node, Tree, live
-from tasks.scoring.next_token import Distributions, Tokens, divergence, is_rounding, read_plain, unreadable
-
-log = logging.getLogger(__name__)
+from tasks.scoring.next_token.by_query import verdict
+from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
+from tasks.scoring.next_token.plain import read_plain
+from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
+from tasks.scoring.next_token.reading import unreadable
 
 SLOTS = "slots"
 PLAIN = "plain"
 
 _ROUNDING = 2e-5  # log-probabilities of the bundled model in float32 moved by up to 1.1e-5 between batches
 _LIKELY = -10.0  # log-probabilities above this matter to draws
+_SHARE = 8  # a prefix of at least an eighth of the prompts is worth a prefill of its own
+_LEAST = 4  # prompts, and tokens
 
 
 class Reader(Protocol):
@@ -59,9 +63,8 @@ class SlotReader:
 
     def __init__(self, model: LanguageModel, prompts: Sequence[Tokens], slots: int, slot_tokens: int) -> None:
         self._model = model
-        self._prefixes = (
-            shared_prefixes(prompts)[-(slots // 4) :] if slots >= 4 else []
-        )  # the longest, if there are many
+        longest_last = shared_prefixes(prompts)
+        self._prefixes = longest_last[-(slots // 4) :] if slots >= 4 else []
         self._first = slots  # the slots of the prefixes are behind those of the prompts
         self._slots = Slots(model, slots + len(self._prefixes), slot_tokens)
         self._known = False
@@ -97,12 +100,9 @@ def engine(model: LanguageModel, prompts: Sequence[Tokens]) -> str:
         order = sorted(prompts, key=len)
         # Two tokens are added to each, which the context window may not have left.
         some = [tuple(prompt[:-2] if len(prompt) > 3 else prompt) for prompt in (*order[:2], *order[-2:])]
-        verdict = _verdict(model, list(dict.fromkeys(some)))
-        if verdict is None:
+        model.engine.cache_slots = _verdict(model, list(dict.fromkeys(some)))
+        if model.engine.cache_slots is None:
             return PLAIN  # nothing to compare with; the caller reports the NaN and its prompt
-        if verdict.reason:
-            log.warning("%s is read prompt by prompt, which is slower: %s", model.name, verdict.reason)
-        model.engine.cache_slots = verdict
     return PLAIN if model.engine.cache_slots.reason else SLOTS
 
 
@@ -123,8 +123,8 @@ def _verdict(model: LanguageModel, prompts: Sequence[Tokens]) -> Verdict | None:
             trees, plain = _rehearsed(model, some)
             if not torch.isfinite(plain.log_normaliser).all():
                 return None
-            reason = _unreadable(model)
-            return Verdict(reason) if reason else _compared(model, trees, plain)
+            compare = partial(_compared, model, trees, plain)
+            return verdict(model, _unreadable(model), compare, "slots cannot be read")
 
 
 def _unreadable(model: LanguageModel) -> str | None:
@@ -147,27 +147,36 @@ def _rehearsed(model: LanguageModel, prompts: Sequence[Tokens]) -> tuple[list[Tr
 
 def _compared(model: LanguageModel, trees: list[Tree], plain: Distributions) -> Verdict:
     """The comparison of slots with the plain reader; plain: its distributions behind the trees."""
-    try:
-        reader = SlotReader(model, [tree.prompt for tree in trees], len(trees), max(len(t.prompt) for t in trees) + 8)
-        reader.prefill(trees)
-        ends = live(trees)
-        for tree in trees:
-            tree.live = [Node(tree, [0], node.tokens[:1]) for node in tree.live]
-        firsts = live(trees)
-        reader.decode(firsts)
-        for end, first in zip(ends, firsts, strict=True):
-            end.places = first.places
-        for tree in trees:
-            tree.live = [end for end in ends if end.tree is tree]
-        fast, slow = Distributions.of(reader.decode(ends)).log_probs(), plain.log_probs()
-        kl = divergence(slow.double(), fast.double())
-        if not is_rounding(kl, model.dtype):
-            return Verdict(f"slots change its answers by {kl:.2g} nats")
-        return Verdict(None, float((fast - slow)[slow > _LIKELY].abs().max()))
-    except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
-        if is_out_of_memory(error):
-            raise
-        return Verdict(f"slots cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})")
+    reader = SlotReader(model, [tree.prompt for tree in trees], len(trees), max(len(t.prompt) for t in trees) + 8)
+    reader.prefill(trees)
+    ends = live(trees)
+    for tree in trees:
+        tree.live = [Node(tree, [0], node.tokens[:1]) for node in tree.live]
+    firsts = live(trees)
+    reader.decode(firsts)
+    for end, first in zip(ends, firsts, strict=True):
+        end.places = first.places
+    for tree in trees:
+        tree.live = [end for end in ends if end.tree is tree]
+    fast, slow = Distributions.of(reader.decode(ends)).log_probs(), plain.log_probs()
+    kl = divergence(slow.double(), fast.double())
+    if not is_rounding(kl, model.dtype):
+        return Verdict(f"slots change its answers by {kl:.2g} nats")
+    return Verdict(None, float((fast - slow)[slow > _LIKELY].abs().max()))
+
+
+def shared_prefixes(prompts: Sequence[Tokens]) -> list[tuple[int, ...]]:
+    """The longest prefixes that many prompts share, shorter ones first; each is shorter than its prompts."""
+    ordered = sorted(map(tuple, prompts))
+    many = max(_LEAST, -(-len(ordered) // _SHARE))
+    longest: dict[int, int] = {}
+    for first in range(len(ordered) - many + 1):
+        alike = common_prefix_length([ordered[first], ordered[first + many - 1]], left=0)
+        for place in range(first, first + many):
+            longest[place] = max(longest.get(place, 0), min(alike, len(ordered[place]) - 1))
+    counts = Counter(ordered[place][:length] for place, length in longest.items() if length >= _LEAST)
+    worth = [prefix for prefix, places in counts.items() if 2 * places >= many]
+    return sorted(worth, key=lambda prefix: (len(prefix), prefix))
 
 
 def _begins(prompt: Tokens, prefix: Tokens) -> bool:

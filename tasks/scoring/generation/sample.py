@@ -6,28 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, memory_budget, release_memory
-from tasks.scoring.generation.answers import Answer, Ends, SampledAnswers
+from tasks.scoring.generation.answers import Ends, SampledAnswers
 from tasks.scoring.generation.readers import PLAIN, PlainReader, Reader, SlotReader, engine, rounding
 from tasks.scoring.generation.sampling import Sampling, uniforms
 from tasks.scoring.generation.steps import Sums, step
-from tasks.scoring.generation.tree import Ended, Node, Tree, live
-from tasks.scoring.next_token import (
-    cache_per_token,
-    check_length,
-    first_broken,
-    is_broken,
-    no_distribution,
-    read_plain,
-    shortened,
-    tokenized,
-)
-
-Prompt = str | Sequence[int]
+from tasks.scoring.generation.tree import Node, Tree, live
+from tasks.scoring.next_token.broken import first_broken, is_broken
+from tasks.scoring.next_token.plain import read_plain
+from tasks.scoring.next_token.prompts import Tokens, check_length, no_distribution, shortened
+from tasks.scoring.next_token.shared import cache_per_token
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
 TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
@@ -35,7 +26,7 @@ TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
 
 def sample_answers(
     model: LanguageModel,
-    prompts: Sequence[Prompt],
+    prompts: Sequence[Tokens],
     identities: Sequence[tuple[str, ...]],
     *,
     samples: int = 10,
@@ -51,7 +42,7 @@ def sample_answers(
 
     Args:
         model: The language model.
-        prompts: Token ids, or texts to which no special token is added.
+        prompts: The token ids of each.
         identities: A tuple per prompt; the draws depend only on it, the seed and the model's name.
         samples: Sampled answers per prompt.
         max_new_tokens: Most steps of an answer, its end step included.
@@ -76,30 +67,24 @@ def sample_answers(
             raise UsageError(f"{name} is {value}; it must be at least 1")
     if len(prompts) != len(identities):
         raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
-    tokens = [
-        tokenized(model, [prompt_tokens])[0] if isinstance(prompt_tokens, str) else list(prompt_tokens)
-        for prompt_tokens in prompts
-    ]
-    for prompt_tokens, identity in zip(tokens, identities, strict=True):
-        check_length(model, f"{identity}", len(prompt_tokens), reserved_tokens=max_new_tokens)
-    if not tokens:
+    if not prompts:
         return []
-    trees = [
-        Tree(number, prompt, _points(samples, max_new_tokens, seed, model.name, identity))
-        for number, (prompt, identity) in enumerate(zip(tokens, identities, strict=True))
-    ]
-    slot_tokens = max(map(len, tokens)) + max_new_tokens * (samples + 1)
+    trees = []
+    for number, (prompt, identity) in enumerate(zip(prompts, identities, strict=True)):
+        check_length(model, f"{identity}", len(prompt), reserved_tokens=max_new_tokens)
+        points = [uniforms(max_new_tokens, seed, model.name, *identity, sample) for sample in range(samples)]
+        trees.append(Tree(number, list(prompt), np.array(points)))
+    slot_tokens = max(map(len, prompts)) + max_new_tokens * (samples + 1)
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
-    if engine(model, tokens) != PLAIN:
+    if engine(model, prompts) != PLAIN:
         at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1, memory))
-    growth = _Decoding(model, identities, sampling, max_new_tokens)
-    by_length = sorted(trees, key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
-    finished = {tree.number: tree for tree in growth.finished(by_length, at_once, slot_tokens)}
-    return [_answers(finished[number], identity, growth.ends) for number, identity in enumerate(identities)]
-
-
-def _points(samples: int, steps: int, seed: int, name: str, identity: tuple[str, ...]) -> NDArray[np.float64]:
-    return np.array([uniforms(steps, seed, name, *identity, number) for number in range(samples)])
+    trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
+    decoding = _Decoding(model, identities, sampling, max_new_tokens)
+    ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
+    return [
+        SampledAnswers(identity, tuple(ended[number][sample] for sample in range(samples)), ended[number][samples])
+        for number, identity in enumerate(identities)
+    ]
 
 
 def _most_slots(model: LanguageModel, slot_tokens: int, answers: int, memory: int | None) -> int:
@@ -109,19 +94,9 @@ def _most_slots(model: LanguageModel, slot_tokens: int, answers: int, memory: in
     """
     budget = memory if memory is not None else memory_budget(model.device)
     config = model.model.config.get_text_config()
-    size = torch.finfo(model.model.dtype).bits // 8
+    size = model.model.dtype.itemsize
     sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # sums are copied when there are more of them
     return max(1, budget * 4 // 5 // (slot_tokens * cache_per_token(config) * size + sums_and_logits))
-
-
-def _answers(tree: Tree, identity: tuple[str, ...], ends: Ends) -> SampledAnswers:
-    answers: dict[int, Answer] = {}
-    for ended in tree.ended.values():
-        if id(ended) not in answers:
-            finished = ends.ends(ended.tokens[-1])
-            answers[id(ended)] = Answer(ends.text(ended.tokens), ended.tokens, ended.log_probs, ended.mean, finished)
-    every = [answers[id(tree.ended[member])] for member in range(tree.greedy + 1)]
-    return SampledAnswers(identity, tuple(every[:-1]), every[-1])
 
 
 class _Decoding:
@@ -134,7 +109,7 @@ class _Decoding:
         self._rounding = rounding(model)
         self._kind = torch.device(model.device).type
         self._sums = Sums()
-        self.ends = Ends(model)
+        self._ends = Ends(model)
 
     def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int) -> Iterator[Tree]:
         """The trees, each when all its answers have ended. Where memory runs out, fewer are decoded at once."""
@@ -199,8 +174,8 @@ class _Decoding:
         parted: list[Node] = []
         for node, of_node in zip(nodes, parts, strict=True):
             last = len(node.tokens) + 1 == self._most
-            over = [(token, part) for token, part in of_node.items() if last or self.ends.ends(token)]
-            on = [node.child(token, *part) for token, part in of_node.items() if not (last or self.ends.ends(token))]
+            over = [(token, part) for token, part in of_node.items() if last or self._ends.ends(token)]
+            on = [node.child(token, *part) for token, part in of_node.items() if not (last or self._ends.ends(token))]
             node.tree.live = [other for other in node.tree.live if other is not node] + on
             if over:
                 ended.append((node, over))
@@ -211,8 +186,8 @@ class _Decoding:
         means = self._sums.means([node.row for node, _ in ended], [len(node.tokens) + 1 for node, _ in ended])
         for (node, over), mean in zip(ended, means, strict=True):
             for token, part in over:
-                ended_answers = Ended((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
-                node.tree.ended.update(dict.fromkeys(part.members, ended_answers))
+                answer = self._ends.answer((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
+                node.tree.ended.update(dict.fromkeys(part.members, answer))
         for node, row in zip(parted, self._sums.copies([node.row for node in parted]), strict=True):
             node.row = row
 

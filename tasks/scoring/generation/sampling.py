@@ -47,10 +47,15 @@ class Drawn(NamedTuple):
     sure: torch.Tensor
 
 
-def uniforms(count: int, seed: int, *identity: str | int) -> NDArray[np.float64]:
-    """(count,) numbers in [0, 1) that depend only on seed and identity; the first n of more numbers are those of n."""
+def generator(seed: int, *identity: str | int) -> np.random.Generator:
+    """A random generator that depends only on seed and identity."""
     digest = hashlib.sha256(json.dumps([seed, *identity]).encode()).digest()
-    return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big"))).random(count)
+    return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
+
+
+def uniforms(count: int, seed: int, *identity: str | int) -> NDArray[np.float64]:
+    """(count,) numbers in [0, 1) of this generator; the first n of more numbers are those of n."""
+    return generator(seed, *identity).random(count)
 
 
 def draw(
@@ -58,15 +63,8 @@ def draw(
 ) -> Drawn:
     """The token that is drawn at each point from a row of logits. Probabilities are float32, their sums float64.
 
-    Args:
-        logits: (n, V) float32.
-        rows: (k,), the row of each point.
-        points: (k,) float64 in [0, 1).
-        sampling: The temperature and truncation.
-        rounding: The largest error of a logit.
-
-    Returns:
-        (k,) tokens, and whether rounding cannot change them.
+    logits: (n, V) float32; rows: (k,) the row of each point; points: (k,) float64 in [0, 1); rounding: the largest
+    error of a logit.
     """
     weights, whole = _weights(logits, sampling, rounding)
     blocks = _in_blocks(weights)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -23,7 +23,8 @@ from transformers import AttentionInterface
 
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.generation.tree import Node
-from tasks.scoring.next_token import Tokens, has_sliding_window
+from tasks.scoring.next_token.prompts import Tokens
+from tasks.scoring.next_token.reading import has_sliding_window
 
 Keys = tuple[torch.Tensor, torch.Tensor]
 """A layer's KV cache: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
@@ -136,7 +137,7 @@ class _Call:
             np.repeat(slots, counts),
             np.concatenate([new.places for new in news]),
         )
-        self._indices = {torch.device("cpu"): tuple(torch.from_numpy(array) for array in indices)}
+        self._indices = {torch.device("cpu"): _Indices(*map(torch.from_numpy, indices))}
         self._masks: dict[tuple[Any, ...], torch.Tensor] = {}
         places = min(positions.shape[1], -(-max(new.seen.shape[1] for new in news) // _STEP) * _STEP)
         self.seen = np.zeros((rows, columns, places), dtype=bool)
@@ -144,43 +145,39 @@ class _Call:
             self.seen[row, : len(new.tokens), : new.seen.shape[1]] = new.seen
         self._positions = [(new.positions, positions[new.slot, :places].copy()) for new in news]
 
-    def _within(self, window: int) -> NDArray[np.bool_]:
-        """What attention with a sliding window sees of it."""
-        near = self.seen.copy()
-        for row, (own, cached) in enumerate(self._positions):
-            near[row, : len(own)] &= own[:, None] - cached < window
-        return near
-
     def slots(self, device: torch.device) -> slice | torch.Tensor:
         """The slots: a slice where they follow each other, so that no key is copied."""
-        return self._in_line or self._on(device)[0]
+        return self._in_line or self.on(device).slots
 
-    def laid_out(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-        """Row and column of every token: (n,) each."""
-        return self._on(device)[1], self._on(device)[2]
-
-    def cache_places(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-        """Slot and place of every token: (n,) each."""
-        return self._on(device)[3], self._on(device)[4]
-
-    def _on(self, device: torch.device) -> tuple[torch.Tensor, ...]:
+    def on(self, device: torch.device) -> "_Indices":
+        """Where its tokens are, on a device."""
         if device not in self._indices:
-            self._indices[device] = tuple(tensor.to(device) for tensor in self._indices[torch.device("cpu")])
+            self._indices[device] = _Indices(*(tensor.to(device) for tensor in self._indices[torch.device("cpu")]))
         return self._indices[device]
 
     def mask(self, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
         """The additive mask, (rows, 1, shared x columns, places): 0 where a token attends, else the dtype's minimum."""
         key = (window, shared, like.dtype, like.device)
         if key not in self._masks:
-            hidden = (
-                torch.from_numpy(~(self.seen if window is None else self._within(window)))
-                .to(like.device)
-                .unsqueeze(1)
-                .repeat(1, 1, shared, 1)
-            )
+            seen = self.seen
+            if window is not None:
+                seen = seen.copy()
+                for row, (own, cached) in enumerate(self._positions):
+                    seen[row, : len(own)] &= own[:, None] - cached < window
+            hidden = torch.from_numpy(~seen).to(like.device).unsqueeze(1).repeat(1, 1, shared, 1)
             mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
             self._masks[key] = mask.masked_fill_(hidden, torch.finfo(like.dtype).min)
         return self._masks[key]
+
+
+class _Indices(NamedTuple):
+    """The slots of a call; and row, column, slot and place in the slot of every token: (n,) each."""
+
+    slots: torch.Tensor
+    row: torch.Tensor
+    column: torch.Tensor
+    slot: torch.Tensor
+    place: torch.Tensor
 
 
 def _calls(news: Sequence[_New], at_once: int, positions: NDArray[np.int64]) -> list[_Call]:
@@ -233,8 +230,8 @@ class _Pass:
         self._layer = self._layers[layer_idx]
         for whole, new in zip(self._layer, (keys, values), strict=True):
             for call in self._calls:
-                slot, place = call.cache_places(new.device)
-                whole[slot, :, place] = new[0, :, call.tokens].transpose(0, 1)
+                at = call.on(new.device)
+                whole[at.slot, :, at.place] = new[0, :, call.tokens].transpose(0, 1)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -252,19 +249,15 @@ class _Pass:
         for call in self._calls:
             rows, columns, places = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))
-            row, column = call.laid_out(query.device)
-            padded[row, column] = query[0, :, call.tokens].transpose(0, 1)
+            at, slots = call.on(query.device), call.slots(query.device)
+            padded[at.row, at.column] = query[0, :, call.tokens].transpose(0, 1)
             # Heads that share keys are laid side by side like further tokens, so that no key is repeated.
             by_key = padded.view(rows, columns, -1, shared, size).permute(0, 2, 3, 1, 4).flatten(2, 3)
-            out = torch.nn.functional.scaled_dot_product_attention(
-                by_key,
-                keys[call.slots(query.device), :, :places],
-                values[call.slots(query.device), :, :places],
-                attn_mask=call.mask(window, shared, query),
-                scale=scaling,
-            )
+            seen = keys[slots, :, :places], values[slots, :, :places]
+            mask = call.mask(window, shared, query)
+            out = torch.nn.functional.scaled_dot_product_attention(by_key, *seen, attn_mask=mask, scale=scaling)
             by_token = out.reshape(rows, -1, shared, columns, out.shape[3]).permute(0, 3, 1, 2, 4).flatten(2, 3)
-            outputs.append(by_token[row, column])
+            outputs.append(by_token[at.row, at.column])
         return torch.cat(outputs).unsqueeze(0)
 
 
@@ -272,21 +265,15 @@ _reading: ContextVar[_Pass] = ContextVar("_reading")
 _swapping = threading.Lock()
 
 
+_UNSUPPORTED = {"softcap": "a cap", "s_aux": "sinks", "position_bias": "a bias of positions"}
+
+
 def _attend(
-    module: Any,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
-    scaling: float | None = None,
-    sliding_window: int | None = None,
-    softcap: float | None = None,
-    s_aux: torch.Tensor | None = None,
-    position_bias: torch.Tensor | None = None,
-    **others: Any,
-) -> tuple[torch.Tensor, None]:
-    for name, value_of_option in (("a cap", softcap), ("sinks", s_aux), ("a bias of positions", position_bias)):
-        if value_of_option is not None:
+    module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attention_mask: torch.Tensor | None, *,
+    scaling: float | None = None, sliding_window: int | None = None, **options: Any,
+) -> tuple[torch.Tensor, None]:  # fmt: skip
+    for option, name in _UNSUPPORTED.items():
+        if options.get(option) is not None:
             raise NotImplementedError(f"its attention has {name}")
     return _reading.get().attend(query, scaling, sliding_window), None
 

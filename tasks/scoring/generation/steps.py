@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from tasks.scoring.generation.sampling import Sampling, draw
-from tasks.scoring.next_token import normaliser_of
+from tasks.scoring.next_token.distributions import normaliser_of
 
 _ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
 
@@ -63,9 +63,8 @@ class Sums:
     @torch.inference_mode()
     def means(self, rows: Sequence[int], steps: Sequence[int]) -> NDArray[np.float32]:
         """Rows divided by their numbers of steps, on the host: (n, V)."""
-        means: NDArray[np.float32] = (
-            (self._rows[list(rows)] / torch.tensor(steps, device=self._rows.device)[:, None]).cpu().numpy()
-        )
+        divisors = torch.tensor(steps, device=self._rows.device)[:, None]
+        means: NDArray[np.float32] = (self._rows[list(rows)] / divisors).cpu().numpy()
         return means
 
     def free(self, row: int) -> None:
@@ -103,9 +102,6 @@ def step(
         points: (k,) the uniform number of each answer, NaN for the most probable token.
         sampling: The temperature and truncation.
         rounding: The largest error of a logit.
-
-    Returns:
-        The tokens with their log-probabilities, and the nodes without a distribution.
     """
     device = logits.device
     node_of, point_of = torch.tensor(list(nodes)), torch.from_numpy(points)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.scoring.generation.answers import Answer
+
 
 @dataclass(eq=False)
 class Node:
@@ -52,8 +54,7 @@ class Tree:
     """The answers to one prompt.
 
     number: the prompt's place among all prompts; points: (samples, steps) uniform numbers; slot: the prompt's cache
-    slot; live: the nodes that are still decoded; ended: for each answer its tokens, their log-probabilities, and its
-    mean distribution.
+    slot; live: the nodes that are still decoded; ended: the answers that have ended, by their numbers.
     """
 
     number: int
@@ -61,7 +62,7 @@ class Tree:
     points: NDArray[np.float64]
     slot: int = 0
     live: list[Node] = field(default_factory=list)
-    ended: dict[int, "Ended"] = field(default_factory=dict)
+    ended: dict[int, Answer] = field(default_factory=dict)
 
     @property
     def greedy(self) -> int:
@@ -82,15 +83,6 @@ class Tree:
         free = (place for place in itertools.count(len(self.prompt)) if place not in taken)
         for node in self.live:
             node.places = (*node.places, next(free))
-
-
-@dataclass(frozen=True, eq=False)
-class Ended:
-    """Ended answers with the same tokens; mean: (V,) float32, the mean of their steps' distributions."""
-
-    tokens: tuple[int, ...]
-    log_probs: tuple[float, ...]
-    mean: NDArray[np.float32]
 
 
 def live(trees: Iterable[Tree]) -> list[Node]:

@@ -22,12 +22,7 @@ Suspect = TypeVar("Suspect")
 def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], bool]) -> Suspect:
     """The suspect that a NaN comes from: it spreads to all that is read in one pass, so each is read alone.
 
-    Args:
-        suspects: at least one; the first of them are checked.
-        breaks_alone: whether a suspect gives a NaN when it is read alone.
-
-    Returns:
-        The first suspect that does, or the first of all where none of the checked ones does.
+    Only the first suspects are checked. Where none of them breaks, it is the first of all.
     """
     return next((suspect for suspect in suspects[:_LOOKED_AT] if breaks_alone(suspect)), suspects[0])
 
@@ -49,15 +44,12 @@ def check_scores(
     """Raises ScoreError with the query and the context where a check finds something broken.
 
     Args:
-        model: the model that gave the scores.
+        model: The model that gave the scores.
         checks: (n_queries, n_contexts) whether a score is broken, with a message; the first check that fails counts.
         prompts: [context][query] tokens.
-        queries: their texts.
-        contexts: their texts.
-        breaks_alone: whether a prompt read alone gives a NaN; by default at its next token.
-
-    Raises:
-        ScoreError: a check fails.
+        queries: Their texts.
+        contexts: Their texts.
+        breaks_alone: Whether a prompt read alone gives a NaN; by default at its next token.
     """
     breaks = breaks_alone or (lambda prompt: is_broken(model, prompt))
     for broken, wrong in checks:
@@ -72,18 +64,15 @@ def check_scores(
 def check_contexts_matter(
     model: LanguageModel, unmoved: NDArray[np.bool_], prompts: Sequence[Sequence[Tokens]], queries: Sequence[str]
 ) -> None:
-    """Refuses a model that gives the same bits after every context, as damaged weights do.
+    """Raises ScoreError for a model that gives the same bits after every context, as damaged weights do.
 
     Prompts with the same tokens, or with differences that their last token cannot see, may give that.
 
     Args:
-        model: the model that gave the distributions.
+        model: The model that gave the distributions.
         unmoved: (n_queries,) whether a query's distributions are the same after every context.
         prompts: [context][query] tokens.
-        queries: their texts.
-
-    Raises:
-        ScoreError: contexts that a query's last token can see change nothing.
+        queries: Their texts.
     """
     for query in np.flatnonzero(unmoved).tolist():
         if in_reach(model, [of_context[query] for of_context in prompts]):

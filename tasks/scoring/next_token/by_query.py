@@ -6,7 +6,7 @@ So an unknown kind of model costs time, but never gives a wrong number.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 
@@ -40,7 +40,13 @@ def next_token_by_query(
     if engine(model, prompts) == PLAIN:
         for place in range(len(prompts[0])):
             yield place, Distributions.of(read_plain(model, [of_context[place] for of_context in prompts]))
-        return
+    else:
+        yield from _by_prefix_tree(model, prompts, memory)
+
+
+def _by_prefix_tree(
+    model: LanguageModel, prompts: Sequence[Sequence[Tokens]], memory: int | None
+) -> Iterator[tuple[int, Distributions]]:
     shared = SharedPrefixes(model, prompts, memory=memory)
     buffer = _LogitsBuffer(shared.largest, len(prompts))
     for places in shared.read(buffer.take):
@@ -71,47 +77,47 @@ def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
     of these.
     """
     if model.engine.prefix_tree is None:
-        tried = _shortest_and_longest(prompts)
-        compared = _first_and_last(len(tried[0]))
+        by_length = sorted(prompts, key=lambda of_context: len(of_context[0]))
+        tried, queries = [by_length[0], by_length[-1]], len(prompts[0])
+        compared = sorted({*range(min(3, queries)), *range(max(0, queries - 3), queries)})
         plain = [Distributions.of(read_plain(model, [of_context[place] for place in compared])) for of_context in tried]
         if not all(torch.isfinite(distributions.log_normaliser).all() for distributions in plain):
             return PLAIN  # nothing to compare with; the caller reports the NaN and its prompt
-        log_probs = dict(
-            zip(compared, torch.stack([distributions.log_probs() for distributions in plain], dim=1), strict=True)
+        log_probs = torch.stack([distributions.log_probs() for distributions in plain], dim=1)
+        by_place = dict(zip(compared, log_probs, strict=True))
+        model.engine.prefix_tree = verdict(
+            model, unreadable(model), lambda: _difference(model, tried, by_place), "shared prefixes cannot be read"
         )
-        reason = unreadable(model) or _difference(model, tried, log_probs)
-        if reason:
-            log.warning("%s is read prompt by prompt, which is slower: %s", model.name, reason)
-        model.engine.prefix_tree = Verdict(reason)
     return PLAIN if model.engine.prefix_tree.reason else PREFIX_TREE
 
 
-def _shortest_and_longest(prompts: Sequence[Sequence[Tokens]]) -> list[Sequence[Tokens]]:
-    by_length = sorted(prompts, key=lambda of_context: len(of_context[0]))
-    return [by_length[0], by_length[-1]]
+def verdict(model: LanguageModel, reason: str | None, compare: Callable[[], Verdict], failure: str) -> Verdict:
+    """The verdict on a fast engine, with a warning where it is not used.
 
-
-def _first_and_last(queries: int) -> list[int]:
-    return sorted({*range(min(3, queries)), *range(max(0, queries - 3), queries)})
+    Args:
+        model: The language model.
+        reason: Why the engine cannot be used, if that is known already.
+        compare: Compares it with the plain engine; any error but a lack of memory means that it cannot be used.
+        failure: The reason then.
+    """
+    try:
+        result = Verdict(reason) if reason else compare()
+    except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+        if is_out_of_memory(error):
+            raise
+        result = Verdict(f"{failure} ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})")
+    if result.reason:
+        log.warning("%s is read prompt by prompt, which is slower: %s", model.name, result.reason)
+    return result
 
 
 def _difference(
     model: LanguageModel, prompts: Sequence[Sequence[Tokens]], plain: Mapping[int, torch.Tensor]
-) -> str | None:
-    """Why the prefix tree cannot be used; plain: log-distributions (contexts, V) of queries by the plain engine."""
-    try:
-        shared = SharedPrefixes(model, prompts)
-        buffer = _LogitsBuffer(shared.largest, len(prompts))
-        for places in shared.read(buffer.take):
-            for row, place in enumerate(places):
-                if place not in plain:
-                    continue
-                fast = Distributions.of(buffer.logits[row]).log_probs()
-                apart = divergence(plain[place].double(), fast.double())
-                if not is_rounding(apart, model.dtype):
-                    return f"shared prefixes change its answers by {apart:.2g} nats"
-    except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
-        if is_out_of_memory(error):
-            raise
-        return f"shared prefixes cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0][:200]})"
-    return None
+) -> Verdict:
+    """The comparison with the plain engine; plain: its log-distributions (contexts, V) of some queries."""
+    for place, fast in _by_prefix_tree(model, prompts, None):
+        if place in plain:
+            apart = divergence(plain[place].double(), fast.log_probs().double())
+            if not is_rounding(apart, model.dtype):
+                return Verdict(f"shared prefixes change its answers by {apart:.2g} nats")
+    return Verdict()

@@ -1,11 +1,8 @@
 """Log-probabilities of complete answers: the tokens of an answer behind a query, and a token that ends it.
 
-    log p(a, end | c,q) = sum over a's tokens of log p(token | c,q, tokens before) + log p(a token that ends it | c,q,a)
-
-Context, query and answer are tokenized as one text. The answers to a query are looked up behind the shared prefix of
-their prompts and the query alone: the whole query, or a little less where a token spans the seam. An answer does not
-end with a token with which another one continues: not "St" where "St. Louis" is an answer. So answers exclude each
-other.
+tasks/scoring/answer_set.py has the formula. Context, query and answer are tokenized as one text. The answers to a query
+are looked up behind the shared prefix of their prompts and the query alone: the whole query, or a little less where a
+token spans the seam.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,25 +50,16 @@ def complete_answers(
 ) -> CompleteAnswers:
     """The log-probability of every complete answer to every query after every context.
 
-    Args:
-        model: The language model.
-        contexts: Texts put directly before the queries.
-        queries: Complete texts.
-        answers: Different texts, put behind a query after a space if the query does not end with one.
-        stops: The tokens that end an answer.
-        engine: The name of the engine that reads the model.
-        memory: Bytes that may be used besides the model; None for `memory_budget`.
-
-    Raises:
-        ScoreError: A prompt does not fit the context window, or shares no token with its answers.
+    answers: different texts, put behind a query after a space if it does not end with one; stops: the tokens that end
+    an answer; engine: the name of the engine that reads the model; memory: as for `next_token_by_query`.
+    Raises ScoreError for a prompt that does not fit the context window, or shares no token with its answers.
     """
     look_up = cache(partial(_LookUp, stops=stops, device=model.device))
     some = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
     parts = []
     for start in range(0, len(queries), some):
-        scores = _AnswerScores(
-            model, _prompts(model, contexts, queries[start : start + some], answers), len(answers), look_up
-        )
+        prompts = _prompts(model, contexts, queries[start : start + some], answers)
+        scores = _AnswerScores(model, prompts, len(answers), look_up)
         if engine == PREFIX_TREE:
             scores.read(memory)
         else:
@@ -145,9 +133,8 @@ class _AnswerScores:
 class _LookUp:
     """Which logits give the log-probabilities of complete answers.
 
-    tails: the answers' tokens behind their shared prefix; stops: the tokens that end an answer.
-    places: where a token is looked up, each place once, as an answer and the number of its tokens before the place; the
-    first is behind the prefix itself.
+    tails: the answers' tokens behind their shared prefix. places: where tokens are looked up, each place once, as an
+    answer and the number of its tokens before the place; the first is behind the prefix itself.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:
@@ -177,10 +164,7 @@ class _LookUp:
         self._goes_on = torch.from_numpy(goes_on[ends]).to(device)
 
     def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
-        """The log p of every complete answer: (B, answers) nats, float64.
-
-        logits: (B, places, V); normaliser: (B, places) nats, their logsumexp.
-        """
+        """The log p of every complete answer, (B, answers); logits: (B, places, V); normaliser: (B, places)."""
         steps = logits[:, self._before, self._tokens].double() - normaliser[:, self._before]
         ends = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
         ended = ends.masked_fill(self._goes_on, -torch.inf).logsumexp(dim=2)
@@ -191,12 +175,10 @@ def _prompts(
     model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str]
 ) -> list[list[Tokens]]:
     """[context][query x (1 + answers)]: the shared prefix of a query's prompts, then the prompt with each answer."""
-    spaced = [query if query[-1:].isspace() else f"{query} " for query in queries]
-    texts = [
-        text
-        for query, before in zip(queries, spaced, strict=True)
-        for text in (query, *(before + answer for answer in answers))
-    ]
+    texts: list[str] = []
+    for query in queries:
+        space = "" if query[-1:].isspace() else " "
+        texts += [query, *(f"{query}{space}{answer}" for answer in answers)]
     prompts: list[list[Tokens]] = []
     for context, wholes in zip(contexts, tokenized_prompts(model, contexts, texts), strict=True):
         for start in range(0, len(texts), len(answers) + 1):

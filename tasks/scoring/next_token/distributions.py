@@ -11,7 +11,7 @@ _SLICE_AT_ONCE = 1 << 18
 
 # KL in nats between two computations that counts as rounding; a wrong mask or position changes it by far more.
 _ROUNDING = {"float32": 1e-6, "float16": 1e-3}
-_ROUNDING_OF_SHORT_FORMATS = 2e-2
+_ROUNDING_OF_SHORT_DTYPES = 2e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,4 +63,4 @@ def divergence(p: torch.Tensor, q: torch.Tensor) -> float:
 
 def is_rounding(apart: float, dtype: str) -> bool:
     """Whether a divergence of two computations is within a dtype's rounding; False for a NaN."""
-    return apart <= _ROUNDING.get(dtype, _ROUNDING_OF_SHORT_FORMATS)
+    return apart <= _ROUNDING.get(dtype, _ROUNDING_OF_SHORT_DTYPES)

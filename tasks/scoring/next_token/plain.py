@@ -1,7 +1,6 @@
 """The plain engine: complete prompts, padded on the left and read in batches, without a KV cache.
 
-What it is not: no special token is added unless requested, and no prompt is cut. Prompts are sorted by length, and only
-the last position goes through the output matrix. Log-softmax is computed in float32, whatever the model's dtype.
+Prompts are sorted by length and never cut, and only the last position goes through the output matrix.
 """
 
 import inspect
@@ -12,57 +11,27 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving
-from tasks.scoring.next_token.distributions import Distributions
-from tasks.scoring.next_token.prompts import Tokens, no_distribution, shortened, tokenized
+from tasks.scoring.next_token.prompts import Tokens, shortened
 
 BATCH = 32
 
 
-def next_token_log_probs(
-    model: LanguageModel, prompts: Sequence[str], *, batch_size: int = BATCH, add_special_tokens: bool = False
-) -> torch.Tensor:
-    """The log-distributions of the next token: (n_prompts, V) in nats, float32, on the model's device.
-
-    Args:
-        model: The language model.
-        prompts: Complete texts; a text that occurs twice is computed once.
-        batch_size: Prompts that are read at once.
-        add_special_tokens: Whether the tokenizer adds its special tokens to a prompt.
-
-    Raises:
-        ScoreError: A prompt has no tokens or is longer than the context window, or the model gives a NaN.
-    """
-    texts = list(dict.fromkeys(prompts))
-    tokens = tokenized(model, texts, add_special_tokens=add_special_tokens)
-    distributions = Distributions.of(read_plain(model, tokens, batch_size=batch_size))
-    broken = (~torch.isfinite(distributions.log_normaliser)).nonzero()
-    if len(broken):
-        raise ScoreError(f"{no_distribution(model)} after {shortened(texts[int(broken[0, 0])])}")
-    row_of = {text: row for row, text in enumerate(texts)}
-    return distributions.log_probs()[[row_of[prompt] for prompt in prompts]]
-
-
-def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int = BATCH) -> torch.Tensor:
-    """The logits after every prompt, (n_prompts, V), in the model's dtype, on its device.
+def read_plain(model: LanguageModel, prompts: Sequence[Tokens]) -> torch.Tensor:
+    """The logits after every prompt, at least one: (n_prompts, V), in the model's dtype, on its device.
 
     Where memory runs out, batches are halved. Raises ScoreError where a single prompt does not fit.
     """
-    if batch_size < 1:
-        raise UsageError(f"batch_size is {batch_size}; it must be at least 1")
     order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
     parts: list[torch.Tensor] = []
     done = 0
-    halving = Halving(model, "prompts are read", batch_size)
+    halving = Halving(model, "prompts are read", BATCH)
     while done < len(order):
         batch = [prompts[place] for place in order[done : done + halving.amounts[0]]]
         with halving.attempt(len(batch), smallest=partial(_single, model, batch[0])):
             parts.append(_read(model, batch))
             done += len(batch)
-    if not parts:
-        return torch.zeros((0, int(model.model.config.get_text_config().vocab_size)), device=model.device)
     back = sorted(range(len(order)), key=lambda row: order[row])
     return torch.cat(parts)[back]
 

@@ -8,22 +8,20 @@ from tasks.models.language_model import LanguageModel
 Tokens = Sequence[int]
 
 
-def tokenized(model: LanguageModel, texts: Sequence[str], *, add_special_tokens: bool = False) -> list[list[int]]:
-    """The token ids of every text; raises ScoreError for a text without tokens or longer than the model's window."""
-    if not texts:
-        return []
-    ids: list[list[int]] = model.tokenizer(list(texts), add_special_tokens=add_special_tokens)["input_ids"]
+def tokenized(model: LanguageModel, texts: Sequence[str], *, reserved_tokens: int = 0) -> list[list[int]]:
+    """The token ids of every text, without special tokens; errors are those of `check_length`."""
+    ids: list[list[int]] = model.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
     for text, tokens in zip(texts, ids, strict=True):
-        check_length(model, text, len(tokens))
+        check_length(model, text, len(tokens), reserved_tokens=reserved_tokens)
     return ids
 
 
 def tokenized_prompts(
     model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], *, reserved_tokens: int = 0
 ) -> list[list[list[int]]]:
-    """The token ids of every context before every query: [context][query], each prompt tokenized as one text.
+    """The token ids of every context before every query: [context][query].
 
-    So a token may span the seam of context and query.
+    Each prompt is tokenized as one text, so that a token may span the seam of context and query.
 
     Args:
         model: The language model.
@@ -40,9 +38,7 @@ def tokenized_prompts(
             f"prompts need contexts and queries, not {len(contexts)} and {len(queries)}; give at least one of each"
         )
     prompts = [context + query for context in contexts for query in queries]
-    ids: list[list[int]] = model.tokenizer(prompts, add_special_tokens=False)["input_ids"]
-    for prompt, tokens in zip(prompts, ids, strict=True):
-        check_length(model, prompt, len(tokens), reserved_tokens=reserved_tokens)
+    ids = tokenized(model, prompts, reserved_tokens=reserved_tokens)
     return [ids[start : start + len(queries)] for start in range(0, len(ids), len(queries))]
 
 

@@ -167,15 +167,14 @@ def _forward(
 
 def _masks(model: LanguageModel, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
     """The additive mask (B, 1, n, seen); one for each type of layer where the layers' windows differ."""
-    types = set(_layer_types(model))
-    masks = {"full_attention": _additive(model, distance >= 0)}
-    if has_sliding_window(model):
-        window = model.model.config.get_text_config().sliding_window
-        masks["sliding_attention"] = _additive(model, (distance >= 0) & (distance < window))
-        if types != {"full_attention", "sliding_attention"}:
-            return masks["sliding_attention"]
-        return masks
-    return masks["full_attention"]
+    full = _additive(model, distance >= 0)
+    if not has_sliding_window(model):
+        return full
+    window = model.model.config.get_text_config().sliding_window
+    sliding = _additive(model, (distance >= 0) & (distance < window))
+    if set(_layer_types(model)) == {"full_attention", "sliding_attention"}:
+        return {"full_attention": full, "sliding_attention": sliding}
+    return sliding
 
 
 def has_sliding_window(model: LanguageModel) -> bool:
@@ -201,9 +200,8 @@ def in_reach(model: LanguageModel, prompts: Sequence[Tokens]) -> bool:
 
 
 def _additive(model: LanguageModel, seen: torch.Tensor) -> torch.Tensor:
-    dtype = model.model.dtype
-    mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
-    return mask.masked_fill_(~seen, torch.finfo(dtype).min).unsqueeze(1)
+    mask = torch.zeros(seen.shape, dtype=model.model.dtype, device=seen.device)
+    return mask.masked_fill_(~seen, torch.finfo(mask.dtype).min).unsqueeze(1)
 
 
 def _layer_types(model: LanguageModel) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ class SharedPrefixes:
         budget = memory if memory is not None else memory_budget(model.device)
         kind = torch.device(model.device).type
         config = model.model.config.get_text_config()
-        vocabulary, size = int(config.vocab_size), torch.finfo(model.model.dtype).bits // 8
+        vocabulary, size = int(config.vocab_size), model.model.dtype.itemsize
         self._model, self._keep = model, keep
         self._units = units if units is not None else [[place] for place in range(len(prompts[0]))]
         self._groups = _groups(model, prompts)

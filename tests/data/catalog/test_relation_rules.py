@@ -1,13 +1,61 @@
-"""What a relation must say of itself: a file that breaks a rule is refused with the relation and the key."""
+"""What a relation must keep: a file that breaks a rule is refused with the relation and the key."""
+
+import copy
+import re
+from typing import Any
 
 import pytest
+import yaml
 
 from data import catalog
-from tests.data.catalog.broken_relation import CAPITAL, MISSING, SOUND, assert_refused, changed, file
-from tests.data.catalog.conftest import Serve
+from data.errors import InputError
+from tests.data.conftest import Serve
 
+CAPITAL = "http://yago-knowledge.org/resource/capital"
 LEADER = ["http://schema.org/leader", "http://yago-knowledge.org/resource/leader"]
-GENDER = "http://schema.org/gender"
+SOUND: dict[str, Any] = {
+    "wikidata": "P36",
+    "yago": CAPITAL,
+    "subject_class": "country",
+    "object_class": "city",
+    "open": ["Q: What is the capital of {entity}?\nA:", "The capital of {entity} is"],
+    "closed": ["Q: Is {answer} the capital of {entity}?\nA:", "Q: Does {entity} have {answer} as its capital?\nA:"],
+    "contexts": {
+        "base": ["The capital of {entity} is {answer}.\n"],
+        "assertive": ["Without any doubt, the capital of {entity} is {answer}.\n"],
+        "negation": ["The capital of {entity} is not {answer}.\n"],
+    },
+}
+BASE: str = SOUND["contexts"]["base"][0]
+MISSING = object()
+
+
+def file(**relations: dict[str, Any]) -> str:
+    """The text of a relations.yaml with those relations."""
+    return yaml.safe_dump({"source": "A test.", "licence": "None.", "relations": relations}, sort_keys=False)
+
+
+def changed(key: str, value: object) -> dict[str, Any]:
+    """The sound relation with another value, or none, at a key such as contexts.base[0]."""
+    entry: Any = copy.deepcopy(SOUND)
+    *path, last = [int(step) if step.isdigit() else step for step in key.replace("[", ".").replace("]", "").split(".")]
+    inner = entry
+    for step in path:
+        inner = inner[step]
+    if value is MISSING:
+        del inner[last]
+    else:
+        inner[last] = value
+    return dict(entry)
+
+
+def assert_refused(serve: Serve, content: str, key: str, reason: str) -> None:
+    """The file is refused, with a message that begins with its name and the key and has the reason (a pattern)."""
+    serve("relations.yaml", content)
+    with pytest.raises(InputError) as refused:
+        catalog.relations()
+    assert str(refused.value).startswith(f"relations.yaml: {key}")
+    assert re.search(reason.replace("{", r"\{").replace("}", r"\}"), str(refused.value)), refused.value
 
 
 def test_a_sound_relation_is_read_as_it_stands(serve: Serve) -> None:
@@ -37,41 +85,29 @@ def test_the_first_of_several_names_is_the_predicate(serve: Serve) -> None:
     assert catalog.relations_of_yago() == ("leader",)
 
 
-def test_an_answer_may_be_a_literal_with_a_unit(serve: Serve) -> None:
-    serve("relations.yaml", file(capital={**SOUND, "object_class": "quantity", "unit": "metres"}))
-    assert catalog.relation("capital").unit == "metres"
-
-
-def test_literal_classes_are_the_last_of_the_closed_list() -> None:
-    assert catalog.LITERAL_CLASSES == ("date", "number", "quantity", "identifier", "text", "url")
-    assert catalog.CLASSES == catalog.ENTITY_CLASSES + catalog.LITERAL_CLASSES
-    assert len(set(catalog.CLASSES)) == len(catalog.CLASSES) == 42
-
-
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("colour", "red", "is not a known key"),
-        ("open", MISSING, "must be a list"),
-        ("open", ["Q: What is the capital of {entity}?\nA:"], "must have two forms, not 1"),
-        ("closed", [*SOUND["closed"], "Q: Is {answer} in {entity}?\nA:"], "must have two forms, not 3"),
-        ("closed", [], "must be a list that is not empty"),
-        ("contexts.base", MISSING, "must be a list"),
-        ("contexts.base[0]", "  \n", "must be a text that is not empty"),
-        ("contexts.doubt", ["{entity} may have {answer}.\n"], "is not a known key"),
-        ("contexts", "{entity} has {answer}.\n", "must be a mapping"),
-        ("wikidata", "36", "must look like P36"),
-        ("wikidata", "Q36", "must look like P36"),
-        ("wikidata", 36, "must be a text"),
-        ("subject_class", "planet", "must be one of person, .*, not 'planet'"),
-        ("subject_class", "date", "must be one of person, .*, not 'date'"),
-        ("subject_class", MISSING, "must be a text"),
-        ("object_class", "planet", "must be one of person, .*, not 'planet'"),
-        ("object_class", MISSING, "must be a text"),
-        ("reverse", "yes, please", "must be true or false"),
-        ("reverse", True, "begins with reverse"),
-        ("unit", "metres", "only a number or quantity has one"),
-        ("unit", 5, "must be a text"),
+        ("colour", "red", ""),
+        ("open", MISSING, "Field required"),
+        ("open", ["Q: What is the capital of {entity}?\nA:"], "Field required"),
+        ("closed", [*SOUND["closed"], "Q: Is {answer} in {entity}?\nA:"], "at most 2"),
+        ("contexts.base", [], "at least 1"),
+        ("contexts", {"base": [BASE]}, "must have sentences of the kind assertive"),
+        ("contexts.base[0]", "  \n", "should match"),
+        ("contexts.doubt", ["{entity} may have {answer}.\n"], ""),
+        ("contexts", "{entity} has {answer}.\n", "dictionary"),
+        ("wikidata", "36", "not '36'"),
+        ("wikidata", "Q36", "not 'Q36'"),
+        ("wikidata", 36, "valid string"),
+        ("subject_class", "planet", "'person', .*, not 'planet'"),
+        ("subject_class", "date", "'person', .*, not 'date'"),
+        ("subject_class", MISSING, "Field required"),
+        ("object_class", "planet", "not 'planet'"),
+        ("yago", [""], "should match"),
+        ("yago", 5, "valid tuple"),
+        ("reverse", "yes", "valid boolean"),
+        ("unit", 5, "valid string"),
     ],
 )
 def test_a_malformed_key_is_refused(serve: Serve, key: str, value: object, message: str) -> None:
@@ -80,46 +116,108 @@ def test_a_malformed_key_is_refused(serve: Serve, key: str, value: object, messa
 
 @pytest.mark.parametrize("name", ["capital city", "", "../capital", "capital_city", "7wonders", "a" * 65])
 def test_a_name_that_is_no_slug_is_refused(serve: Serve, name: str) -> None:
-    assert_refused(serve, file(**{name: SOUND}), f"relations.{name} ", "is not a slug of letters and digits")
+    assert_refused(serve, file(**{name: SOUND}), f"relations.{name}.name: ", "should match pattern")
 
 
-def test_a_name_says_the_direction(serve: Serve) -> None:
-    assert_refused(serve, file(reverseCapital=SOUND), "relations.reverseCapital.reverse", "begins with reverse")
-    serve("relations.yaml", file(reverseProxy={**SOUND, "reverse": True}, reversed=changed("yago", None)))
-    assert [relation.reverse for relation in catalog.relations().values()] == [True, False]
-
-
-def test_what_a_reversed_relation_answers_is_an_entity(serve: Serve) -> None:
-    entry = {**SOUND, "reverse": True, "object_class": "date"}
-    assert_refused(serve, file(reverseCapital=entry), "relations.reverseCapital.object_class", "is an entity")
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("reverseCapital", {}, "reverse: .*begins with reverse"),
+        ("capital", {"reverse": True}, "reverse: .*begins with reverse"),
+        ("reverseCapital", {"reverse": True, "object_class": "date"}, "object_class: .*is an entity"),
+        ("capital", {"unit": "metres"}, "unit: only a number or quantity has one"),
+        ("capital", {"closed": [SOUND["closed"][0]] * 2}, r"closed\[1\] has the same text as closed\[0\]"),
+        ("capital", {"contexts": SOUND["contexts"] | {"negation": [BASE.replace("The", "the")]}},
+         r"contexts.negation\[0\] has the same text as contexts.base\[0\]"),
+        ("capital", {"contexts": SOUND["contexts"] | {"base": [BASE, BASE]}},
+         r"contexts.base\[1\] has the same text as contexts.base\[0\]"),
+    ],
+)  # fmt: skip
+def test_keys_that_do_not_go_together_are_refused(
+    serve: Serve, name: str, changes: dict[str, Any], message: str
+) -> None:
+    assert_refused(serve, file(**{name: SOUND | changes}), f"relations.{name}: ", message)
 
 
 def test_a_name_that_a_query_cannot_hold_is_refused(serve: Serve) -> None:
     for sign in ' \n\t<>"{}|\\^`':
-        alone = file(capital=changed("yago", CAPITAL + sign))
-        assert_refused(serve, alone, "relations.capital.yago", "must be a whole http address")
-    for iri in (
-        "yago:capital",
-        "capital",
-        "ftp://yago-knowledge.org/capital",
-        "HTTP://yago-knowledge.org/x",
-        "http://",
-    ):
-        listed = file(capital=changed("yago", [CAPITAL, iri]))
-        assert_refused(serve, listed, "relations.capital.yago[1]", "must be a whole http address")
-
-
-@pytest.mark.parametrize("value", [[], [""], 5, {"a": "b"}])
-def test_names_that_are_no_texts_are_refused(serve: Serve, value: object) -> None:
-    assert_refused(serve, file(capital=changed("yago", value)), "relations.capital.yago", "must be a ")
+        assert_refused(serve, file(capital=changed("yago", CAPITAL + sign)), "relations.capital.yago[0]: ", "")
+    for iri in ("capital", "ftp://yago-knowledge.org/capital", "HTTP://yago-knowledge.org/x", "http://"):
+        assert_refused(serve, file(capital=changed("yago", [CAPITAL, iri])), "relations.capital.yago[1]: ", iri)
 
 
 def test_a_predicate_belongs_to_one_relation_of_a_direction(serve: Serve) -> None:
     other = {**SOUND, "yago": ["http://schema.org/seat", CAPITAL]}
-    twice = changed("yago", [CAPITAL, CAPITAL])
     assert_refused(serve, file(capital=SOUND, seat=other), "relations.seat.yago", "is that of capital already")
-    assert_refused(serve, file(capital=twice), "relations.capital.yago", "is that of capital already")
 
 
-def test_other_keys_at_the_top_are_refused(serve: Serve) -> None:
-    assert_refused(serve, "left_out: []\n" + file(capital=SOUND), "the top.left_out", "is not a known key")
+# ---- texts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cut", "instead", "message"),
+    [
+        ("Q: ", "", "must begin with 'Q: '"),
+        ("?\nA:", "?", r"and end with '\?\\nA:'"),
+        ("?\nA:", "?\nA: ", r"and end with '\?\\nA:'"),
+        ("{entity}", "Norway", "{entity} once"),
+        ("{entity}", "{entity} or {entity}", "{entity} once"),
+        ("{entity}", "{entity} or {country}", "no other slot, not .*{country}"),
+        ("{entity}", "{entity} {", "no other slot"),
+        ("{entity}", "a {entity}", "article directly before a slot"),
+        ("{entity}", 'the "{entity}"', "article directly before a slot"),
+        ("{entity}", "{entity}'s", "ending directly behind a slot"),
+        ("{entity}", "{entity}s", "ending directly behind a slot"),
+        ("capital", "a the capital", "two articles in a row"),
+        ("capital", "capital ", "without a space too many"),
+        ("capital", "capital\n", "must be one line"),
+        ("?\nA:", " ?\nA:", "without a space too many"),
+    ],
+)
+def test_a_question_that_breaks_a_rule_is_refused(serve: Serve, cut: str, instead: str, message: str) -> None:
+    for key, form in (("open[0]", SOUND["open"][0]), ("closed[0]", SOUND["closed"][0])):
+        broken = file(capital=changed(key, form.replace(cut, instead)))
+        assert_refused(serve, broken, f"relations.capital.{key}", message)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("open[0]", SOUND["closed"][0], "must have {entity} once and no other slot, not {answer}, {entity}"),
+        ("open[1]", "{answer} is the capital of {entity} and", "must have {entity} once"),
+        ("open[1]", "The capital of {entity} is ", "without a space"),
+        ("open[1]", "The capital of {entity}", "must end with the word before the answer"),
+        ("open[1]", "The capital of {entity} is the", "ends with an article"),
+        ("open[1]", "The capital of the {entity} is", "article directly before a slot"),
+        ("open[1]", "The capital  of {entity} is", "without a space too many"),
+        ("closed[1]", "Q: Is {answer} a capital?\nA:", "must have {answer} once and {entity} once"),
+        ("contexts.base[0]", "{answer} lies in {entity}.", "must end with a full stop and a newline"),
+        ("contexts.base[0]", "{answer} lies in {entity}\n", "must end with a full stop and a newline"),
+        ("contexts.base[0]", "{answer} lies\nin {entity}.\n", "must be one line"),
+        ("contexts.base[0]", " {answer} lies in {entity}.\n", "without a space too many"),
+        ("contexts.assertive[0]", "It lies in {entity}.\n", "must have {answer} once and {entity} once"),
+        ("contexts.assertive[0]", "{answer} lies in {entity} {0}.\n", "no other slot, not .*{0}"),
+        ("contexts.negation[0]", "The {answer} lies in {entity}.\n", "article directly before a slot"),
+        ("contexts.negation[0]", "{answer} is {entity}’s.\n", "ending directly behind a slot"),
+    ],
+)
+def test_other_texts_that_break_a_rule_are_refused(serve: Serve, key: str, value: str, message: str) -> None:
+    assert_refused(serve, file(capital=changed(key, value)), f"relations.capital.{key}", message)
+
+
+def test_names_after_a_class_noun_and_before_punctuation_are_fine(serve: Serve) -> None:
+    base = ["In the country {entity}, {answer} is the capital.\n", "{answer}: a capital that {entity} has (perhaps).\n"]
+    serve("relations.yaml", file(capital=changed("contexts.base", base)))
+    assert catalog.relation("capital").contexts["base"] == tuple(base)
+
+
+@pytest.mark.parametrize("name", ["{answer}", "{", "%s", "\\g<1>", "{entity.__class__}"])
+def test_fill_takes_hostile_names_as_they_are(name: str) -> None:
+    template = "<{entity}|{answer}|{entity}>"
+    assert catalog.fill(template, entity=name, answer="Oslo") == f"<{name}|Oslo|{name}>"
+    assert catalog.fill(template, entity="Norway", answer=name) == f"<Norway|{name}|Norway>"
+
+
+def test_fill_refuses_a_slot_without_a_name() -> None:
+    with pytest.raises(InputError, match="no answer"):
+        catalog.fill("Is {answer} the capital of {entity}?", entity="Norway")

@@ -1,28 +1,45 @@
-"""The floors of the relations: what each has, and that the published list is covered."""
+"""The floors of the relations: what each has, that the published list is covered, and that its texts can be filled."""
 
 import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from data import catalog
+from data.records import CONTEXT_KINDS, RelationName
+from tasks.contexts.entities import Entity
+from tasks.contexts.queries import write_queries
+from tasks.contexts.sentences import write_contexts
 
 RELATIONS = list(catalog.relations().values())
-REVERSED = [relation for relation in RELATIONS if relation.reverse]
 PUBLISHED = [
     line
     for line in (Path(__file__).parent / "published_predicates.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
 OTHER_NAMES = {"http://yago-knowledge.org/resource/director": "groupDirector"}  # director is schema.org's
-
-
-def texts(relation: catalog.Relation) -> list[str]:
-    contexts = [template for templates in relation.contexts.values() for template in templates]
-    return [*relation.open, *relation.closed, *contexts]
+NAMES = {
+    "a slot and quotes": '{answer} "quoted"',
+    "right to left": "نجيب محفوظ",
+    "300 characters": "Llanfair " * 33 + "fin",
+    "HTML": "<b>Bold & brash</b>",
+}
+ANSWERS = ["The Answer", "{entity} or {answer}", "القاهرة", "8849 metres", "x" * 300]
 
 
 def says(text: str, word: str) -> bool:
     return re.search(rf"\b{word}\b", text, re.IGNORECASE) is not None
+
+
+def words(template: str) -> list[str]:
+    return re.findall(r"[\w{}]+", template.casefold())
+
+
+def filled(template: str, entity: str, answer: str) -> str:
+    """The template put together piece by piece, which no name can confuse."""
+    pieces = re.split(r"(\{entity\}|\{answer\})", template)
+    return "".join({"{entity}": entity, "{answer}": answer}.get(piece, piece) for piece in pieces)
 
 
 def test_every_published_predicate_has_a_relation() -> None:
@@ -35,15 +52,12 @@ def test_a_relation_of_yago_is_named_after_its_predicate() -> None:
         if relation.yago:
             local = OTHER_NAMES.get(relation.yago[0], re.split("[/#]", relation.yago[0])[-1])
             assert relation.name == ("reverse" + local[0].upper() + local[1:] if relation.reverse else local)
-
-
-def test_names_of_yago_begin_as_those_of_yago_do() -> None:
     homes = ("http://schema.org/", "http://yago-knowledge.org/resource/")
     assert all(iri.startswith(homes) for relation in RELATIONS for iri in relation.yago)
 
 
 def test_a_reversed_relation_turns_the_forward_one_around() -> None:
-    for relation in REVERSED:
+    for relation in (one for one in RELATIONS if one.reverse):
         (forward,) = [other for other in RELATIONS if not other.reverse and other.yago == relation.yago]
         assert relation.wikidata == forward.wikidata
         assert (relation.subject_class, relation.object_class) == (forward.object_class, forward.subject_class)
@@ -55,13 +69,6 @@ def test_wikidata_properties_are_unique_within_a_direction() -> None:
     assert max(counts.values()) == 1
 
 
-def test_a_relation_has_two_contexts_of_each_kind() -> None:
-    for relation in RELATIONS:
-        assert {kind: len(templates) for kind, templates in relation.contexts.items()} == dict.fromkeys(
-            catalog.CONTEXT_KINDS, 2
-        )
-
-
 def test_only_negations_deny() -> None:
     for relation in RELATIONS:
         assert all(says(template, "not") for template in relation.contexts["negation"])
@@ -69,48 +76,46 @@ def test_only_negations_deny() -> None:
         assert not any(says(template, "not") for template in others)
 
 
-def test_an_assertion_is_a_base_sentence_that_is_insisted_on() -> None:
+def test_an_assertion_and_a_negation_restate_their_base_sentence() -> None:
     for relation in RELATIONS:
-        for base, assertive in zip(relation.contexts["base"], relation.contexts["assertive"], strict=True):
+        assert {len(templates) for templates in relation.contexts.values()} == {2}
+        for base, assertive, negation in zip(*(relation.contexts[kind] for kind in CONTEXT_KINDS), strict=True):
             assert assertive.casefold().endswith(base.casefold())
             assert len(assertive.split()) > len(base.split())
-
-
-def test_a_negation_is_a_base_sentence_denied() -> None:
-    for relation in RELATIONS:
-        for base, negation in zip(relation.contexts["base"], relation.contexts["negation"], strict=True):
-            assert negation.count("{entity}") == base.count("{entity}")
             kept = [word for word in words(negation) if word not in {"not", "do", "does", "did"}]
             missing = Counter(words(base)) - Counter(kept)
             assert sum(missing.values()) <= 1, (base, negation)  # the verb: lives, does not live
-            assert order(negation) == order(base)
-
-
-def order(template: str) -> bool:
-    return template.index("{entity}") < template.index("{answer}")
-
-
-def words(template: str) -> list[str]:
-    return re.findall(r"[\w{}]+", template.casefold())
+            assert re.findall(r"\{\w+\}", base) == re.findall(r"\{\w+\}", negation)
 
 
 def test_texts_are_sound_with_names_of_bundled_facts() -> None:
     for relation in RELATIONS:
-        articles = re.compile(r"\b(an?|the) (an?|the)\b", re.IGNORECASE)
-        for fact in catalog.facts(relation.name):
-            for template in texts(relation):
-                text = catalog.fill(template, entity=fact.subject, answer=fact.object)
-                assert not articles.search(text), text
-                assert "  " not in text, text
-
-
-def test_sentences_begin_with_a_capital_or_a_slot() -> None:
-    for relation in RELATIONS:
-        for template in texts(relation):
+        contexts = (template for templates in relation.contexts.values() for template in templates)
+        for template in (*relation.open, *relation.closed, *contexts):
             assert re.match(r"(Q: )?([A-Z]|\{)", template), template
+            for fact in catalog.facts(relation.name):
+                text = catalog.fill(template, entity=fact.subject, answer=fact.object)
+                assert not re.search(r"\b(an?|the) (an?|the)\b|  ", text, re.IGNORECASE), text
 
 
 def test_measured_numbers_have_a_unit() -> None:
     units = {relation.name: relation.unit for relation in RELATIONS if relation.unit}
     assert all(unit == unit.strip() and unit.isascii() for unit in units.values())
     assert units["elevation"] == "metres"
+
+
+@pytest.mark.parametrize("entity", NAMES.values(), ids=NAMES)
+def test_queries_and_contexts_have_names_as_they_are(entity: str) -> None:
+    for relation in RELATIONS:
+        name, entities = RelationName(relation.name), [Entity(entity, False, ANSWERS[0])]
+        assert [(query.query_type, query.form, query.text) for query in write_queries(name, entities)] == [
+            (query_type, form, filled(template, entity, ANSWERS[0]))
+            for query_type, templates in (("open", relation.open), ("closed", relation.closed))
+            for form, template in enumerate(templates, 1)
+        ]
+        contexts = write_contexts(name, entities, ANSWERS, per_kind=dict.fromkeys(CONTEXT_KINDS, 4), seed=0)
+        assert len(contexts) == 12
+        for context in contexts:
+            assert context.text in [
+                filled(template, entity, context.object) for template in relation.contexts[context.kind]
+            ]

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from data.sources.graph.dump import Dump
+from data.sources.graph.dump import Dump, shared_dump
 from data.sources.graph.sparql import Endpoint
 from tests.data.sources.dynamicqa.small_dynamicqa import PUBLISHED, made_up, with_published
 from tests.data.sources.graph.oxigraph import served
@@ -22,7 +22,7 @@ def turtle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def dump(turtle: Path, tmp_path_factory: pytest.TempPathFactory) -> Dump:
     """The graph in the embedded store."""
-    return Dump.of([turtle], tmp_path_factory.mktemp("graphs"))
+    return shared_dump([turtle], tmp_path_factory.mktemp("graphs"))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 import pytest
 
-from data import catalog
 from data.errors import InputError
 from data.records import WikidataId
 from data.sources.property_names import relation_of, relations_of
@@ -37,25 +36,8 @@ def test_without_an_id_words_that_make_no_name_are_refused(words: str | None) ->
         relation_of(None, words)
 
 
-def test_an_invalid_id_is_refused() -> None:
-    with pytest.raises(InputError, match="not a Wikidata id"):
-        relation_of("p641", "...")
-
-
-def test_every_relation_of_the_catalog_is_found_by_its_property() -> None:
-    for relation in catalog.relations().values():
-        if relation.wikidata and not relation.reverse:
-            assert relation_of(relation.wikidata, "other words") == relation.name
-
-
 def named(*listed: tuple[str, str | None]) -> dict[str, str]:
     return {str(key): str(name) for key, name in relations_of((WikidataId(p), words) for p, words in listed).items()}
-
-
-def test_a_property_has_one_name_its_first() -> None:
-    assert named(("P641", None), ("P641", "sport"), ("P641", "kind of sport"), ("P106", "job")) == {
-        "P641": "sport", "P106": "occupation",
-    }  # fmt: skip
 
 
 def test_properties_of_equal_words_are_called_by_ids() -> None:

@@ -3,7 +3,6 @@ import pytest
 from data import catalog
 from data.records import PARTITIONS, SLOT, Partition, RelationName
 from data.sources import sample
-from data.sources.slots import UNASKABLE
 
 
 def test_facts_are_those_of_the_relation_with_source_and_licence() -> None:
@@ -14,13 +13,6 @@ def test_facts_are_those_of_the_relation_with_source_and_licence() -> None:
         assert type(fact.relation) is RelationName
         assert fact.source
         assert fact.licence == sample.LICENCE
-
-
-@pytest.mark.parametrize("partition", PARTITIONS)
-def test_the_questions_of_the_sample_can_all_be_asked(partition: Partition) -> None:
-    for question in sample.questions(partition):
-        assert question.partition == partition
-        assert not UNASKABLE & set(question.flags)
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)

@@ -3,10 +3,6 @@ import pytest
 from data.sources import slots
 
 
-def test_every_slot_is_filled() -> None:
-    assert slots.fill_slot("[ENTITY] is near [ENTITY].", "Oslo") == "Oslo is near Oslo."
-
-
 @pytest.mark.parametrize("answer", ["\\1", "{entity}", "$&", "[ENTITY]", "%s"])
 def test_an_answer_is_text_and_never_a_pattern(answer: str) -> None:
     assert slots.fill_slot("It is [ENTITY].", answer) == f"It is {answer}."
@@ -26,15 +22,6 @@ def test_an_object_is_found_as_it_is_written(context: str, answer: str, changed:
     assert slots.replace_object(context, answer, "Ada") == changed
 
 
-@pytest.mark.parametrize(("context", "answer"), [("It is Oslo.", "Lima"), ("It is Oslo.", ""), ("", "Oslo")])
-def test_an_object_that_is_not_there_is_not_replaced(context: str, answer: str) -> None:
-    assert slots.replace_object(context, answer, "Bergen") is None
-
-
-def test_a_sound_question_has_no_flag() -> None:
-    assert slots.flags_of("What is the capital of Norway?", ["Oslo", "Christiania"], "Oslo", "Lima") == ()
-
-
 @pytest.mark.parametrize(
     ("question", "answers", "answer", "replacement", "flag"),
     [
@@ -50,10 +37,6 @@ def test_a_broken_rule_has_its_flag(
     question: str, answers: list[str], answer: str, replacement: str, flag: str
 ) -> None:
     assert slots.flags_of(question, answers, answer, replacement) == (flag,)
-
-
-def test_an_answer_within_a_longer_word_is_absent() -> None:
-    assert slots.flags_of("Who is the Iranian singer?", ["Iran"], "Iran", "Peru") == ()
 
 
 def test_nothing_at_all_breaks_three_rules_and_no_other() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from data.errors import InputError, ServiceError
-from data.sources.access import ServiceAccess
+from data.sources.access import Access
 from data.sources.http.services import SERVICES
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.storage.keys import content_key
@@ -23,7 +23,7 @@ class Request:
     """A source's options and what it is asked with."""
 
     options: dict[str, Any]
-    access: ServiceAccess
+    access: Access
     relation: str = "capital"
     seed: int = 0
 
@@ -35,15 +35,15 @@ class Request:
 
 
 @pytest.fixture
-def access(tmp_path: Path) -> ServiceAccess:
-    return ServiceAccess(tmp_path / "downloads", contact="tests@example.org")
+def access(tmp_path: Path) -> Access:
+    return Access(tmp_path / "downloads", contact="tests@example.org")
 
 
-def at(access: ServiceAccess, service: str, address: str) -> ServiceAccess:
+def at(access: Access, service: str, address: str) -> Access:
     return replace(access, services={service: replace(SERVICES[service], address=address)})
 
 
-def test_facts_of_a_graph_depend_on_graph_draw_and_seed(access: ServiceAccess) -> None:
+def test_facts_of_a_graph_depend_on_graph_draw_and_seed(access: Access) -> None:
     before = Request(YAGO, access)
     others = [
         replace(before, options=YAGO | {"pairs": 11}),
@@ -56,14 +56,14 @@ def test_facts_of_a_graph_depend_on_graph_draw_and_seed(access: ServiceAccess) -
     assert len({request.key() for request in (before, *others)}) == 1 + len(others)
 
 
-def test_facts_depend_on_nothing_else(access: ServiceAccess) -> None:
+def test_facts_depend_on_nothing_else(access: Access) -> None:
     polite = replace(access, contact="a@example.org", cache=Path("elsewhere"), offline=True)
     assert Request(YAGO, polite).key() == Request(YAGO, access).key()
     assert Request(YAGO | {"real_entities": 9, "choice": "degree"}, access).key() == Request(YAGO, access).key()
     assert Request(SAMPLE, access, seed=1).key() == Request(SAMPLE, access).key()
 
 
-def test_a_dump_is_known_by_what_it_holds(access: ServiceAccess, tmp_path: Path) -> None:
+def test_a_dump_is_known_by_what_it_holds(access: Access, tmp_path: Path) -> None:
     dump, copy = tmp_path / "facts.nt", tmp_path / "copy.nt"
     dump.write_text(TRIPLE)
     copy.write_text(TRIPLE)
@@ -87,28 +87,21 @@ def test_a_dump_is_known_by_what_it_holds(access: ServiceAccess, tmp_path: Path)
     ],
 )
 def test_invented_names_are_looked_up_where_it_suits(
-    options: dict[str, Any], address: str | None, names: list[str], access: ServiceAccess
+    options: dict[str, Any], address: str | None, names: list[str], access: Access
 ) -> None:
     source = FACT_SOURCES[options["source"]]
     asked = at(access, "yago", address) if address else access
     assert [graph.name for graph in source.graphs(source.options.model_validate(options), asked)] == names
 
 
-def test_the_sample_is_fetched_without_a_service(access: ServiceAccess) -> None:
-    source = FACT_SOURCES["sample"]
-    fetched = source.fetch(source.options.model_validate(SAMPLE), "capital", 0, access)
-    assert {fact.relation for fact in fetched.facts} == {"capital"}
-    assert (fetched.rejected, fetched.requested) == ({}, 0)
-
-
-def test_an_unreachable_service_comes_with_an_alternative(access: ServiceAccess) -> None:
+def test_an_unreachable_service_comes_with_an_alternative(access: Access) -> None:
     source = FACT_SOURCES["yago"]
     options = source.options.model_validate(YAGO)
     with pytest.raises(ServiceError, match=r"cannot be reached.*`source: sample`.*`dump`.*`absent_from: \[\]`"):
         source.fetch(options, "capital", 0, at(access, "yago", unused_address()))
 
 
-def test_a_dump_without_a_relation_advises_no_dump(access: ServiceAccess, tmp_path: Path) -> None:
+def test_a_dump_without_a_relation_advises_no_dump(access: Access, tmp_path: Path) -> None:
     (tmp_path / "facts.nt").write_text(TRIPLE)
     source = FACT_SOURCES["yago"]
     options = source.options.model_validate(YAGO | {"dump": [str(tmp_path / "facts.nt")]})
@@ -117,7 +110,7 @@ def test_a_dump_without_a_relation_advises_no_dump(access: ServiceAccess, tmp_pa
     assert "`dump`" not in str(raised.value)
 
 
-def test_published_questions_are_known_by_their_file_or_address(access: ServiceAccess, tmp_path: Path) -> None:
+def test_published_questions_are_known_by_their_file_or_address(access: Access, tmp_path: Path) -> None:
     source = QUESTION_SOURCES["dynamicqa"]
     assert source.key is not None
     assert source.fetch is not None
@@ -130,15 +123,5 @@ def test_published_questions_are_known_by_their_file_or_address(access: ServiceA
     keys.append(source.key(downloaded, "static", access))
     keys.append(source.key(downloaded, "static", at(access, "dynamicqa", "http://127.0.0.1/mirror")))
     assert len({content_key(dict(key)) for key in keys}) == 4
-    with pytest.raises(InputError, match=r"offline, and Static_final\.csv .*; name a `folder`"):
+    with pytest.raises(ServiceError, match=r"Static_final\.csv .* offline.*; name a `folder`"):
         source.fetch(downloaded, "static", replace(access, offline=True))
-
-
-@pytest.mark.parametrize("partition", ["static", "temporal", "disputable"])
-def test_bundled_questions_are_of_their_partition(partition: Any, access: ServiceAccess) -> None:
-    source = QUESTION_SOURCES["sample"]
-    assert source.key is not None
-    assert source.fetch is not None
-    questions = source.fetch(source.options(source="sample"), partition, access)
-    assert {question.partition for question in questions} == {partition}
-    assert source.key(source.options(source="sample"), partition, access)["partition"] == partition

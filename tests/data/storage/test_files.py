@@ -1,4 +1,5 @@
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,14 +20,11 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_rows_and_metadata_are_read_again(file: Path) -> None:
+    assert file.name == f"facts-{sha256_of(file)[:12]}.parquet"
     assert verify(file) == METADATA
     rows, metadata = read_parquet(file)
     assert rows.equals(ROWS)
     assert metadata == METADATA
-
-
-def test_a_name_ends_with_the_digest_of_its_bytes(file: Path) -> None:
-    assert file.name == f"facts-{sha256_of(file)[:12]}.parquet"
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
@@ -74,20 +72,20 @@ def test_threads_that_write_one_file_do_not_meet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("read", [verify, read_parquet])
-def test_a_missing_file_is_not_a_damaged_one(read: object, tmp_path: Path) -> None:
-    with pytest.raises(MissingFile, match="does not exist; run the step that makes it"):
-        read(tmp_path / f"facts-{'0' * 12}.parquet")  # type: ignore[operator]
-
-
-@pytest.mark.parametrize("read", [verify, read_parquet])
-@pytest.mark.parametrize("content", ["text", "folder", "no metadata"])
-def test_a_file_that_was_never_ours_is_damaged(content: str, read: object, tmp_path: Path) -> None:
-    path = tmp_path / "foreign.parquet"
+@pytest.mark.parametrize("content", ["text", "folder", "no metadata", "nothing"])
+def test_a_file_that_was_never_ours_is_damaged(content: str, read: Callable[[Path], object], tmp_path: Path) -> None:
+    file = tmp_path / "foreign.parquet"
     if content == "folder":
-        path.mkdir()
-        file = path
-    else:
-        path.write_text("text") if content == "text" else pq.write_table(ROWS, path)
-        file = path.rename(tmp_path / f"facts-{sha256_of(path)[:12]}.parquet")
-    with pytest.raises(DamagedFile, match=r"cannot be read .*; remove it and run again"):
-        read(file)  # type: ignore[operator]
+        file.mkdir()
+    elif content == "no metadata":
+        pq.write_table(ROWS, file)
+    elif content == "text":
+        file.write_text("text")
+    if file.is_file():
+        file = file.rename(tmp_path / f"facts-{sha256_of(file)[:12]}.parquet")
+    error, message = (
+        (MissingFile, "does not exist") if content == "nothing" else (DamagedFile, "cannot be read .*; remove")
+    )
+    with pytest.raises(error, match=message) as raised:
+        read(file)
+    assert isinstance(raised.value, MissingFile) == (content == "nothing")

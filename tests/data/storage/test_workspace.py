@@ -1,7 +1,9 @@
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -74,13 +76,25 @@ def test_only_what_killed_runs_left_is_removed(workspace: Workspace) -> None:
     assert (workspace.root / ".notes").exists()
 
 
-def test_one_process_may_lock_a_workspace_twice(workspace: Workspace) -> None:
-    with workspace.lock(), workspace.lock():
-        workspace.table(("facts",), "capital", FACTS, {}).write(ROWS)
+def test_parts_that_were_joined_are_removed(workspace: Workspace) -> None:
+    joined, unfinished = (
+        workspace.table(("scores", "capital", "model"), name, FACTS, {}) for name in ("persuasion", "answers")
+    )
+    for artifact in (joined, unfinished):
+        artifact.part(0).write(ROWS)
+    joined.write(ROWS)
+    forced = workspace.table(("scores", "father", "model"), "persuasion", FACTS, {})
+    forced.write(ROWS)
+    later = time.time() + 60  # of a run that makes the whole again
+    os.utime(forced.part(0).write(ROWS), (later, later))
+    (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))
+    with workspace.lock():
+        assert joined.part(0).check().state == "missing"
+    assert {artifact.check().state for artifact in (joined, unfinished.part(0), forced, forced.part(0))} == {"done"}
 
 
-def test_a_run_that_failed_unlocks_its_workspace(workspace: Workspace) -> None:
-    with pytest.raises(RuntimeError), workspace.lock():
+def test_one_process_may_lock_twice_and_after_a_failure(workspace: Workspace) -> None:
+    with pytest.raises(RuntimeError), workspace.lock(), workspace.lock():
         raise RuntimeError
     with workspace.lock():
         pass
@@ -102,42 +116,26 @@ def test_another_process_is_refused_until_the_first_dies(workspace: Workspace) -
         first.communicate()
 
 
-def test_two_workspaces_are_locked_side_by_side(tmp_path: Path) -> None:
-    with Workspace(tmp_path / "one").lock(), Workspace(tmp_path / "two").lock():
-        pass
-
-
 # ---- layout ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_new_workspace_notes_its_layout(workspace: Workspace) -> None:
+    (workspace.root / "notes").mkdir(parents=True)
     with workspace.lock():
         assert json.loads((workspace.root / "workspace.json").read_text()) == {"layout": LAYOUT}
     workspace.check_layout()
 
 
-@pytest.mark.parametrize("folder", ["facts", "prompts", "scores"])
-def test_the_layout_of_an_earlier_version_is_refused(folder: str, workspace: Workspace) -> None:
-    (workspace.root / folder).mkdir(parents=True)
+@pytest.mark.parametrize("content", [None, "", "{", "[]", "{}", '{"layout": 1}', '{"layout": 3}', '"text"'])
+def test_another_layout_is_refused_and_left_alone(content: str | None, workspace: Workspace) -> None:
+    (workspace.root / "scores").mkdir(parents=True)
+    if content is not None:
+        (workspace.root / "workspace.json").write_text(content)
     with pytest.raises(WorkspaceError, match=r"made by another version of swaymeter.*; move the folder away"):
         workspace.check_layout()
     with pytest.raises(WorkspaceError), workspace.lock():
         pass
-    assert [path.name for path in workspace.root.iterdir()] == [folder]
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"layout": 1}', '{"layout": 3}', '"text"'])
-def test_an_unknown_layout_is_refused(content: str, workspace: Workspace) -> None:
-    workspace.root.mkdir()
-    (workspace.root / "workspace.json").write_text(content)
-    with pytest.raises(WorkspaceError, match="made by another version"):
-        workspace.check_layout()
-
-
-def test_a_folder_of_something_else_may_become_one(workspace: Workspace) -> None:
-    (workspace.root / "notes").mkdir(parents=True)
-    with workspace.lock():
-        pass
+    assert not (workspace.root / ".lock").exists()
 
 
 # ---- failures --------------------------------------------------------------------------------------------------------

@@ -8,37 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from data.records.table import Table
-from data.records.tables import (
-    CONTEXTS,
-    CORRELATIONS,
-    ENVELOPES,
-    QUERIES,
-    QUESTIONS,
-    RECORD_TABLES,
-    RUNS,
-    STATISTICS,
-    SUMMARIES,
-)
+from data.records.tables import CORRELATIONS, ENVELOPES, RECORD_TABLES, STATISTICS, SUMMARIES
 from data.storage.files import write_parquet
 from data.warehouse import Warehouse, opened, update
 from tasks.measures import MEASURES
 
-STATISTICS_TABLES = (STATISTICS, SUMMARIES, CORRELATIONS, ENVELOPES)
-TABLES = (*RECORD_TABLES, *STATISTICS_TABLES, *(measure.table for measure in MEASURES.values()))
+TABLES = (
+    *RECORD_TABLES, STATISTICS, SUMMARIES, CORRELATIONS, ENVELOPES, *(measure.table for measure in MEASURES.values())
+)  # fmt: skip
 PERSUASION = MEASURES["persuasion"].table
 SUSCEPTIBILITY = MEASURES["susceptibility"].table
-ENTITY_INDEPENDENT = MEASURES["entity_independent_persuasion"].table
-GREEDY = MEASURES["greedy_answers"].table
-MEMORIZATION = MEASURES["memorization_ratio"].table
-ANSWER_SET = MEASURES["answer_set_susceptibility"].table
-FISHER = MEASURES["fisher_susceptibility"].table
-PRECISION = MEASURES["precision"].table
 ANSWERS = MEASURES["answers"].table
 CLUSTERS = MEASURES["clusters"].table
-ENTROPY = MEASURES["semantic_entropy"].table
-COHERENT = MEASURES["coherent_persuasion"].table
-ACCURACY = MEASURES["accuracy"].table
-PERSUADED = MEASURES["persuaded"].table
 
 
 def row(table: Table, **values: Any) -> dict[str, Any]:
@@ -53,92 +34,58 @@ def row(table: Table, **values: Any) -> dict[str, Any]:
 
 def small_study() -> dict[str, list[dict[str, Any]]]:
     """Two queries under three contexts, and a question under two conditions; scores that are easily averaged."""
-    scored = {"relation": "capital", "model": "m", "dtype": "float32"}
+    capital, scored = {"relation": "capital"}, {"relation": "capital", "model": "m", "dtype": "float32"}
+    open_form = {**scored, "query_type": "open", "form": 1, "entities": 2}
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
-    contexts = (("c1", "base", 1.0, 4.0), ("c2", "base", 2.0, 5.0), ("c3", "assertive", 3.0, 6.0))
-    return {
-        "queries": [
-            row(QUERIES, relation="capital", query_id=name, entity=entity, query_type="open", invented=name == "q2")
-            for name, entity in (("q1", "Norway"), ("q2", "Orvania"))
-        ],
-        "contexts": [
-            row(CONTEXTS, relation="capital", context_id=name, kind=kind, text=f"{name}\n")
-            for name, kind, *_ in contexts
-        ],
-        "persuasion": [
-            row(PERSUASION, **scored, query_id=query, context_id=name, relevant=name == "c1", persuasion=value)
-            for name, _, *values in contexts
-            for query, value in zip(("q1", "q2"), values, strict=True)
-        ],
-        "susceptibility": [
-            row(SUSCEPTIBILITY, **scored, query_id=query, contexts=3, susceptibility=value)
-            for query, value in (("q1", 2.0), ("q2", 5.0))
-        ],
-        "entity_independent_persuasion": [
-            row(ENTITY_INDEPENDENT, **scored, query_type="open", form=1, context_id=name, entities=2,
-                entity_independent_persuasion=sum(values) / 2)
-            for name, _, *values in contexts
-        ],
-        "greedy_answers": [
-            row(GREEDY, **scored, query_id=query, context_id=name, conflict=conflict, follows=follows)
-            for query, name, conflict, follows in (
-                ("q1", "c1", "substitution", "context"), ("q1", "c2", None, "original"), ("q1", "c3", None, "other"),
-                ("q2", "c1", None, "original"), ("q2", "c2", None, "original"), ("q2", "c3", None, "original"),
-            )
-        ],
-        "memorization_ratio": [
-            row(MEMORIZATION, **scored, query_id="q1", original=0, substitute=1, memorization_ratio=0.0,
-                negation_original=2, negation_substitute=3, all_original=4, all_substitute=1,
-                memorization_ratio_all=0.8),
-            row(MEMORIZATION, **scored, query_id="q2", original=0, substitute=0),
-        ],
-        "answer_set_susceptibility": [
-            row(ANSWER_SET, **scored, query_id="q1", contexts=3, answers=7, answer_set_susceptibility=0.5, mass=0.25)
-        ],
-        "fisher_susceptibility": [
-            row(FISHER, **scored, query_id="q1", top_k=10, fisher_top_k=3.0, draws=64, fisher=4.0,
-                fisher_standard_error=0.5),
-            row(FISHER, **scored, query_id="q2", top_k=10, fisher_top_k=2.0, draws=0),
-        ],
-        "precision": [
-            row(PRECISION, **scored, query_id="q2", reference="float32", susceptibility=5.0,
-                susceptibility_reference=5.1, largest_difference=0.3, mean_difference=0.2)
-        ],
-        "correlations": [
-            row(CORRELATIONS, model="m", dtype="float32", measure_a="fisher_top_k", level=level, n=2,
-                untestable="too few pairs")
-            for level in ("relation", "query")
-        ],
-        "questions": [row(QUESTIONS, relation="P36", question_id="w1", partition="static", edits=1)],
-        "answers": [
-            row(ANSWERS, **asked, condition="none", text="Bergen", context_cut=0, stand_in="embedder for entailment"),
-            *(
-                row(ANSWERS, **asked, condition="none", sample=sample, text=text, context_cut=0, finished=finished)
-                for sample, text, finished in (
-                    (0, "Oslo", True), (1, "", True), (2, "Oslo and", False), (3, "", True),
-                )
-            ),
-            row(ANSWERS, **asked, condition="original", text="", context_cut=5, finished=False),
-            row(ANSWERS, **asked, condition="original", sample=0, text="Oslo", context_cut=5),
-        ],
-        "semantic_entropy": [
-            row(ENTROPY, **asked, condition="none", groups=2, group_sizes=[3, 2], semantic_entropy=1.5,
-                semantic_entropy_standard_error=0.25),
-        ],
-        "coherent_persuasion": [
-            row(COHERENT, **asked, condition="original", coherent_persuasion=2.5,
-                coherent_persuasion_standard_error=0.75),
-        ],
-        "accuracy": [
-            row(ACCURACY, **asked, condition="none", accurate=False),
-            row(ACCURACY, **asked, condition="original", accurate=True),
-        ],
-        "persuaded": [row(PERSUADED, **asked, condition="original", persuaded=True, stubborn=False)],
-        "runs": [
-            row(RUNS, relation="capital", model="m", measure=name, file=name, seconds=seconds, forward_passes=passes)
-            for name, seconds, passes in (("persuasion", 3.0, 7), ("susceptibility", 0.0, 0))
-        ],
-    }  # fmt: skip
+    of_question = {"relation": "P36", "question_id": "w1", "partition": "static", "edits": 1}
+    correlated = {"model": "m", "dtype": "float32", "measure_a": "fisher_top_k", "n": 2, "untestable": "too few pairs"}
+    study: dict[str, list[dict[str, Any]]] = {}
+
+    def add(name: str, common: Mapping[str, Any], columns: str, *values: Sequence[Any]) -> None:
+        of = table(name)
+        study[name] = [row(of, **common, **dict(zip(columns.split(), one, strict=True))) for one in values]
+
+    # fmt: off
+    add("queries", {**capital, "query_type": "open"}, "query_id entity invented",
+        ("q1", "Norway", False), ("q2", "Orvania", True))
+    add("contexts", capital, "context_id kind text",
+        ("c1", "base", "c1\n"), ("c2", "base", "c2\n"), ("c3", "assertive", "c3\n"))
+    add("persuasion", scored, "query_id context_id relevant persuasion",
+        ("q1", "c1", True, 1.0), ("q1", "c2", False, 2.0), ("q1", "c3", False, 3.0),
+        ("q2", "c1", True, 4.0), ("q2", "c2", False, 5.0), ("q2", "c3", False, 6.0))
+    add("susceptibility", {**scored, "contexts": 3}, "query_id susceptibility", ("q1", 2.0), ("q2", 5.0))
+    add("entity_independent_persuasion", open_form, "context_id entity_independent_persuasion",
+        ("c1", 2.5), ("c2", 3.5), ("c3", 4.5))
+    add("greedy_answers", scored, "query_id context_id conflict follows",
+        ("q1", "c1", "substitution", "context"), ("q1", "c2", None, "original"), ("q1", "c3", None, "other"),
+        ("q2", "c1", None, "original"), ("q2", "c2", None, "original"), ("q2", "c3", None, "original"))
+    add("memorization_ratio", scored,
+        "query_id original substitute memorization_ratio negation_original negation_substitute all_original "
+        "all_substitute memorization_ratio_all",
+        ("q1", 0, 1, 0.0, 2, 3, 4, 1, 0.8), ("q2", 0, 0, None, 1, 1, 1, 1, None))
+    add("answer_set_susceptibility", scored, "query_id contexts answers answer_set_susceptibility mass",
+        ("q1", 3, 7, 0.5, 0.25))
+    add("fisher_susceptibility", scored, "query_id top_k fisher_top_k draws fisher fisher_standard_error",
+        ("q1", 10, 3.0, 64, 4.0, 0.5), ("q2", 10, 2.0, 0, None, None))
+    add("precision", {**scored, "reference": "float32"},
+        "query_id susceptibility susceptibility_reference largest_difference mean_difference",
+        ("q2", 5.0, 5.1, 0.3, 0.2))
+    add("correlations", correlated, "level", ("relation",), ("query",))
+    add("questions", of_question, "", ())
+    add("answers", asked, "condition sample text context_cut finished stand_in",
+        ("none", None, "Bergen", 0, True, "embedder for entailment"), ("none", 0, "Oslo", 0, True, None),
+        ("none", 1, "", 0, True, None), ("none", 2, "Oslo and", 0, False, None), ("none", 3, "", 0, True, None),
+        ("original", None, "", 5, False, None), ("original", 0, "Oslo", 5, True, None))
+    add("semantic_entropy", asked, "condition groups group_sizes semantic_entropy semantic_entropy_standard_error",
+        ("none", 2, [3, 2], 1.5, 0.25))
+    add("coherent_persuasion", asked, "condition coherent_persuasion coherent_persuasion_standard_error",
+        ("original", 2.5, 0.75))
+    add("accuracy", asked, "condition accurate", ("none", False), ("original", True))
+    add("persuaded", asked, "condition persuaded stubborn", ("original", True, False))
+    add("runs", {**capital, "model": "m"}, "measure file seconds forward_passes",
+        ("persuasion", "persuasion", 3.0, 7), ("susceptibility", "susceptibility", 0.0, 0))
+    # fmt: on
+    return study
 
 
 def table(name: str) -> Table:

@@ -1,7 +1,7 @@
 import math
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -163,17 +163,17 @@ def test_a_number_that_is_not_finite_is_refused(of: Table, column: str, value: A
         warehouse.frame("all")
 
 
-def test_a_missing_score_is_refused(database: Path) -> None:
-    optional = Table("susceptibility", "", tuple(type(c)(c.name, c.type, "", "", True) for c in SUSCEPTIBILITY.columns))
-    file = file_of(database.parent, optional, [row(SUSCEPTIBILITY, susceptibility=None)])
-    for use in (lambda: update(database, "key", TABLES, {SUSCEPTIBILITY: [file]}), lambda: _read_in_place(file)):
-        with pytest.raises(InputError, match=r"susceptibility-\w+\.parquet: column susceptibility has 1 NULL"):
-            use()
-
-
-def _read_in_place(file: Path) -> None:
-    with over({SUSCEPTIBILITY: [file]}, TABLES):
+def read_in_place(database: Path, files: Mapping[Table, Sequence[Path]]) -> None:
+    with over(files, TABLES):
         pass
+
+
+@pytest.mark.parametrize("load", [read_in_place, lambda database, files: update(database, "key", TABLES, files)])
+def test_a_missing_score_is_refused(load: Callable[..., None], database: Path) -> None:
+    optional = Table("susceptibility", "", tuple(type(c)(c.name, c.type, "", "", True) for c in SUSCEPTIBILITY.columns))
+    files = {SUSCEPTIBILITY: [file_of(database.parent, optional, [row(SUSCEPTIBILITY, susceptibility=None)])]}
+    with pytest.raises(InputError, match=r"susceptibility-\w+\.parquet: column susceptibility has 1 NULL"):
+        load(database, files)
 
 
 def test_a_file_that_holds_another_table_is_refused(database: Path) -> None:
@@ -214,13 +214,6 @@ def test_columns_have_their_units(tmp_path: Path) -> None:
             assert warehouse.frame("halves").attrs["units"] == {"seconds": "s", "half": "nats per half"}
 
 
-def test_a_missing_database_says_how_to_make_it(tmp_path: Path) -> None:
-    database = tmp_path / "study.duckdb"
-    assert key_of(database, TABLES) is None
-    with pytest.raises(WorkspaceError, match="swaymeter aggregate"), opened(database, TABLES):
-        pass
-
-
 def test_a_database_that_another_program_writes_is_busy(database: Path) -> None:
     holding = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     with subprocess.Popen(
@@ -234,7 +227,10 @@ def test_a_database_that_another_program_writes_is_busy(database: Path) -> None:
         other.communicate()
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_missing_or_unwritable_database_is_named(tmp_path: Path) -> None:
+    assert key_of(tmp_path / "study.duckdb", TABLES) is None
+    with pytest.raises(WorkspaceError, match="swaymeter aggregate"), opened(tmp_path / "study.duckdb", TABLES):
+        pass
     (tmp_path / "file").touch()
     with pytest.raises(WorkspaceError, match="cannot be written"):
         update(tmp_path / "file" / "study.duckdb", "key", TABLES, {})

@@ -1,6 +1,6 @@
-import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -35,21 +35,74 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
         yield warehouse
 
 
-def test_susceptibility_of_queries(loaded: Warehouse) -> None:
-    frame = loaded.frame("susceptibility_of_queries")
-    assert list(frame.columns) == [*QUERY_COLUMNS, "contexts", "susceptibility"]
-    assert frame[["query_id", "invented", "contexts", "susceptibility"]].values.tolist() == [
-        ["q1", False, 3, 2.0], ["q2", True, 3, 5.0]
-    ]  # fmt: skip
+def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
+    """The columns of those names, with None for NULL."""
+    return {name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in names}
 
 
-def test_persuasion_by_kind_is_a_mean_over_contexts(loaded: Warehouse) -> None:
-    frame = loaded.frame("persuasion_by_kind")
-    assert list(frame.columns) == [*QUERY_COLUMNS, "kind", "relevant", "contexts", "persuasion"]
-    assert frame[["query_id", "kind", "relevant", "contexts", "persuasion"]].values.tolist() == [
-        ["q1", "assertive", False, 1, 3.0], ["q1", "base", False, 1, 2.0], ["q1", "base", True, 1, 1.0],
-        ["q2", "assertive", False, 1, 6.0], ["q2", "base", False, 1, 5.0], ["q2", "base", True, 1, 4.0],
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "columns", "rows"),
+    [
+        ("susceptibility_of_queries", [*QUERY_COLUMNS, "contexts", "susceptibility"],
+         {"query_id": ["q1", "q2"], "invented": [False, True], "contexts": [3, 3], "susceptibility": [2.0, 5.0]}),
+        ("persuasion_by_kind", [*QUERY_COLUMNS, "kind", "relevant", "contexts", "persuasion"],
+         {"query_id": ["q1"] * 3 + ["q2"] * 3, "kind": ["assertive", "base", "base"] * 2,
+          "relevant": [False, False, True] * 2, "contexts": [1] * 6, "persuasion": [3.0, 2.0, 1.0, 6.0, 5.0, 4.0]}),
+        ("entity_independent_of_contexts",
+         ["model", "dtype", "relation", "query_type", "form", "context_id", "kind", "context", "entities",
+          "entity_independent_persuasion"],
+         {"context_id": ["c1", "c2", "c3"], "kind": ["base", "base", "assertive"], "context": ["c1", "c2", "c3"],
+          "entity_independent_persuasion": [2.5, 3.5, 4.5]}),
+        ("followed",
+         ["model", "dtype", "relation", "query_type", "kind", "conflict", "follows", "answers", "persuasion"],
+         {"kind": ["assertive", "assertive", "base", "base"], "conflict": [None, None, None, "substitution"],
+          "follows": ["original", "other", "original", "context"], "answers": [1, 1, 3, 1],
+          "persuasion": [6.0, 3.0, pytest.approx((2 + 4 + 5) / 3), 1.0]}),
+        ("memorization_of_queries",
+         [*QUERY_COLUMNS, "original", "substitute", "memorization_ratio", "negation_original", "negation_substitute",
+          "all_original", "all_substitute", "memorization_ratio_all", "susceptibility"],
+         {"original": [0, 0], "substitute": [1, 0], "memorization_ratio": [0.0, None],
+          "memorization_ratio_all": [0.8, None], "susceptibility": [2.0, 5.0]}),
+        ("fisher_of_queries",
+         [*QUERY_COLUMNS, "top_k", "fisher_top_k", "draws", "fisher", "fisher_standard_error", "susceptibility",
+          "contexts"],
+         {"top_k": [10, 10], "fisher_top_k": [3.0, 2.0], "draws": [64, 0], "fisher": [4.0, None],
+          "fisher_standard_error": [0.5, None], "susceptibility": [2.0, 5.0], "contexts": [3, 3]}),
+        ("answer_set_of_queries",
+         [*QUERY_COLUMNS, "contexts", "answers", "answer_set_susceptibility", "mass", "susceptibility"],
+         {"query_id": ["q1"], "contexts": [3], "answers": [7], "answer_set_susceptibility": [0.5], "mass": [0.25],
+          "susceptibility": [2.0]}),
+        ("precision_of_queries",
+         ["model", "dtype", "relation", "query_type", "query_id", "reference", "susceptibility",
+          "susceptibility_reference", "largest_difference", "mean_difference"],
+         {"query_id": ["q2"], "reference": ["float32"], "susceptibility": [5.0], "susceptibility_reference": [5.1],
+          "largest_difference": [0.3], "mean_difference": [0.2]}),
+        ("correlations", [column.name for column in CORRELATIONS.columns], {"level": ["query", "relation"]}),
+        ("runs", [column.name for column in RUNS.columns], {"measure": ["persuasion", "susceptibility"]}),
+        ("answers_of_questions", ASKED_COLUMNS,
+         {"condition": ["none", "original"], "answer": ["Bergen", ""], "semantic_entropy": [1.5, None],
+          "semantic_entropy_standard_error": [0.25, None], "semantic_entropy_rao_standard_error": [None, None],
+          "groups": [2, None], "group_sizes": ["3, 2", None], "accurate": [False, True], "persuaded": [None, True],
+          "stubborn": [None, False], "coherent_persuasion": [None, 2.5],
+          "coherent_persuasion_standard_error": [None, 0.75], "subject_popularity": [None, None],
+          "stand_in": ["embedder for entailment", None],
+          # of samples only
+          "answers": [4, 1], "empty_answers": [2, 0], "unfinished_answers": [1, 0], "context_cut": [0, 5]}),
+        ("partition_summary", SUMMARY_COLUMNS,
+         {"questions": [1, 1], "accuracy": [0.0, 1.0], "semantic_entropy": [1.5, None], "groups": [2.0, None],
+          "persuaded": [None, 1.0], "stubborn": [None, 0.0]}),
+        ("overview", OVERVIEW_COLUMNS,
+         dict(zip(OVERVIEW_COLUMNS, [[1], [2], [2], [3], [6], [1], [7], [3.0], [7]], strict=True))),
+        ("stand_ins", ["model", "measure", "stand_in"],
+         {"model": ["m"], "measure": ["answers"], "stand_in": ["embedder for entailment"]}),
+    ],
+)  # fmt: skip
+def test_a_query_gives_what_one_works_out_by_hand(
+    name: str, columns: list[str], rows: dict[str, list[Any]], loaded: Warehouse
+) -> None:
+    frame = loaded.frame(name)
+    assert list(frame.columns) == columns
+    assert values(frame, rows) == rows
 
 
 @pytest.mark.parametrize("name", ["persuasion_by_kind", "followed"])
@@ -68,73 +121,6 @@ def test_a_mean_is_the_same_in_every_order(name: str, tmp_path: Path) -> None:
     assert means[0] == [pytest.approx(0.2)]
 
 
-def test_entity_independent_of_contexts_has_the_contexts_words(loaded: Warehouse) -> None:
-    frame = loaded.frame("entity_independent_of_contexts")
-    assert list(frame.columns) == [
-        *("model", "dtype", "relation", "query_type", "form", "context_id", "kind", "context"),
-        *("entities", "entity_independent_persuasion"),
-    ]
-    assert frame[["context_id", "kind", "context", "entity_independent_persuasion"]].values.tolist() == [
-        ["c1", "base", "c1", 2.5], ["c2", "base", "c2", 3.5], ["c3", "assertive", "c3", 4.5]
-    ]  # fmt: skip
-
-
-def test_followed_counts_answers_with_the_mean_persuasion_of_their_contexts(loaded: Warehouse) -> None:
-    frame = loaded.frame("followed")
-    assert list(frame.columns) == [
-        *("model", "dtype", "relation", "query_type", "kind", "conflict", "follows", "answers", "persuasion"),
-    ]
-    counted = frame[["kind", "conflict", "follows", "answers", "persuasion"]]
-    assert counted.astype(object).where(counted.notna(), None).values.tolist() == [
-        ["assertive", None, "original", 1, 6.0], ["assertive", None, "other", 1, 3.0],
-        ["base", None, "original", 3, pytest.approx((2 + 4 + 5) / 3)], ["base", "substitution", "context", 1, 1.0],
-    ]  # fmt: skip
-
-
-def test_memorization_of_queries_has_null_where_nothing_was_counted(loaded: Warehouse) -> None:
-    frame = loaded.frame("memorization_of_queries")
-    counts = [
-        *("original", "substitute", "memorization_ratio", "negation_original", "negation_substitute"),
-        *("all_original", "all_substitute", "memorization_ratio_all"),
-    ]
-    assert list(frame.columns) == [*QUERY_COLUMNS, *counts, "susceptibility"]
-    first, second = frame.to_dict("records")
-    assert [first[name] for name in counts] == [0, 1, 0.0, 2, 3, 4, 1, 0.8]
-    assert (second["original"], second["substitute"], second["susceptibility"]) == (0, 0, 5.0)
-    assert math.isnan(second["memorization_ratio"])
-
-
-def test_fisher_of_queries_has_null_where_nothing_was_drawn(loaded: Warehouse) -> None:
-    frame = loaded.frame("fisher_of_queries")
-    fisher = ["top_k", "fisher_top_k", "draws", "fisher", "fisher_standard_error"]
-    assert list(frame.columns) == [*QUERY_COLUMNS, *fisher, "susceptibility", "contexts"]
-    first, second = frame.to_dict("records")
-    assert [first[name] for name in (*fisher, "susceptibility", "contexts")] == [10, 3.0, 64, 4.0, 0.5, 2.0, 3]
-    assert (second["fisher_top_k"], second["draws"]) == (2.0, 0)
-    assert math.isnan(second["fisher"])
-    assert math.isnan(second["fisher_standard_error"])
-
-
-def test_answer_set_of_queries(loaded: Warehouse) -> None:
-    frame = loaded.frame("answer_set_of_queries")
-    scores = ["contexts", "answers", "answer_set_susceptibility", "mass", "susceptibility"]
-    assert list(frame.columns) == [*QUERY_COLUMNS, *scores]
-    assert frame[["query_id", *scores]].values.tolist() == [["q1", 3, 7, 0.5, 0.25, 2.0]]
-
-
-def test_precision_of_queries(loaded: Warehouse) -> None:
-    frame = loaded.frame("precision_of_queries")
-    scores = ["susceptibility", "susceptibility_reference", "largest_difference", "mean_difference"]
-    assert list(frame.columns) == ["model", "dtype", "relation", "query_type", "query_id", "reference", *scores]
-    assert frame[["query_id", "reference", *scores]].values.tolist() == [["q2", "float32", 5.0, 5.1, 0.3, 0.2]]
-
-
-def test_correlations_are_sorted(loaded: Warehouse) -> None:
-    frame = loaded.frame("correlations")
-    assert list(frame.columns) == [column.name for column in CORRELATIONS.columns]
-    assert frame["level"].tolist() == ["query", "relation"]
-
-
 def test_without_susceptibility_other_measures_of_a_query_stand_alone(tmp_path: Path) -> None:
     study = small_study()
     del study["susceptibility"], study["persuasion"]
@@ -147,49 +133,14 @@ def test_without_susceptibility_other_measures_of_a_query_stand_alone(tmp_path: 
     assert followed["persuasion"].isna().all()
 
 
-def test_answers_of_questions_has_null_where_nothing_was_measured(loaded: Warehouse) -> None:
-    frame = loaded.frame("answers_of_questions")
-    assert list(frame.columns) == ASKED_COLUMNS
-    assert frame["condition"].tolist() == ["none", "original"]
-    alone, with_context = frame.to_dict("records")
-    assert (alone["answer"], alone["semantic_entropy"], alone["groups"]) == ("Bergen", 1.5, 2)
-    assert (alone["group_sizes"], alone["semantic_entropy_standard_error"]) == ("3, 2", 0.25)
-    assert math.isnan(alone["semantic_entropy_rao_standard_error"])
-    assert alone["accurate"] is False
-    assert alone["stand_in"] == "embedder for entailment"
-    assert frame["persuaded"].isna().tolist() == frame["stubborn"].isna().tolist() == [True, False]
-    assert math.isnan(alone["coherent_persuasion"])
-    assert (with_context["persuaded"], with_context["stubborn"]) == (True, False)
-    assert frame["groups"].isna().tolist() == [False, True]
-    assert with_context["coherent_persuasion"] == 2.5
-    assert with_context["coherent_persuasion_standard_error"] == 0.75
-    assert pd.isna(with_context["stand_in"])
-    assert math.isnan(with_context["subject_popularity"])
-
-
-def test_only_samples_are_counted_as_answers(loaded: Warehouse) -> None:
-    counts = ["answers", "empty_answers", "unfinished_answers", "context_cut"]
-    assert loaded.frame("answers_of_questions")[counts].values.tolist() == [[4, 2, 1, 0], [1, 0, 0, 5]]
-
-
-def test_a_measure_that_was_not_run_loses_no_question(tmp_path: Path) -> None:
+def test_what_was_not_measured_is_null_and_loses_no_question(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("questions", "accuracy")}
     with warehouse_of(tmp_path, study) as warehouse:
-        frame = warehouse.frame("answers_of_questions")
+        frame, summary = warehouse.frame("answers_of_questions"), warehouse.frame("partition_summary")
     assert frame["accurate"].tolist() == [False, True]
     assert frame["answer"].tolist() == ["x", "x"]
-    assert frame["semantic_entropy"].isna().all()
-    assert frame[["answers", "empty_answers", "context_cut"]].isna().all(axis=None)
-
-
-def test_partition_summary_leaves_null_out_of_its_means(loaded: Warehouse) -> None:
-    frame = loaded.frame("partition_summary")
-    assert list(frame.columns) == SUMMARY_COLUMNS
-    alone, with_context = frame.to_dict("records")
-    assert (alone["questions"], alone["accuracy"], alone["semantic_entropy"]) == (1, 0.0, 1.5)
-    assert math.isnan(alone["persuaded"])
-    assert alone["groups"] == 2.0
-    assert (with_context["accuracy"], with_context["persuaded"], with_context["stubborn"]) == (1.0, 1.0, 0.0)
+    assert frame[["semantic_entropy", "answers", "empty_answers", "context_cut"]].isna().all(axis=None)
+    assert summary[["answers", "empty_answers", "unfinished_answers", "contexts_cut"]].isna().all(axis=None)
 
 
 def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> None:
@@ -205,19 +156,6 @@ def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> 
     assert frame["groups"].tolist()[0] == 3.5
 
 
-def test_what_was_not_sampled_is_not_counted_as_none(tmp_path: Path) -> None:
-    study = {name: small_study()[name] for name in ("questions", "accuracy")}
-    with warehouse_of(tmp_path, study) as warehouse:
-        frame = warehouse.frame("partition_summary")
-    assert frame[["answers", "empty_answers", "unfinished_answers", "contexts_cut"]].isna().all(axis=None)
-
-
-def test_overview_adds_up_what_was_asked(loaded: Warehouse) -> None:
-    frame = loaded.frame("overview")
-    assert list(frame.columns) == OVERVIEW_COLUMNS
-    assert frame.values.tolist() == [[1, 2, 2, 3, 6, 1, 7, 3.0, 7]]
-
-
 def test_statistics_come_largest_effect_first_and_untestable_last(tmp_path: Path) -> None:
     effects = {"a": 0.1, "b": None, "c": -2.0, "d": 1.0}
     rows = [row(STATISTICS, relation=r, effect_size=d) for r, d in effects.items()]
@@ -225,16 +163,6 @@ def test_statistics_come_largest_effect_first_and_untestable_last(tmp_path: Path
         frame = warehouse.frame("statistics")
     assert list(frame.columns) == [column.name for column in STATISTICS.columns]
     assert frame["relation"].tolist() == ["d", "a", "c", "b"]
-
-
-def test_stand_ins_name_model_and_measure(loaded: Warehouse) -> None:
-    assert loaded.frame("stand_ins").values.tolist() == [["m", "answers", "embedder for entailment"]]
-
-
-def test_runs_are_all_there(loaded: Warehouse) -> None:
-    frame = loaded.frame("runs")
-    assert list(frame.columns) == [column.name for column in RUNS.columns]
-    assert frame["measure"].tolist() == ["persuasion", "susceptibility"]
 
 
 def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:
@@ -257,7 +185,7 @@ def test_an_unknown_question_suggests_the_nearest(loaded: Warehouse) -> None:
         loaded.frame("overveiw")
 
 
-def test_degree_of_queries_has_entities_of_a_graph(tmp_path: Path) -> None:
+def test_degree_of_queries_has_entities_of_a_graph(tmp_path: Path, loaded: Warehouse) -> None:
     rows = small_study()
     first, second = rows["queries"]
     rows["queries"] = [first | {"degree": 100, "relation_degree": 10}, second | {"degree": 0, "relation_degree": 0}]
@@ -266,7 +194,4 @@ def test_degree_of_queries_has_entities_of_a_graph(tmp_path: Path) -> None:
     assert frame.loc["q1", ["log_degree", "log_relation_degree", "susceptibility"]].tolist() == [2, 1, 2]
     assert frame.loc["q2", "degree"] == 0
     assert frame["log_degree"].isna().tolist() == [False, True]
-
-
-def test_degree_of_queries_is_empty_without_a_graph(loaded: Warehouse) -> None:
     assert loaded.frame("degree_of_queries").empty

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, QUESTIONS, row, warehouse_of
+from data.records.tables import QUESTIONS
+from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, row, warehouse_of
 
 ASKED = {"relation": "P36", "question_id": "w1", "model": "m", "dtype": "float32", "condition": "none"}
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from flows.stages.contents import Contents
-from tasks.contexts.annotation import spreadsheet
+from tasks.contexts.annotation import cells
 from tasks.contexts.annotation.sheet import MEANINGS
 from tests.flows.conftest import Command
 from tests.flows.datasets.annotating import choosing, fill, questions_of
@@ -51,7 +51,7 @@ def test_missing_and_long_questions_are_warnings(
     study, sheet = str(tmp_path / "study.yaml"), str(tmp_path / "ada.csv")
     with monkeypatch.context() as smaller:
         longest = max(len(one.original_context) for one in questions_of(contents))
-        smaller.setattr(spreadsheet, "LARGEST_CELL", longest - 1)
+        smaller.setattr(cells, "LARGEST_CELL", longest - 1)
         ended = swaymeter("annotate", "export", study, sheet, "--annotator", "ada")
     assert ended.code == 0
     assert "warning  not all questions are there: partition disputable: " in ended.err

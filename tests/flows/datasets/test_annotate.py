@@ -1,6 +1,3 @@
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,21 +9,13 @@ import pytest
 from openpyxl import load_workbook
 
 from data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
-from data.records import ANNOTATION_CHOICES, Question
+from data.records import ANNOTATION_CHOICES
+from data.storage.workspace import Workspace
 from flows.datasets import annotate
 from flows.stages.contents import Contents
 from tasks.contexts.annotation.judging import decide, read_annotations, shown
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_study import prepare, selected
-
-HOLD = """
-import sys
-from pathlib import Path
-from data.storage.workspace import Workspace
-with Workspace(Path(sys.argv[1])).lock():
-    print("held", flush=True)
-    sys.stdin.read()
-"""
 
 
 @pytest.fixture
@@ -78,15 +67,6 @@ def test_three_annotators_have_the_alpha_of_the_library(contents: Contents, tmp_
     assert len(decided.accepted) + len(decided.rejected) == len(questions) == standing.questions
 
 
-@pytest.mark.parametrize("name", ["ada.xlsx", "ada.csv"])
-def test_an_export_writes_over_no_sheet(name: str, contents: Contents, tmp_path: Path) -> None:
-    annotate.export(contents, tmp_path / name, "ada")
-    before = (tmp_path / name).read_bytes()
-    with pytest.raises(UsageError, match="exists already and may hold somebody's work"):
-        annotate.export(contents, tmp_path / name, "ada")
-    assert (tmp_path / name).read_bytes() == before
-
-
 def test_an_import_writes_over_no_earlier_one(contents: Contents, tmp_path: Path) -> None:
     sheet, folder = tmp_path / "ada.xlsx", contents.workspace.root / "annotations"
     judge(contents, sheet, "ada", choosing(contents, "accept", "accept"))
@@ -132,24 +112,14 @@ def test_a_sheet_with_one_error_is_not_taken(contents: Contents, tmp_path: Path)
     assert not (contents.workspace.root / "annotations").exists()
 
 
-def test_a_sheet_of_another_annotator_is_refused(contents: Contents, tmp_path: Path) -> None:
-    annotate.export(contents, tmp_path / "ada.csv", "ada")
-    with pytest.raises(UsageError, match="was written for ada, not for ben"):
-        annotate.import_(contents, tmp_path / "ada.csv", "ben")
-
-
-def test_after_half_a_sheet_the_next_has_the_rest(contents: Contents, tmp_path: Path) -> None:
-    everything = len(questions_of(contents))
-    judge(contents, tmp_path / "one.xlsx", "ada", choosing(contents, "accept"))
-    assert annotate.export(contents, tmp_path / "two.xlsx", "ada").questions == everything - 1
-
-
 def test_nothing_left_to_judge_is_usage(contents: Contents, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no conflict is left for ada to judge"):
         annotate.export(contents, tmp_path / "ada.xlsx", "ada", conflicts=True)
     assert not (tmp_path / "ada.xlsx").exists()
     everything = choosing(contents, *["accept"] * len(questions_of(contents)))
-    judge(contents, tmp_path / "ada.csv", "ada", everything)
+    judge(contents, tmp_path / "one.csv", "ada", choosing(contents, "accept"))
+    assert annotate.export(contents, tmp_path / "rest.csv", "ada").questions == len(everything) - 1
+    annotate.import_(contents, fill(tmp_path / "rest.csv", everything), "ada")
     with pytest.raises(UsageError, match="no question is left for ada to judge"):
         annotate.export(contents, tmp_path / "more.csv", "ada")
 
@@ -180,7 +150,7 @@ def test_annotations_of_earlier_texts_are_kept_and_not_counted(
     fill(sheet, choosing(contents, "accept", "discard"))
     first, *others = questions_of(contents)
     texts = shown(first)[1]
-    anew = [annotate_anew(first), *others]
+    anew = [replace(first, original_context=f"{first.original_context} So it is."), *others]
     monkeypatch.setattr(Contents, "candidates", lambda *_: anew)
     imported = annotate.import_(contents, sheet, "ada")
     assert (imported.new, imported.outdated) == (2, (2,))
@@ -191,20 +161,17 @@ def test_annotations_of_earlier_texts_are_kept_and_not_counted(
     assert annotate.export(contents, tmp_path / "new.xlsx", "ada").questions == len(anew) - 1
 
 
-def annotate_anew(question: Question) -> Question:
-    return replace(question, original_context=f"{question.original_context} So it is.")
+def test_an_import_into_a_locked_workspace_is_refused(
+    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(workspace: Workspace) -> None:
+        raise WorkspaceBusy
 
-
-def test_an_import_into_a_locked_workspace_is_refused(contents: Contents, tmp_path: Path) -> None:
     annotate.export(contents, tmp_path / "ada.csv", "ada")
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(contents.workspace.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"held\n"
-        with pytest.raises(WorkspaceBusy):
-            annotate.import_(contents, tmp_path / "ada.csv", "ada")
-        process.communicate()
+    monkeypatch.setattr(Workspace, "lock", busy)
+    with pytest.raises(WorkspaceBusy):
+        annotate.import_(contents, fill(tmp_path / "ada.csv", choosing(contents, "accept")), "ada")
+    assert read_annotations(contents.workspace) == []
 
 
 def test_a_damaged_file_of_annotations_is_kept_and_an_error(contents: Contents, tmp_path: Path) -> None:
@@ -221,8 +188,3 @@ def test_a_damaged_file_of_annotations_is_kept_and_an_error(contents: Contents, 
         with pytest.raises(DamagedFile, match="holds annotations and cannot be read; restore it from a copy"):
             work()
     assert file.read_bytes() == before
-
-
-def test_no_temporary_file_is_left_beside_a_sheet(contents: Contents, tmp_path: Path) -> None:
-    judge(contents, tmp_path / "sheets" / "ada.xlsx", "ada", choosing(contents, "accept"))
-    assert os.listdir(tmp_path / "sheets") == ["ada.xlsx"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from data import reasons
-from data.errors import InputError, MissingFile, UsageError
+from data.errors import InputError, MissingFile
 from flows.cli.pipeline import Selected
 from flows.datasets import annotate
 from flows.graph.selection import Selection
@@ -61,22 +61,15 @@ def test_without_questions_no_sheet_is_written(half: Contents, tmp_path: Path) -
     assert not (tmp_path / "ada.csv").exists()
 
 
-def test_nothing_left_of_what_is_fetched_is_usage(half: Contents, tmp_path: Path) -> None:
-    judge(half, tmp_path / "ada.csv", "ada", choosing(half, *["accept"] * len(questions_of(half))))
-    with pytest.raises(UsageError, match="no question of those that are fetched is left for ada to judge"):
-        annotate.export(half, tmp_path / "more.csv", "ada")
-
-
-@pytest.mark.parametrize("name", ["ada.csv", "ada.xlsx"])
 def test_a_question_too_long_for_a_cell_is_named(
-    name: str, contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, *others = questions_of(contents)
     long = replace(first, original_context=f"{first.original_context} {'a' * LARGEST_CELL}")
     monkeypatch.setattr(Contents, "candidates", lambda *_: [long, *others])
-    exported = annotate.export(contents, tmp_path / name, "ada")
+    exported = annotate.export(contents, tmp_path / "ada.xlsx", "ada")
     assert exported == annotate.Exported(len(others), (f"{first.question_id} ({first.subject}): context",))
-    assert len(read_sheet(tmp_path / name, COLUMNS).rows) == len(others)
+    assert len(read_sheet(tmp_path / "ada.xlsx", COLUMNS).rows) == len(others)
     monkeypatch.setattr(Contents, "candidates", lambda *_: [long])
     with pytest.raises(InputError, match=f"no question that is left for ada fits into a sheet: {first.question_id}"):
         annotate.export(contents, tmp_path / "none.csv", "ada")

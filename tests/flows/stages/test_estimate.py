@@ -15,8 +15,8 @@ NOT_COUNTED = "the questions are not fetched yet, so their prompts cannot be cou
 SCORES = Selection(stages=("score",))
 
 
-def lines(study: Selected, selection: Selection = SCORES, *, force: bool = False) -> list[str]:
-    return list(estimate(study.graph, study.study, selection, force=force))
+def lines(study: Selected, selection: Selection = SCORES) -> list[str]:
+    return list(estimate(study.graph, study.study, selection))
 
 
 def test_an_empty_workspace_counts_what_the_study_names(tmp_path: Path) -> None:
@@ -51,7 +51,8 @@ def test_every_measure_counts_its_prompts(measures: dict[str, Any], prompts: int
 def test_what_is_done_counts_only_by_force(tmp_path: Path) -> None:
     study = score(prepare(selected(tmp_path)))
     assert lines(study) == ["everything is done: nothing would be computed"]
-    assert lines(study, force=True)[-1].startswith(f"{BY_CONTEXTS + BY_QUESTIONS} prompts; estimated time: ")
+    *_, last = study.estimate("score", force=True)
+    assert last.startswith(f"{BY_CONTEXTS + BY_QUESTIONS} prompts; estimated time: ")
 
 
 def test_time_is_estimated_from_what_was_measured(tmp_path: Path) -> None:
@@ -60,3 +61,11 @@ def test_time_is_estimated_from_what_was_measured(tmp_path: Path) -> None:
         file.unlink()
     listed = lines(again(study))
     assert listed[-1] == f"{OF_A_RELATION} prompts; estimated time: {OF_A_RELATION * 0.5:.0f} s"
+
+
+def test_a_refresh_counts_what_changes_by_the_day(tmp_path: Path) -> None:
+    study = prepare(selected(tmp_path))
+    assert list(study.estimate("fetch")) == ["everything is done: nothing would be computed"]
+    steps = [line.partition(":")[0] for line in study.estimate("fetch", refresh=True)][:-1]
+    assert steps
+    assert all(step.endswith("questions") for step in steps)

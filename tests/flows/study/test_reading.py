@@ -23,18 +23,14 @@ def test_a_file_comes_before_a_bundled_study(tmp_path: Path, monkeypatch: pytest
     ("content", "message"),
     [
         (b"name: [", "is not valid YAML: "),
-        (b"name:\t- a", "is not valid YAML: "),
         (b"\xff\xfe\x00", "is not valid YAML: "),
         (b"name: \x00", "is not valid YAML: "),
-        (b"? [a]\n: b", "is not valid YAML: "),
         (b"[" * 3000, "is not valid YAML: "),
         (b"!!python/tuple []", "is not valid YAML: "),
         (b"", "does not hold a study; expected keys such as name"),
-        (b"just words", "does not hold a study"),
         (b"- a\n- list", "does not hold a study"),
-        (b"null", "does not hold a study"),
     ],
-    ids=["list", "tab", "encoding", "NUL", "key", "deep", "object", "empty", "words", "items", "null"],
+    ids=["list", "encoding", "NUL", "deep", "object", "empty", "items"],
 )
 def test_files_without_a_study_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "study.yaml"

@@ -11,7 +11,7 @@ def test_every_option_is_applied() -> None:
     }  # fmt: skip
     assert set(given) == set(ServiceOptions.model_fields)
     before = SERVICES["yago"]
-    after = ServicesPart.model_validate({"yago": given}).service("yago")
+    after = ServicesPart.model_validate({"yago": given}).by_name()["yago"]
     assert sum(getattr(after, name) != value for name, value in vars(before).items()) == len(given)
 
 

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,15 @@ def chat() -> LanguageModel:
 
 @pytest.fixture
 def say(monkeypatch: pytest.MonkeyPatch) -> Say:
-    """Puts words into the model's mouth: one round after the other; returns what it was asked."""
+    """Lets the model answer with these texts, one round after the other; returns what it was asked."""
 
     def says(rounds: Sequence[str]) -> list[dict[str, Any]]:
         asked: list[dict[str, Any]] = []
 
         def answered(model: Any, prompts: Any, identities: Any, **options: Any) -> list[SampledAnswers]:
             text = rounds[len(asked)] if len(asked) < len(rounds) else ""
-            asked.append({"prompt": prompts[0], "identity": identities[0], **options})
+            prompt = str(model.tokenizer.decode(prompts[0]))
+            asked.append({"prompt": prompt, "identity": identities[0], **options})
             answer = Answer(text, (), (), np.zeros(0, np.float32), finished=True)
             return [SampledAnswers(identities[0], (answer,), answer)]
 
@@ -46,29 +47,35 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Say:
 
 
 def test_names_keep_the_order_of_the_model(say: Say, plain: LanguageModel) -> None:
-    asked = say(["Velmar", "Ostrand\nVELMAR", "Kelm\nDrusk"])
-    assert names_by_model(plain, "city", 3, seed=0, known=()) == ["Velmar", "Ostrand", "Kelm"]
+    rounds, names = ["Velmar", "Ostrand\nVELMAR", "Kelm\nDrusk"], ["Velmar", "Ostrand", "Kelm"]
+    asked = say(rounds)
+    assert names_by_model(plain, "city", 3, seed=0, known=()) == names
     assert [one["identity"] for one in asked] == [("invented names", "city", str(number)) for number in range(3)]
-
-
-def test_fewer_names_are_the_first_of_more(say: Say, plain: LanguageModel) -> None:
-    rounds = ["Velmar\nOstrand", "Kelm", "Drusk\nYold"]
-    say(rounds)
-    many = names_by_model(plain, "city", 5, seed=0, known=())
-    for count in range(5):
+    for count in range(3):  # fewer names are the first of more
         say(rounds)
-        assert names_by_model(plain, "city", count, seed=0, known=()) == many[:count]
+        assert names_by_model(plain, "city", count, seed=0, known=()) == names[:count]
 
 
-def test_known_names_are_not_given(say: Say, plain: LanguageModel) -> None:
-    say(["Velmar\nOstrand\nPort  Kelm\nDrusk"])
-    assert names_by_model(plain, "city", 2, seed=0, known={"VELMAR", "port kelm"}) == ["Ostrand", "Drusk"]
+@pytest.mark.parametrize(
+    ("answer", "known", "names"),
+    [
+        ("Velmar\nOstrand\nPort  Kelm\nDrusk", {"VELMAR", "port kelm"}, ["Ostrand", "Drusk"]),
+        (f"{invented_names('city', 1, seed=0)[0]}\nMade-up names of cities\nVelmar\nIty", (), ["Velmar", "Ity"]),
+        ("and the other one\nVelmar\nIty", (), ["Velmar", "Ity"]),  # names of cities begin with a capital
+    ],
+    ids=["known", "in the prompt", "not proper"],
+)
+def test_names_that_are_left_out(
+    answer: str, known: Collection[str], names: list[str], say: Say, plain: LanguageModel
+) -> None:
+    say([answer])
+    assert names_by_model(plain, "city", 2, seed=0, known=known) == names
 
 
-def test_what_the_prompt_says_is_not_given(say: Say, plain: LanguageModel) -> None:
-    example = invented_names("city", 1, seed=0)[0]
-    say([f"{example}\nMade-up names of cities\nVelmar\nIty"])
-    assert names_by_model(plain, "city", 2, seed=0, known=()) == ["Velmar", "Ity"]
+@pytest.mark.parametrize("entity_class", ["genre", "occupation", "material"])
+def test_names_of_common_nouns_may_begin_small(entity_class: str, say: Say, plain: LanguageModel) -> None:
+    say(["velmar bolero"])
+    assert names_by_model(plain, entity_class, 1, seed=0, known=()) == ["velmar bolero"]
 
 
 def test_every_round_shows_other_examples(say: Say, plain: LanguageModel) -> None:
@@ -76,33 +83,19 @@ def test_every_round_shows_other_examples(say: Say, plain: LanguageModel) -> Non
     names_by_model(plain, "mountain", 2, seed=9, known=())
     examples = invented_names("mountain", 2 * EXAMPLES, seed=9)
     for number, one in enumerate(asked):
-        assert [line[2:] for line in one["prompt"].splitlines() if line.startswith("- ")] == examples[
-            EXAMPLES * number : EXAMPLES * (number + 1)
-        ]
-        assert "names of mountains" in one["prompt"]
+        shown = [line[2:] for line in one["prompt"].splitlines() if line.startswith("- ")]
+        assert shown == examples[EXAMPLES * number : EXAMPLES * (number + 1)]
         assert (one["seed"], one["samples"]) == (9, SAMPLES)
 
 
 def test_chat_and_plain_models_are_prompted_differently(say: Say, plain: LanguageModel, chat: LanguageModel) -> None:
     asked = say(["Velmar", "Ostrand"])
     names_by_model(chat, "tvSeries", 1, seed=0, known=())
-    said = chat.tokenizer.decode(asked[0]["prompt"])
-    assert said.startswith("<turn>user\nWrite a list of twenty made-up names of television series. ")
-    assert said.endswith("<end>\n<turn>assistant\n-")
+    assert asked[0]["prompt"].startswith("<turn>user\nWrite a list of twenty made-up names of television series. ")
+    assert asked[0]["prompt"].endswith("<end>\n<turn>assistant\n-")
     names_by_model(plain, "tvSeries", 1, seed=0, known=())
     assert asked[1]["prompt"].startswith("Made-up names of television series")
     assert asked[1]["prompt"].endswith("\n-")
-
-
-@pytest.mark.parametrize("entity_class", ["genre", "occupation", "material"])
-def test_names_of_what_has_no_capital_may_begin_small(entity_class: str, say: Say, plain: LanguageModel) -> None:
-    say(["velmar bolero"])
-    assert names_by_model(plain, entity_class, 1, seed=0, known=()) == ["velmar bolero"]
-
-
-def test_proper_names_that_begin_small_are_not_given(say: Say, plain: LanguageModel) -> None:
-    say(["and the other one\nVelmar"])
-    assert names_by_model(plain, "city", 1, seed=0, known=()) == ["Velmar"]
 
 
 def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) -> None:
@@ -116,9 +109,7 @@ def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) ->
 def test_a_failing_chat_template_is_a_model_error(say: Say) -> None:
     say([])
     broken = tiny_language_model(chat_template="{{ raise_exception('no users here') }}", name="shy")
-    with pytest.raises(
-        ModelError, match=r"the chat template of shy cannot render the prompt for names: .*no users here"
-    ):
+    with pytest.raises(ModelError, match="the chat template of shy cannot write a question: no users here"):
         names_by_model(broken, "city", 1, seed=0, known=())
 
 

@@ -9,7 +9,7 @@ import pytest
 from data import catalog
 from data.errors import InputError, ServiceError
 from data.invented import invented_names
-from data.sources.access import ServiceAccess
+from data.sources.access import Access
 from data.sources.http.services import SERVICES
 from data.sources.registry import FACT_SOURCES
 from data.sources.source import FactsOptions
@@ -20,8 +20,8 @@ LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 
 
 @pytest.fixture
-def access(tmp_path: Path) -> ServiceAccess:
-    return ServiceAccess(tmp_path / "downloads", contact="tests@example.org")
+def access(tmp_path: Path) -> Access:
+    return Access(tmp_path / "downloads", contact="tests@example.org")
 
 
 def facts(**given: Any) -> FactsOptions:
@@ -37,7 +37,7 @@ def graph_of(folder: Path, *names: str) -> str:
     return str(file)
 
 
-def test_names_depend_on_maker_count_and_graphs(access: ServiceAccess) -> None:
+def test_names_depend_on_maker_count_and_graphs(access: Access) -> None:
     before = invented_names_key(facts(), "country", 0, access)
     for options in (
         facts(invented="catalog"),
@@ -51,12 +51,12 @@ def test_names_depend_on_maker_count_and_graphs(access: ServiceAccess) -> None:
     assert invented_names_key(facts(pairs=11), "country", 0, access) == before
 
 
-def test_listed_names_depend_on_the_list_alone(access: ServiceAccess) -> None:
+def test_listed_names_depend_on_the_list_alone(access: Access) -> None:
     options = facts(source="sample", invented="catalog")
     assert invented_names_key(options, "country", 0, access) == invented_names_key(options, "country", 5, access)
 
 
-def test_existing_names_are_replaced(access: ServiceAccess, tmp_path: Path) -> None:
+def test_existing_names_are_replaced(access: Access, tmp_path: Path) -> None:
     known = invented_names("country", 3 + SPARE, seed=0)
     options = facts(dump=[graph_of(tmp_path, *known[:20])])
     names, addresses = fetch_invented_names(options, "country", 0, access)
@@ -66,7 +66,7 @@ def test_existing_names_are_replaced(access: ServiceAccess, tmp_path: Path) -> N
     assert addresses == ["file:graph.nt"]
 
 
-def test_listed_names_are_as_many_as_remain(access: ServiceAccess, tmp_path: Path) -> None:
+def test_listed_names_are_as_many_as_remain(access: Access, tmp_path: Path) -> None:
     listed = catalog.invented_entities("country")
     options = facts(invented="catalog", dump=[graph_of(tmp_path, *listed[1:])])
     assert fetch_invented_names(options, "country", 0, access)[0] == [listed[0]]
@@ -75,13 +75,13 @@ def test_listed_names_are_as_many_as_remain(access: ServiceAccess, tmp_path: Pat
         fetch_invented_names(options, "country", 0, access)
 
 
-def test_names_need_not_be_looked_up(access: ServiceAccess) -> None:
+def test_names_need_not_be_looked_up(access: Access) -> None:
     names, addresses = fetch_invented_names(facts(absent_from=[]), "country", 0, access)
     assert names == invented_names("country", 3 + SPARE, seed=0)
     assert addresses == []
 
 
-def test_an_unreachable_graph_comes_with_advice(access: ServiceAccess) -> None:
+def test_an_unreachable_graph_comes_with_advice(access: Access) -> None:
     elsewhere = {"yago": replace(SERVICES["yago"], address=unused_address())}
     with pytest.raises(ServiceError, match=r"cannot be reached.*`absent_from: \[\]` under `facts`"):
         fetch_invented_names(facts(), "country", 0, replace(access, services=elsewhere))

@@ -1,10 +1,11 @@
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
 from data import catalog
 from data.errors import InputError
-from data.records import ContextKind, RelationName
+from data.records import Context, ContextKind, RelationName
 from data.sources import sample
 from tasks.contexts.entities import Entity, choose_entities, objects
 from tasks.contexts.sentences import write_contexts
@@ -15,16 +16,27 @@ POOL = objects(sample.facts("capital"))
 NAMES = catalog.invented_entities("country")
 ENTITIES = choose_entities(CAPITAL, sample.facts("capital"), NAMES, real=4, invented=3, seed=0)
 CONTEXTS = write_contexts(CAPITAL, ENTITIES, POOL, per_kind=PER_KIND, seed=0)
-OBJECT = {entity.name: entity.object for entity in ENTITIES}
 
 
-def test_every_entity_has_its_number_of_contexts_of_each_kind() -> None:
+def stated(contexts: Sequence[Context]) -> set[str]:
+    return {context.object for context in contexts}
+
+
+def test_every_entity_has_its_contexts_of_each_kind() -> None:
     counts = Counter((context.entity, context.kind) for context in CONTEXTS)
     assert counts == {(entity.name, kind): count for entity in ENTITIES for kind, count in PER_KIND.items()}
+    assert len({context.context_id for context in CONTEXTS}) == len(CONTEXTS)
+    for entity in ENTITIES:
+        for kind, count in PER_KIND.items():
+            of_kind = [context for context in CONTEXTS if (context.entity, context.kind) == (entity.name, kind)]
+            assert len(stated(of_kind)) == count
+            assert [context.object == entity.object for context in of_kind] == [
+                kind == "negation" and number == 0 for number in range(count)
+            ]
 
 
 @pytest.mark.parametrize("name", sorted({fact.relation for fact in catalog.facts()}))
-def test_every_base_and_assertive_context_conflicts_with_what_is_true(name: str) -> None:
+def test_base_and_assertive_contexts_conflict_with_the_facts(name: str) -> None:
     relation, facts = RelationName(name), sample.facts(name)
     names = catalog.invented_entities(catalog.relation(name).subject_class)
     entities = choose_entities(relation, facts, names, real=4, invented=4, seed=0)
@@ -34,39 +46,27 @@ def test_every_base_and_assertive_context_conflicts_with_what_is_true(name: str)
     assert all(context.object != own[context.entity] for context in contexts)
 
 
-def test_what_else_is_true_is_never_stated() -> None:
-    norway = Entity("Norway", False, "Oslo", other_objects=("Lima", "Rome"))
-    contexts = write_contexts(CAPITAL, [norway], ["Bern", "Lima", "Oslo", "Rome"], per_kind={"base": 1}, seed=0)
-    assert [context.object for context in contexts] == ["Bern"]
-    with pytest.raises(InputError, match="the facts have 1 other objects"):
-        write_contexts(CAPITAL, [norway], ["Bern", "Lima", "Oslo", "Rome"], per_kind={"base": 2}, seed=0)
+@pytest.mark.parametrize(
+    ("relation", "entity", "pool", "count", "expected"),
+    [
+        ("capital", Entity("Norway", False, "Oslo", other_objects=("Lima", "Rome")), "Bern Lima Oslo Rome", 1, "Bern"),
+        ("birthDate", Entity("Einstein", False, "14_March_1879"), None, 3, "14_March_1880 4_March_1879 879"),
+        ("birthDate", Entity("Ada", False, "1879"), None, 2, "14_March_1880 879"),  # of other precision: true, too
+    ],
+)
+def test_true_objects_are_never_stated(
+    relation: str, entity: Entity, pool: str | None, count: int, expected: str
+) -> None:
+    dates = "14_March_1879 1879 March_1879 14_March_1880 4_March_1879 879"
+    names = [name.replace("_", " ") for name in (pool or dates).split()]
+    known = Entity(entity.name, False, entity.object.replace("_", " "), other_objects=entity.other_objects)
+    contexts = write_contexts(RelationName(relation), [known], names, per_kind={"base": count}, seed=0)
+    assert stated(contexts) == {name.replace("_", " ") for name in expected.split()}
+    with pytest.raises(InputError, match=f"relation {relation}: {count + 1} base contexts .* have {count} other"):
+        write_contexts(RelationName(relation), [known], names, per_kind={"base": count + 1}, seed=0)
 
 
-def test_a_less_precise_date_is_true_too() -> None:
-    born = RelationName("birthDate")
-    pool = ["14 March 1879", "1879", "March 1879", "14 March 1880", "4 March 1879", "879"]
-    einstein = Entity("Albert Einstein", False, "14 March 1879")
-    contexts = write_contexts(born, [einstein], pool, per_kind={"base": 3}, seed=0)
-    assert {context.object for context in contexts} == {"14 March 1880", "4 March 1879", "879"}
-    only_the_year = write_contexts(born, [Entity("Ada", False, "1879")], pool, per_kind={"base": 2}, seed=0)
-    assert {context.object for context in only_the_year} == {"14 March 1880", "879"}
-
-
-def test_the_first_negation_denies_what_is_true() -> None:
-    for name, own in OBJECT.items():
-        denied = [context.object for context in CONTEXTS if context.entity == name and context.kind == "negation"]
-        assert denied[0] == own
-        assert denied[1] != own
-
-
-def test_contexts_of_a_kind_state_different_objects() -> None:
-    for name in OBJECT:
-        for kind, count in PER_KIND.items():
-            stated = {context.object for context in CONTEXTS if (context.entity, context.kind) == (name, kind)}
-            assert len(stated) == count
-
-
-def test_every_context_is_a_line_that_names_entity_and_object() -> None:
+def test_a_context_is_a_line_with_entity_and_object() -> None:
     for context in CONTEXTS:
         assert context.text.endswith("\n")
         assert context.text.count("\n") == 1
@@ -74,34 +74,11 @@ def test_every_context_is_a_line_that_names_entity_and_object() -> None:
         assert context.object in context.text
 
 
-def test_no_two_contexts_have_the_same_id() -> None:
-    assert len({context.context_id for context in CONTEXTS}) == len(CONTEXTS)
-
-
-def test_contexts_do_not_depend_on_other_entities() -> None:
+def test_contexts_depend_on_seed_and_entity_alone() -> None:
     turned = write_contexts(CAPITAL, ENTITIES[::-1], POOL, per_kind=PER_KIND, seed=0)
-    alone = write_contexts(CAPITAL, ENTITIES[2:3], POOL, per_kind=PER_KIND, seed=0)
     assert {context.context_id: context for context in turned} == {one.context_id: one for one in CONTEXTS}
+    alone = write_contexts(CAPITAL, ENTITIES[2:3], POOL, per_kind=PER_KIND, seed=0)
     assert alone == [context for context in CONTEXTS if context.entity == ENTITIES[2].name]
-
-
-def test_more_contexts_keep_those_that_were_there() -> None:
+    assert write_contexts(CAPITAL, ENTITIES, POOL, per_kind=PER_KIND, seed=1) != CONTEXTS
     more = write_contexts(CAPITAL, ENTITIES, POOL, per_kind=dict.fromkeys(PER_KIND, 5), seed=0)
     assert set(CONTEXTS) < set(more)
-
-
-def test_another_seed_writes_other_contexts() -> None:
-    assert write_contexts(CAPITAL, ENTITIES, POOL, per_kind=PER_KIND, seed=0) == CONTEXTS
-    assert write_contexts(CAPITAL, ENTITIES, POOL, per_kind=PER_KIND, seed=1) != CONTEXTS
-
-
-def test_a_kind_of_which_there_are_none_is_not_written() -> None:
-    contexts = write_contexts(CAPITAL, ENTITIES, POOL, per_kind={"base": 0, "negation": 1}, seed=0)
-    assert {context.kind for context in contexts} == {"negation"}
-
-
-def test_too_few_objects_are_said_with_relation_kind_and_numbers() -> None:
-    own = ENTITIES[0].object
-    pool = [own, *[name for name in POOL if name != own][:2]]
-    with pytest.raises(InputError, match=r"relation capital: 3 assertive contexts an entity .* 2 other objects"):
-        write_contexts(CAPITAL, ENTITIES[:1], pool, per_kind=PER_KIND, seed=0)

@@ -135,7 +135,7 @@ def test_what_is_done_is_not_computed_again(run: Callable[..., Spent]) -> None:
 def test_a_killed_run_resumes_at_its_chunk(run: Callable[..., Spent], outputs: dict[str, TableArtifact]) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Fake(dies_at=1))
-    assert not any(output.is_done() for output in outputs.values())
+    assert not any(output.check().state == "done" for output in outputs.values())
     again = Fake()
     assert run(again).prompts == 3
     assert again.computed == cut(ITEMS, 2)[1:]

@@ -3,35 +3,26 @@ import pytest
 from tasks.scoring.accuracy import answers_match, is_accurate
 
 
-def test_expected_words_in_a_short_answer_match() -> None:
-    # ROUGE-L of "Oslo" in "The capital is Oslo": precision 1/4, recall 1, F = 0.4
-    assert answers_match("The capital is Oslo", "Oslo")
+@pytest.mark.parametrize(
+    ("answer", "threshold", "matches"),
+    [
+        ("The capital is Oslo", 0.3, True),  # precision 1/4, recall 1, F = 0.4
+        ("It is said to be Oslo", 0.3, False),  # precision 1/6, recall 1: F = 2/7
+        ("It is said to be Oslo", 0.28, True),
+        ("The capital is Oslo", 0.4, False),  # not above it
+        ("OSLO", 0.3, True),
+        ("", 0.3, False),
+        ("?!", 0.3, False),
+    ],
+)
+def test_answers_match_above_the_threshold(answer: str, threshold: float, matches: bool) -> None:
+    assert answers_match(answer, "Oslo", threshold=threshold) is matches
+    assert answers_match("Oslo", answer, threshold=threshold) is matches
 
 
-def test_expected_word_lost_in_a_long_answer_does_not() -> None:
-    # precision 1/6, recall 1: F = 2/7, below 0.3
-    assert not answers_match("It is said to be Oslo", "Oslo")
-    assert answers_match("It is said to be Oslo", "Oslo", threshold=0.28)
-
-
-def test_threshold_itself_is_not_above_it() -> None:
-    assert not answers_match("The capital is Oslo", "Oslo", threshold=0.4)
-
-
-def test_stems_and_case_do_not_matter() -> None:
+def test_stems_are_compared_and_words_are_needed() -> None:
     assert answers_match("RUNNING rivers", "run river")
-
-
-def test_match_is_symmetric_and_every_text_matches_itself() -> None:
-    texts = ["Oslo", "the city of Oslo", "Lima", "born in Lima in 1950"]
-    assert all(answers_match(text, text) for text in texts)
-    assert all(answers_match(one, two) == answers_match(two, one) for one in texts for two in texts)
-
-
-@pytest.mark.parametrize("empty", ["", " ", "?!"])
-def test_answer_without_words_matches_nothing(empty: str) -> None:
-    assert not answers_match(empty, "Oslo")
-    assert not answers_match(empty, empty)
+    assert not answers_match(" ", " ")
 
 
 def test_any_expected_answer_will_do() -> None:

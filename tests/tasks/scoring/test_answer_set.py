@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 
 from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
-from tasks.scoring.answer_prompts import end_tokens
+from tasks.scoring.answer_ends import end_tokens
 from tasks.scoring.answer_set import answer_set_persuasion
 from tasks.scoring.next_token import complete_answers
 from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model

@@ -8,7 +8,7 @@ from data.errors import ScoreError, UsageError
 from data.records import ContextKind, QueryType
 from tasks.models import LanguageModel
 from tasks.scoring import memorization
-from tasks.scoring.answer_prompts import end_tokens
+from tasks.scoring.answer_ends import end_tokens
 from tasks.scoring.memorization import Conflict, Follows, MemorizationCounts, conflict, count, follows, greedy_answers
 from tasks.scoring.next_token import PLAIN, PREFIX_TREE
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model

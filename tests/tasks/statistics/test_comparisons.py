@@ -8,8 +8,7 @@ from data.errors import ScoreError
 from data.records.row import table_of
 from data.records.statistics import GroupTest
 from tasks.statistics import STATISTICS
-from tasks.statistics.comparison import Comparison, Group
-from tasks.statistics.corrections import benjamini_hochberg
+from tasks.statistics.formulas.corrections import benjamini_hochberg
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
 Row = dict[str, Any]
@@ -68,37 +67,37 @@ def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.DataFrame(susceptibility), pd.DataFrame(persuasion)
 
 
-def test_relevance_by_hand_weighs_each_context_once() -> None:
-    # q1 relevant: (1*4 + 3*8) / 4 = 7, irrelevant 0; q2 relevant 1, irrelevant (2*3 + 1*6) / 3 = 4.
-    row = one(compare(*by_hand(), seed=0), "relevance")
-    assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == ("relevant", "irrelevant", 2, 2)
-    assert (row["mean_a"], row["mean_b"]) == (4, 2)
+# Relevance weighs each context once: q1 relevant (1*4 + 3*8) / 4 = 7, irrelevant 0; q2 relevant 1, irrelevant
+# (2*3 + 1*6) / 3 = 4. Of the six ways to deal 7, 1, 0, 4 those of at least the observed sum 8 are 7+1 and 7+4.
+# Assertiveness takes all contexts of a kind: assertive 8 and 6; base (4 + 3*0) / 4 = 1 and (2*1 + 2*3) / 4 = 2.
+@pytest.mark.parametrize(
+    ("comparison", "measure", "groups", "means", "p"),
+    [
+        ("relevance", "persuasion", ("relevant", "irrelevant"), (4, 2), 2 / 6),
+        ("assertiveness", "persuasion", ("assertive", "base"), (7, 1.5), 1 / 6),
+        ("familiarity", "susceptibility", ("invented", "real"), (3.5, 1.5), 1 / 6),
+    ],
+)
+def test_a_comparison_by_hand(
+    comparison: str, measure: str, groups: tuple[str, str], means: tuple[float, float], p: float
+) -> None:
+    row = one(compare(*by_hand(), seed=0), comparison)
+    about = tuple(row[name] for name in ("measure", "test", "unit_of_analysis", "alternative", "untestable"))
+    assert about == (measure, "permutation", "query", "greater", None)
+    assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == (*groups, 2, 2)
+    assert (row["mean_a"], row["mean_b"], row["p"]) == (*means, pytest.approx(p))
+
+
+def test_the_effect_size_of_relevance_by_hand() -> None:
     # Sums of squares 18 and 8 over 2 degrees of freedom: s = sqrt(13).
-    assert row["effect_size"] == pytest.approx(2 / np.sqrt(13))
-    # Of the six ways to deal 7, 1, 0, 4 those of at least the observed sum 8 are 7+1 and 7+4.
-    assert row["p"] == pytest.approx(2 / 6)
-    assert (row["measure"], row["alternative"], row["untestable"]) == ("persuasion", "greater", None)
-
-
-def test_assertiveness_by_hand_takes_all_contexts_of_a_kind() -> None:
-    # Assertive 8 and 6; base (4 + 3*0) / 4 = 1 and (2*1 + 2*3) / 4 = 2.
-    row = one(compare(*by_hand(), seed=0), "assertiveness")
-    assert (row["group_a"], row["mean_a"], row["group_b"], row["mean_b"]) == ("assertive", 7, "base", 1.5)
-    assert row["p"] == pytest.approx(1 / 6)
-
-
-def test_familiarity_by_hand_expects_more_for_invented_entities() -> None:
-    row = one(compare(*by_hand(), seed=0), "familiarity")
-    assert (row["group_a"], row["mean_a"], row["group_b"], row["mean_b"]) == ("invented", 3.5, "real", 1.5)
-    assert (row["measure"], row["p"]) == ("susceptibility", pytest.approx(1 / 6))
+    assert one(compare(*by_hand(), seed=0), "relevance")["effect_size"] == pytest.approx(2 / np.sqrt(13))
 
 
 def test_an_empty_group_is_untestable_and_keeps_its_row() -> None:
     row = one(compare(*by_hand(), seed=0), "negation")
-    assert row["untestable"] == "a group is empty"
+    assert (row["untestable"], row["alternative"]) == ("a group is empty", "two-sided")
     assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == (0, 2, None, 1.5)
     assert [row[name] for name in ("statistic", "p", "p_adjusted", "effect_size")] == [None] * 4
-    assert row["alternative"] == "two-sided"
 
 
 def test_every_relation_and_query_type_has_a_row() -> None:
@@ -115,36 +114,14 @@ def test_shuffled_rows_give_the_same_tests() -> None:
         assert compare(*shuffled, seed=3) == expected
 
 
-def test_a_relation_is_tested_the_same_whichever_others_there_are() -> None:
-    susceptibility, persuasion = frames()
-    without = [frame[frame["relation"] != "r0"] for frame in (susceptibility, persuasion)]
-    alone, together = (
-        {(row["comparison"], row["relation"], row["query_type"]): row["p"] for row in compare(*some, seed=3)}
-        for some in (without, (susceptibility, persuasion))
-    )
-    assert alone == {test: p for test, p in together.items() if test[1] != "r0"}
-
-
 def test_another_seed_draws_other_permutations() -> None:
     p_values = [[row["p"] for row in compare(*frames(entities=20), seed=seed)] for seed in (1, 2)]
     assert p_values[0] != p_values[1]
 
 
-def test_a_comparison_is_one_declaration() -> None:
-    comparison = Comparison(
-        name="kinds", query="persuasion_by_kind", measure="persuasion", weight="contexts", column="kind",
-        group_a=Group("assertive", "assertive"), group_b=Group("negation", "negation"), alternative="two-sided",
-    )  # fmt: skip
-    with STATISTICS.added(comparison.statistic):
-        rows = STATISTICS["kinds"].compute({"persuasion_by_kind": frames()[1]}, 0)
-    assert {(row["comparison"], row["test"], row["unit_of_analysis"]) for row in rows} == {
-        ("kinds", "permutation", "query")
-    }
-
-
 def test_p_is_adjusted_over_the_relations() -> None:
     rows = compare(*frames(), seed=3)
-    for comparison in ("relevance", "familiarity", "assertiveness", "negation"):
+    for comparison in COMPARISONS:
         for query_type in ("open", "closed"):
             family = [row for row in rows if (row["comparison"], row["query_type"]) == (comparison, query_type)]
             assert len(family) == 3

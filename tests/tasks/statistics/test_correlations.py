@@ -143,7 +143,3 @@ def test_degrees_are_held_against_the_means_of_entities() -> None:
     assert found(rows, measure_a="log_degree", relation="capital")["n"] == 3
     alone = found(rows, measure_a="log_degree", relation="father")
     assert (alone["n"], alone["untestable"]) == (1, "too few pairs")
-
-
-def test_entities_of_no_degree_are_no_pairs() -> None:
-    assert computed(frames(degree_of_queries=degree("capital", "Ostremia", None, 1.0))) == []

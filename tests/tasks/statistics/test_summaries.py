@@ -11,8 +11,6 @@ import pytest
 from data.errors import ScoreError
 from tasks.statistics import STATISTICS
 from tasks.statistics.degree_envelope import envelope
-from tasks.statistics.interval import mean_interval
-from tasks.statistics.summary import summary
 from tests.reports.study import frames as report_frames
 
 Row = dict[str, Any]
@@ -34,35 +32,6 @@ def found(rows: list[Row], *values: str, **where: object) -> Row:
     return row
 
 
-def test_an_interval_covers_the_mean_whatever_the_order() -> None:
-    values = [3.0, 1.0, 2.0, 5.0]
-    interval = mean_interval(values)
-    assert interval == mean_interval(values[::-1])
-    assert interval.low is not None
-    assert interval.high is not None
-    assert interval.low < 2.75 < interval.high
-
-
-def test_large_samples_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(0).random(99)
-    whole = mean_interval(values)
-    monkeypatch.setattr("tasks.statistics.interval._AT_A_TIME", 1000)
-    assert mean_interval(values) == whole
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"), [([], (None,) * 3), ([2.0], (2.0, None, None)), ([2.0] * 7, (2.0,) * 3)]
-)
-def test_few_or_equal_values_have_no_width(values: list[float], expected: tuple[float | None, ...]) -> None:
-    interval = mean_interval(values)
-    assert (interval.mean, interval.low, interval.high) == expected
-
-
-def test_a_score_that_is_not_finite_is_refused() -> None:
-    with pytest.raises(ScoreError):
-        summary("persuasion", "nats", QUERY, [1.0, np.inf], unit_of_analysis="query")
-
-
 def test_a_relation_is_the_mean_of_its_entities() -> None:
     rows = [
         {**QUERY, "entity": entity, "invented": False, "query_id": str(number), "susceptibility": value}
@@ -72,6 +41,12 @@ def test_a_relation_is_the_mean_of_its_entities() -> None:
     relation = found(made, "real", unit_of_analysis="entity")
     assert (relation["n"], relation["mean"], relation["unit"]) == (2, 4.0, "nats")
     assert found(made, "real", relation="all")["mean"] == pytest.approx(10 / 3)
+
+
+def test_a_score_that_is_not_finite_is_refused() -> None:
+    rows = [{**QUERY, "query_id": "1", "entity": "Norway", "invented": False, "susceptibility": np.inf}]
+    with pytest.raises(ScoreError):
+        computed("susceptibility_means", susceptibility_of_queries=rows)
 
 
 def test_persuasion_weighs_each_context_once() -> None:

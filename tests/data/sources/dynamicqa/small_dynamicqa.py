@@ -38,7 +38,6 @@ with_published = pytest.mark.skipif(
 
 
 def temporal(row: dict[str, str]) -> dict[str, str]:
-    """The row, edited twice."""
     return {**row, "num_edits": "2.0"}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import ServiceBudget, ServiceError, WorkspaceError
+from data.errors import ServiceBudget, ServiceError
 from data.sources import dynamicqa
 from data.sources.http.services import SERVICES
 from data.sources.http.session import Session
@@ -56,16 +56,6 @@ def test_another_file_is_neither_written_nor_cached(body: bytes, tmp_path: Path,
     assert (tmp_path / "new" / "Static_final.csv").read_bytes() == content
 
 
-def test_a_truncated_download_is_refused_with_its_line(tmp_path: Path, content: bytes) -> None:
-    said = r"not the published CSV: Static_final\.csv, line 2: has no end"
-    with (
-        serving(Say(content[:-9])) as server,
-        session(tmp_path, server) as opened,
-        pytest.raises(ServiceError, match=said),
-    ):
-        dynamicqa.download(tmp_path / "new", "static", opened)
-
-
 def test_a_failed_download_says_what_to_do(tmp_path: Path) -> None:
     folder = tmp_path / "new"
     with serving(Say(status=404)) as server, session(tmp_path, server) as opened, pytest.raises(ServiceError) as raised:
@@ -81,13 +71,3 @@ def test_a_failed_download_says_what_to_do(tmp_path: Path) -> None:
 def test_a_budget_that_is_spent_stays_one(tmp_path: Path) -> None:
     with serving(Say(status=429)) as server, session(tmp_path, server) as opened, pytest.raises(ServiceBudget):
         dynamicqa.download(tmp_path / "new", "static", opened)
-
-
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "file").write_text("")
-    with (
-        serving(Say(content)) as server,
-        session(tmp_path, server) as opened,
-        pytest.raises(WorkspaceError, match="cannot be written"),
-    ):
-        dynamicqa.download(tmp_path / "file" / "new", "static", opened)

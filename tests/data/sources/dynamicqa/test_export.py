@@ -4,12 +4,11 @@ from pathlib import Path
 import pytest
 
 from data.errors import WorkspaceError
-from data.records import PARTITIONS, Partition, Question, RelationName, WikidataId
+from data.records import PARTITIONS, Question, WikidataId
 from data.sources import dynamicqa, sample
 from data.sources.dynamicqa.export import from_questions, write_questions
-from data.sources.dynamicqa.layout import COLUMNS, FILES, read_rows
+from data.sources.dynamicqa.layout import COLUMNS, FILES
 from tests.data.a_dataset import disputed, question
-from tests.data.sources.dynamicqa.small_dynamicqa import PUBLISHED, with_published
 
 NO_PLACE = {
     "question_id": "", "id_source": None, "source": "", "licence": "", "flags": (), "replacement_id": None,
@@ -48,20 +47,6 @@ def test_the_files_have_the_published_columns_and_line_ends(tmp_path: Path) -> N
     assert (tmp_path / FILES["disputable"]).read_text(encoding="utf-8").splitlines()[1] == (
         "0,77,Persian Gulf,What is it called?,Iran and its Iranian coast.,Iran,Peru,3,./result/Persian Gulf-0/31,1500.5"
     )
-
-
-def test_unknown_values_are_left_empty_and_rows_numbered(tmp_path: Path) -> None:
-    unknown = dict.fromkeys(
-        ("subject_id", "property_id", "object_id", "edits", "subject_popularity", "object_popularity", "property",
-         "replacement_quality", "list_id")
-    )  # fmt: skip
-    first, second = again(
-        tmp_path, question(**unknown, relation=RelationName("officialLanguage")), question(list_id=None)
-    )
-    assert (first.list_id, second.list_id) == ("0", "1")
-    assert (first.relation, first.property, first.edits, first.subject_id) == (
-        "officialLanguage", "official language", None, None,
-    )  # fmt: skip
 
 
 HOSTILE = ['say "no", a', "two\nlines", "=1+1", "\u202eabc é", "\ufeffx", "{0} %s", "x" * 5000]
@@ -106,11 +91,6 @@ def test_an_unwritable_folder_changes_no_file(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before | {"file": b""}
 
 
-def test_older_files_give_way_to_the_new_ones(tmp_path: Path) -> None:
-    again(tmp_path, question(), disputed())
-    assert [one.partition for one in again(tmp_path, question())] == ["temporal"]
-
-
 def test_the_bundled_questions_come_back() -> None:
     for partition in PARTITIONS:
         laid = from_questions(sample.questions(partition), partition)
@@ -121,16 +101,3 @@ def test_the_bundled_questions_come_back() -> None:
                 one, question_id=other.question_id, id_source=other.id_source, source=other.source,
                 licence=other.licence, flags=other.flags, property=other.property, list_id=other.list_id,
             )  # fmt: skip
-
-
-@with_published
-@pytest.mark.parametrize("partition", PARTITIONS)
-def test_the_published_questions_come_back(partition: Partition) -> None:
-    read = dynamicqa.questions(PUBLISHED, partition)
-    laid = from_questions(read, partition)
-    assert laid.omitted == ()
-    again = dynamicqa.questions_of(laid.rows, partition, "laid")
-    assert list(map(said, again)) == list(map(said, read))
-    same = [row.cells["context"].strip() for row in read_rows(PUBLISHED / FILES[partition], partition).rows]
-    differ = sum(row.cells["context"] != context for row, context in zip(laid.rows.rows, same, strict=True))
-    assert differ <= 1  # where both answers are the same word, a slot within another word cannot be told

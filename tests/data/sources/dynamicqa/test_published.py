@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.records import PARTITIONS, Partition, Question, as_row
-from data.records.tables import QUESTIONS
+from data.records import PARTITIONS, Partition, Question
 from data.sources import dynamicqa, slots
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 
@@ -83,21 +82,6 @@ def test_a_row_that_breaks_a_rule_is_flagged(changed: dict[str, str], flag: str,
     assert sound.flags == ()
 
 
-@pytest.mark.parametrize(
-    ("partition", "edits", "sound"),
-    [
-        ("static", "1.0", True), ("static", "2.0", False), ("static", "0.0", False), ("temporal", "2.0", True),
-        ("temporal", "14.0", True), ("temporal", "1.0", False), ("disputable", "1", True), ("disputable", "0", False),
-    ],
-)  # fmt: skip
-def test_how_often_a_fact_was_edited_must_fit_its_partition(
-    partition: Partition, edits: str, sound: bool, tmp_path: Path
-) -> None:
-    row = DISPUTED if partition == "disputable" else ROW
-    flags = one(tmp_path, partition, {**row, "num_edits": edits}).flags
-    assert flags == (() if sound else (slots.EDITS_CONTRADICT_PARTITION,))
-
-
 def test_rows_are_held_against_each_other(tmp_path: Path) -> None:
     other_capital = {**PERU, "subj": "Norway", "subj_id": "Q20", "question": "what is  the seat of Norway?"}
     write(tmp_path, "temporal", temporal(ROW), temporal(other_capital))
@@ -129,14 +113,6 @@ def test_a_disputable_context_without_its_object_is_flagged(context: str, answer
 HOSTILE = ['He said "no", then left', "two\nlines", "=cmd|'/C calc'!A0", "{entity} {answer} \\1 $& %s", "Ωμέγα 模型 🙂"]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_are_kept_as_they_are(text: str, tmp_path: Path) -> None:
-    question = one(tmp_path, "static", {**ROW, "obj": text, "possible_answers": "", "subj": text})
-    assert question.answers == (text,)
-    assert question.original_context == f"The seat of Norway is {text}."
-    assert QUESTIONS.of([as_row(question)]).to_pylist()[0]["subject"] == text
-
-
 @pytest.mark.parametrize(
     ("column", "cell", "said"),
     [
@@ -164,13 +140,6 @@ def test_a_malformed_value_is_named_with_file_line_and_column(
         dynamicqa.questions(tmp_path, "static")
     assert str(raised.value).startswith(f"{file}, line 4, column {column}: {said}")
     assert str(raised.value).endswith("; mend it, or remove the file and fetch it again")
-
-
-@pytest.mark.parametrize("words", ["...", "1st place"])
-def test_a_property_without_a_usable_name_is_refused(words: str, tmp_path: Path) -> None:
-    file = write(tmp_path, "static", {**ROW, "prop_id": "", "prop": words})
-    with pytest.raises(InputError, match=f"^{file}, line 2, column prop: is not a valid relation name: '{words}'"):
-        dynamicqa.questions(tmp_path, "static")
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)

@@ -38,5 +38,4 @@ def unfinished(folder: Path) -> list[Path]:
 
 
 def flipped(content: bytes, place: int) -> bytes:
-    """The content with one bit of a byte flipped."""
     return content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :]

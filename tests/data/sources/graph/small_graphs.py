@@ -6,7 +6,7 @@ from pathlib import Path
 
 from data.records import Fact
 from data.sources.graph import yago
-from data.sources.graph.dump import Dump
+from data.sources.graph.dump import Dump, shared_dump
 from data.sources.graph.sparql import Row, Rows, SparqlStore
 from tests.data.sources.graph.turtle import HEAD
 from tests.data.sources.graph.yago_graph import relation_named
@@ -33,17 +33,14 @@ class Changed:
 
 
 def graph(folder: Path, text: str) -> Dump:
-    """The graph of some Turtle."""
     file = folder / "graph.ttl"
     file.write_text(HEAD + text, encoding="utf-8")
-    return Dump.of([file], folder / "graphs")
+    return shared_dump([file], folder / "graphs")
 
 
 def by_subject(store: SparqlStore, relation: str, *, seed: int = 1) -> dict[str, Fact]:
-    """All facts of a relation by who is asked about."""
     return {fact.subject: fact for fact in yago.facts(store, relation_named(relation), pairs=ALL, seed=seed).facts}
 
 
 def said(facts: list[Fact]) -> list[Fact]:
-    """The facts without where, what and when was asked."""
     return [replace(fact, address=None, query=None, retrieved_at=None) for fact in facts]

@@ -10,18 +10,15 @@ from pathlib import Path
 import pytest
 
 from data.errors import DamagedFile, InputError, ServiceError
-from data.sources.graph.dump import Dump, close_dumps, shared_dump
+from data.sources.graph.dump import Dump, shared_dump
 from data.sources.graph.sparql import Literal, Uri
 from tests.data.sources.graph.dumps import ALL, QUADS, TRIPLES, TURTLE, flipped, graphs, rows, unfinished, written
 from tests.data.sources.graph.turtle import HEAD, YAGO
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("a.ttl", TURTLE), ("a.nt", TRIPLES), ("a.nq.gz", QUADS)],
-)
+@pytest.mark.parametrize(("name", "text"), [("a.ttl", TURTLE), ("a.nt", TRIPLES), ("a.nq.gz", QUADS)])
 def test_every_format_is_the_same_graph(name: str, text: str, tmp_path: Path) -> None:
-    dump = Dump.of([written(tmp_path, name, text)], tmp_path / "graphs")
+    dump = shared_dump([written(tmp_path, name, text)], tmp_path / "graphs")
     assert [row["o"] for row in rows(dump)] == [
         Literal("Norge", None, "no"), Literal("Norway", None, "en"), Uri(YAGO + "Oslo"),
         Literal("7", "http://www.w3.org/2001/XMLSchema#integer"),
@@ -29,36 +26,23 @@ def test_every_format_is_the_same_graph(name: str, text: str, tmp_path: Path) ->
     assert dump.address == f"file:{name}"
 
 
-def test_a_triple_in_two_graphs_or_files_counts_once(tmp_path: Path) -> None:
-    files = [written(tmp_path, "a.nq", QUADS + TRIPLES), written(tmp_path, "b.ttl", TURTLE)]
-    dump = Dump.of(files, tmp_path / "graphs")
-    assert len(rows(dump)) == 4
-    assert dump.address == "file:a.nq,b.ttl"
-
-
 def test_blank_nodes_of_two_files_are_not_the_same(tmp_path: Path) -> None:
     files = [written(tmp_path, f"{name}.ttl", HEAD + f"_:b yago:n {name} .\n") for name in (1, 2)]
-    count = Dump.of(files, tmp_path / "graphs").select("SELECT (COUNT(DISTINCT ?s) AS ?n) WHERE { ?s ?p ?o }")
+    count = shared_dump(files, tmp_path / "graphs").select("SELECT (COUNT(DISTINCT ?s) AS ?n) WHERE { ?s ?p ?o }")
     assert count.rows[0]["n"] == Literal("2", "http://www.w3.org/2001/XMLSchema#integer")
 
 
-def test_a_dump_is_loaded_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("data.sources.graph.dump_files.MAX_TRIPLES_IN_MEMORY", 3)
-    text = "".join(f"yago:E{number} yago:n {number} .\n" for number in range(20))
-    assert len(rows(Dump.of([written(tmp_path, "a.ttl.gz", HEAD + text)], tmp_path / "graphs"))) == 20
-
-
 def test_unbound_variables_are_absent_and_blank_nodes_rejected(tmp_path: Path) -> None:
-    dump = Dump.of([written(tmp_path, "a.ttl", TURTLE + "yago:Norway yago:n _:b . _:b yago:n 1 .\n")], tmp_path)
+    dump = shared_dump([written(tmp_path, "a.ttl", TURTLE + "yago:Norway yago:n _:b . _:b yago:n 1 .\n")], tmp_path)
     found = dump.select(f"SELECT ?s ?none WHERE {{ ?s <{YAGO}n> ?n }}")
     assert (found.rows[0], found.rejected, len(found)) == ({"s": YAGO + "Norway"}, 1, 3)
 
 
 def test_a_dump_is_loaded_once_and_says_when(tmp_path: Path) -> None:
     file = written(tmp_path, "a.ttl", TURTLE)
-    first = Dump.of([file], tmp_path / "graphs")
+    first = shared_dump([file], tmp_path / "graphs")
     time.sleep(0.01)
-    second = Dump.of([file], tmp_path / "graphs")
+    second = shared_dump([file], tmp_path / "graphs")
     assert first.select(ALL).retrieved_at == second.select(ALL).retrieved_at
     assert first.select(ALL).retrieved_at.utcoffset() is not None
     assert len(graphs(tmp_path / "graphs")) == 1
@@ -77,7 +61,7 @@ def test_a_dump_is_loaded_once_and_says_when(tmp_path: Path) -> None:
 def test_what_is_not_a_dump_is_named_with_its_line(name: str, text: str, said: str, tmp_path: Path) -> None:
     sound = written(tmp_path, "sound.ttl", TURTLE)
     with pytest.raises(InputError, match=said):
-        Dump.of([sound, written(tmp_path, name, text)], tmp_path / "graphs")
+        shared_dump([sound, written(tmp_path, name, text)], tmp_path / "graphs")
     assert graphs(tmp_path / "graphs") == unfinished(tmp_path / "graphs") == []
 
 
@@ -89,12 +73,12 @@ def test_a_packed_file_that_is_damaged_is_named(damage: Callable[[bytes], bytes]
     file = tmp_path / "a.ttl.gz"
     file.write_bytes(damage(gzip.compress((TURTLE + "# filling\n" * 100).encode())))
     with pytest.raises(InputError, match=r"a\.ttl\.gz"):
-        Dump.of([file], tmp_path / "graphs")
+        shared_dump([file], tmp_path / "graphs")
     assert graphs(tmp_path / "graphs") == []
 
 
 def test_a_flipped_bit_of_a_loaded_dump_is_noticed(tmp_path: Path) -> None:
-    Dump.of([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
+    shared_dump([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
     (folder,) = graphs(tmp_path / "graphs")
     files = [file for file in folder.iterdir() if file.name not in ("LOG", "LOCK") and file.stat().st_size]
     assert len(files) > 5
@@ -108,38 +92,12 @@ def test_a_flipped_bit_of_a_loaded_dump_is_noticed(tmp_path: Path) -> None:
     assert len(rows(Dump(folder))) == 4
 
 
-def test_a_missing_file_of_a_loaded_dump_is_noticed(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.ttl", TURTLE)
-    Dump.of([file], tmp_path / "graphs")
-    (folder,) = graphs(tmp_path / "graphs")
-    (folder / "CURRENT").unlink()
-    with pytest.raises(DamagedFile, match="remove the folder and run again"):
-        Dump.of([file], tmp_path / "graphs")
-
-
-def test_a_process_opens_a_shared_dump_once(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.ttl", TURTLE)
-    with ThreadPoolExecutor(8) as pool:
-        dumps = set(pool.map(lambda _: shared_dump([file], tmp_path / "graphs"), range(16)))
-    assert len(dumps) == 1
-    close_dumps()
-    assert shared_dump([file], tmp_path / "graphs") not in dumps
-    close_dumps()
-
-
-@pytest.mark.parametrize("query", ["SELECT ?s WHERE {", "ASK {}"])
-def test_a_query_that_is_no_select_is_an_error(query: str, tmp_path: Path) -> None:
-    dump = Dump.of([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
-    with pytest.raises(ServiceError, match=r"(?s)file:a\.ttl .*; report it"):
-        dump.select(query)
-
-
 def test_a_failing_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
         def query(self, query: str) -> None:
             raise OSError("Corruption: block checksum mismatch")
 
-    dump = Dump.of([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
+    dump = shared_dump([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
     (place,) = graphs(tmp_path / "graphs")
     monkeypatch.setattr(dump, "_store", Broken())
     with pytest.raises(ServiceError, match=rf"file:a\.ttl cannot answer \(Corruption.*; remove {place} and run again"):
@@ -149,10 +107,10 @@ def test_a_failing_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
 KILLED_BEFORE_IT_HAS_ITS_NAME = """
 import sys, time
 from pathlib import Path
-from data.sources.graph.dump import Dump
+from data.sources.graph.dump import Dump, shared_dump
 
 Path.rename = lambda *_: (print("loaded", flush=True), time.sleep(60))
-Dump.of([Path(sys.argv[1])], Path(sys.argv[2]))
+shared_dump([Path(sys.argv[1])], Path(sys.argv[2]))
 """
 
 
@@ -165,7 +123,7 @@ def test_a_killed_load_is_done_again(tmp_path: Path) -> None:
         killed.send_signal(signal.SIGKILL)
     assert graphs(tmp_path / "graphs") == []
     assert unfinished(tmp_path / "graphs")
-    assert len(rows(Dump.of([file], tmp_path / "graphs"))) == 4
+    assert len(rows(shared_dump([file], tmp_path / "graphs"))) == 4
     assert not unfinished(tmp_path / "graphs")
 
 
@@ -177,13 +135,13 @@ def test_a_dump_that_changes_while_it_is_loaded_is_refused(tmp_path: Path, monke
 
     monkeypatch.setattr("data.sources.graph.dump_folder.log.info", change)
     with pytest.raises(InputError, match=r"a\.ttl.* changed while it was loaded"):
-        Dump.of([file], tmp_path / "graphs")
+        shared_dump([file], tmp_path / "graphs")
     assert graphs(tmp_path / "graphs") == unfinished(tmp_path / "graphs") == []
 
 
 def test_concurrent_loads_make_one_graph(tmp_path: Path) -> None:
     file = written(tmp_path, "a.ttl", TURTLE)
     with ThreadPoolExecutor(8) as pool:
-        counts = list(pool.map(lambda _: len(rows(Dump.of([file], tmp_path / "graphs"))), range(16)))
+        counts = list(pool.map(lambda _: len(rows(shared_dump([file], tmp_path / "graphs"))), range(16)))
     assert counts == [4] * 16
     assert len(graphs(tmp_path / "graphs")) == 1

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.sources.graph.dump import Dump, dump_digest
-from data.sources.graph.dump_files import _content_digest, sealed, unsealed
-from tests.data.sources.graph.dumps import ALL, TRIPLES, TURTLE, flipped, rows, unfinished, written
+from data.sources.graph.dump import shared_dump
+from data.sources.graph.dump_files import _content_digest, dump_digest
+from tests.data.sources.graph.dumps import ALL, TRIPLES, TURTLE, flipped, rows, written
 
 
 def test_the_digest_ignores_names_and_order_of_files(tmp_path: Path) -> None:
@@ -38,27 +38,13 @@ def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     assert dump_digest([file], folder) == first != longer
 
 
-def test_files_are_remembered_by_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "graphs"
-    dump_digest([Path(written(tmp_path, "a.ttl", TURTLE).name)], folder)
-    dump_digest([written(tmp_path, "b.nt", TRIPLES)], folder)
-    said = unsealed((folder / "digests.json").read_text())["files"]
-    assert list(said) == [str(tmp_path / "a.ttl"), str(tmp_path / "b.nt")]
-    about = (tmp_path / "a.ttl").stat()
-    assert (said[str(tmp_path / "a.ttl")]["size"], said[str(tmp_path / "a.ttl")]["mtime_ns"]) == (
-        about.st_size, about.st_mtime_ns,
-    )  # fmt: skip
-    assert unfinished(folder) == []
-
-
 def test_a_loaded_graph_does_not_need_its_files(tmp_path: Path) -> None:
     folder, file = tmp_path / "graphs", written(tmp_path, "a.ttl", TURTLE)
-    there, loaded = dump_digest([file], folder), Dump.of([file], folder).select(ALL)
+    there, loaded = dump_digest([file], folder), shared_dump([file], folder).select(ALL)
     file.unlink()
     _content_digest.cache_clear()
     assert dump_digest([file], folder) == there
-    assert Dump.of([file], folder).select(ALL) == loaded
+    assert shared_dump([file], folder).select(ALL) == loaded
     with pytest.raises(InputError, match=r"a\.ttl cannot be read: No such file"):
         dump_digest([file], tmp_path / "other graphs")
 
@@ -68,16 +54,7 @@ def test_a_missing_file_is_needed_until_loaded(tmp_path: Path) -> None:
     dump_digest([file], folder)
     file.unlink()
     with pytest.raises(InputError, match=r"a\.ttl.*No such file.*needed until its graph is loaded"):
-        Dump.of([file], folder)
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{", sealed({}), sealed({"files": {"FILE": {"size": 1}}})])
-def test_unreadable_digests_are_computed_again(content: str, tmp_path: Path) -> None:
-    file = written(tmp_path, "a.ttl", TURTLE)
-    first = dump_digest([file], tmp_path / "graphs")
-    (tmp_path / "graphs" / "digests.json").write_text(content)
-    assert dump_digest([file], tmp_path / "graphs") == first
-    assert str(file) in unsealed((tmp_path / "graphs" / "digests.json").read_text())["files"]
+        shared_dump([file], folder)
 
 
 def test_a_flipped_bit_of_the_digests_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -110,9 +87,9 @@ def test_a_damaged_dump_is_loaded_only_once(tmp_path: Path, caplog: pytest.LogCa
     with caplog.at_level(logging.INFO, logger="data.sources.graph.dump_folder"):
         for _ in range(3):
             with pytest.raises(InputError, match=r"a\.nt, line 5 is not valid RDF") as caught:
-                Dump.of([sound, damaged], tmp_path / "graphs")
+                shared_dump([sound, damaged], tmp_path / "graphs")
             said.append(str(caught.value))
         assert len(caplog.messages) == 2
         assert len(set(said)) == 1
         damaged.write_text(TRIPLES)
-        assert len(rows(Dump.of([sound, damaged], tmp_path / "graphs"))) == 4
+        assert len(rows(shared_dump([sound, damaged], tmp_path / "graphs"))) == 4

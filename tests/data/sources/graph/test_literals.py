@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from data.sources.graph.literals import LONGEST, plain, text, unit_of
+from data.sources.graph.literals import LONGEST, plain, text
 from data.sources.graph.sparql import Literal
 from tests.data.sources.graph.turtle import YAGO
 from tests.data.sources.graph.yago_graph import relation_named
@@ -17,20 +17,15 @@ METRE = YAGO + "Metre"
     ("value", "kind", "read"),
     [
         ("1879-03-14", "date", "14 March 1879"),
-        ("1879-03-14Z", "date", "14 March 1879"),
         ("1879-03-14+01:00", "date", "14 March 1879"),
-        ("1879-03-14T00:00:00Z", "dateTime", "14 March 1879"),
         ("1879-03-14T23:59:59.999-05:00", "dateTime", "14 March 1879"),
         ("1879-03", "gYearMonth", "March 1879"),
         ("1879", "gYear", "1879"),
         ("1879-01-01", "gYear", "1879"),
         ("2000-02-29", "date", "29 February 2000"),
         ("12024-05-06", "date", "6 May 12024"),
-        ("0987-06-05", "date", "5 June 987"),
-        ("0001", "gYear", "1"),
         ("0000", "gYear", "1 BC"),
         ("-0043", "gYear", "44 BC"),
-        ("-0043-03-15", "date", "15 March 44 BC"),
         ("-043-03-15T00:00:00Z", "dateTime", "15 March 44 BC"),
         ("-0004-02-29", "date", "29 February 5 BC"),
     ],
@@ -80,22 +75,11 @@ def test_a_number_has_its_unit() -> None:
     assert text(Literal("828", XSD + "decimal"), no_unit) == "828"
 
 
-def test_a_plural_unit_of_the_relation_is_used() -> None:
-    assert text(Literal("828", METRE), HEIGHT) == "828 metres"
-    assert text(Literal("828", YAGO + "Foot"), HEIGHT) == "828 foot"
-
-
 def test_a_unit_without_a_name_makes_no_answer() -> None:
     numbered = "http://www.wikidata.org/entity/Q11573"
     assert text(Literal("828", numbered), HEIGHT) is None
     assert text(Literal("828", numbered), HEIGHT, {numbered: "metre"}) == "828 metres"
     assert text(Literal("high", METRE), HEIGHT) is None
-
-
-def test_only_numbers_in_a_unit_have_one() -> None:
-    assert unit_of(Literal("828", METRE)) == METRE
-    assert unit_of(Literal("828", XSD + "decimal")) is None
-    assert unit_of(Literal("828")) is None
 
 
 def test_texts_are_english_or_of_no_language() -> None:
@@ -112,27 +96,18 @@ def test_identifiers_texts_and_addresses_stay_as_written() -> None:
     assert text(Literal("https://a.example/?q=%20#x", XSD + "anyURI"), COUNT) == "https://a.example/?q=%20#x"
 
 
-def test_values_of_other_types_are_their_text() -> None:
-    assert text(Literal("true", XSD + "boolean"), COUNT) == "true"
-    assert text(Literal("0", XSD + "boolean"), COUNT) == "false"
-    assert text(Literal("PT3M", XSD + "duration"), COUNT) == "PT3M"
-    assert text(Literal("Point(4 50)", "http://www.opengis.net/ont/geosparql#wktLiteral"), COUNT) == "Point(4 50)"
-
-
 @pytest.mark.parametrize(
     ("name", "read"),
     [
         ("  Line\nBreak\r\n\tTab\u2028end\u00a0", "Line Break Tab end"),
         ("Ame\u0301lie", "Amélie"),
         ("Be\u0007ll\x00", "Bell"),
-        ("a \x00 b", "a b"),
         ("Over\u202eride\u202c \u2067x\u2069", "Override x"),
         ("zero\u200bwidth\ufeff", "zerowidth"),
         ("in\U000e0041\U000e0042visible", "invisible"),
         ("half \ud83d", "half"),
         ("نمی\u200cدانم\u200f", "نمی\u200cدانم\u200f"),
         ("<b>Bold</b> &amp; {entity}", "<b>Bold</b> &amp; {entity}"),
-        ("../../etc/passwd", "../../etc/passwd"),
         ("\\u0022 \"quoted\" 'name'", "\\u0022 \"quoted\" 'name'"),
         ("x" * LONGEST, "x" * LONGEST),
     ],

@@ -48,11 +48,6 @@ def test_entities_of_one_name_are_two_where_their_iris_are(tmp_path: Path) -> No
     ]  # fmt: skip
 
 
-def test_an_answer_that_is_there_twice_is_no_further_one(tmp_path: Path) -> None:
-    read = read_qec(write(tmp_path, changed(answers=["Oslo", "Pretoria", "Pretoria"])))
-    assert read.facts["capital"][1].other_objects == ()
-
-
 @pytest.mark.parametrize(
     "missing", ["entity_uris", "answer_uris", "entity_uri_to_degree", "entity_uri_to_predicate_degree"]
 )
@@ -64,19 +59,6 @@ def test_what_a_file_does_not_say_is_unknown(missing: str, tmp_path: Path) -> No
     }[missing]  # fmt: skip
     read = read_qec(write(tmp_path, changed(**{missing: None}))).facts["capital"]
     assert read == tuple(replace(one, **{field: None}) for one in known)
-
-
-def test_a_blank_node_s_name_is_no_iri(tmp_path: Path) -> None:
-    read = read_qec(write(tmp_path, changed(entity_uris=["_:b0", "t17", "t17"], answer_uris=["x y", "", "nodeID://b"])))
-    assert {one.subject_uri for one in read.facts["capital"]} == {None}
-    assert {one.object_uri for one in read.facts["capital"]} == {None}
-
-
-def test_a_literal_that_looks_like_an_iri_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    relation_named(monkeypatch, object_class="url")
-    pages = ["https://oslo.kommune.no", "https://tshwane.gov.za", "https://capetown.gov.za"]
-    read = read_qec(write(tmp_path, changed(answers=pages, answer_uris=pages)))
-    assert [(one.object, one.object_uri) for one in read.facts["capital"]] == [(pages[0], None), (pages[1], None)]
 
 
 def test_two_predicates_of_one_relation_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,47 +90,26 @@ def test_pairs_without_a_name_are_left_out_and_counted(tmp_path: Path) -> None:
     assert read.warnings == ("left out: 2 pairs of an entity or an answer without a name",)
 
 
-def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
-    file = write(tmp_path, published())
-    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
-    assert len(read_qec(file).facts["capital"]) == 2
-
-
 NO_LAYOUT: dict[str, tuple[Any, str]] = {
     "cut off": ("{", " is not JSON in UTF-8: Expecting property name"),
-    "empty": ("", " is not JSON in UTF-8: Expecting value"),
     "lists in lists": ("[" * 100_000, " is nested too deeply to be read"),
-    "objects in objects": ('{"a":' * 100_000, " is nested too deeply to be read"),
     "a number without end": ('{"a": ' + "9" * 5000 + "}", " is not JSON in UTF-8: Exceeds the limit"),
     "a list": ([1], r" must be a JSON object, not \[1\]"),
-    "nothing": ({}, " is not a yago_qec.json: none of its keys"),
     "something else": ({"name": "Norway"}, " is not a yago_qec.json: none of its keys"),
-    "a list for a predicate": ({CAPITAL: ["Norway"]}, rf": {CAPITAL} must be a JSON object, not \['Norway'\]"),
-    "a predicate twice": (f'{{"{CAPITAL}": {{}}, "{CAPITAL}": {{}}}}', ": the key 'http://.* occurs twice"),
-    "a key twice": (f'{{"{CAPITAL}": {{"x": 1, "y": [], "y": []}}}}', f": {CAPITAL}: the key 'y' occurs twice"),
+    "a list for a predicate": ({CAPITAL: ["Norway"]}, f": {CAPITAL}: Input should be a valid dictionary"),
+    "a key twice": (f'{{"{CAPITAL}": {{"x": 1, "y": [], "y": []}}}}', ".*the key 'y' occurs twice"),
 }  # fmt: skip
 NO_COLUMN: list[tuple[str, Any, str]] = [
-    ("entities", None, " has no entities"),
-    ("answers", None, " has no answers"),
-    ("answers", "Oslo", ": answers must be a list, not 'Oslo'"),
-    ("entities", {"Norway": 1}, ": entities must be a list, not "),
-    ("answers", ["Oslo", None, "Lima"], r": answers\[1\] must be a text, not None"),
-    ("entities", ["Norway", 7, "Peru"], r": entities\[1\] must be a text, not 7"),
-    ("entities", ["\ud83d", "Norway", "Peru"], r": entities\[0\] has a lone surrogate, which is not text: '\\ud83d'"),
-    ("entity_uris", [1, 2, 3], r": entity_uris\[0\] must be a text, not 1"),
-    ("gpt_fake_entities", ["Orvania", math.nan], r": gpt_fake_entities\[1\] must be a text, not nan"),
+    ("entities", None, ": entities: Field required"),
+    ("answers", "Oslo", ": answers: Input should be a valid list, not 'Oslo'"),
+    ("answers", ["Oslo", None, "Lima"], r": answers\.1: Input should be a valid string, not None"),
+    ("entities", ["\ud83d", "Norway", "Peru"], r": entities\.0: .*surrogates not allowed"),
+    ("entity_uris", [1, 2, 3], r": entity_uris\.0: Input should be a valid string, not 1"),
     ("answers", ["Oslo", "Lima"], ": answers has 2 entries, and entities 3"),
-    ("entity_uris", [f"{YAGO}Norway"], ": entity_uris has 1 entries, and entities 3"),
     ("answer_uris", [], ": answer_uris has 0 entries, and entities 3"),
-    ("entity_uri_to_degree", [1] * 4, ": entity_uri_to_degree has 4 entries, and entities 3"),
-    ("entity_uri_to_degree", [1, math.nan, 2], r": entity_uri_to_degree\[1\] must be a whole number.* not nan"),
-    ("entity_uri_to_degree", [1, math.inf, 2], r": entity_uri_to_degree\[1\] must be a whole number.* not inf"),
-    ("entity_uri_to_degree", [1, 2, True], r": entity_uri_to_degree\[2\] must be a whole number.* not True"),
-    ("entity_uri_to_degree", ["900", 2, 3], r": entity_uri_to_degree\[0\] must be a whole number.* not '900'"),
-    ("entity_uri_to_degree", [-1, 2, 3], r": entity_uri_to_degree\[0\] must be a whole number.* not -1"),
-    ("entity_uri_to_degree", [2**63, 2, 3], r": entity_uri_to_degree\[0\] must be a whole number"),
-    ("entity_uri_to_predicate_degree", [1.0, 2, 3], r": entity_uri_to_predicate_degree\[0\] must be .* not 1.0"),
-]
+    *(("entity_uri_to_degree", [1, number, 2], r": entity_uri_to_degree\.1: Input should be")
+      for number in (math.nan, math.inf, True, "900", -1, 2**63, 1.0)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", NO_LAYOUT)
@@ -164,14 +125,6 @@ def test_a_malformed_column_is_refused_with_its_key(key: str, value: Any, said: 
     file = write(tmp_path, changed(**{key: value}))
     with pytest.raises(InputError, match=f"^{file}: {CAPITAL}{said}"):
         read_qec(file)
-
-
-def test_an_unreadable_file_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"missing.json cannot be read: No such file"):
-        read_qec(tmp_path / "missing.json")
-    (tmp_path / "picture.json").write_bytes(b"\x89PNG\xff")
-    with pytest.raises(InputError, match=r"picture.json is not JSON in UTF-8: 'utf-8' codec can't decode"):
-        read_qec(tmp_path / "picture.json")
 
 
 def test_a_written_file_is_read_again(tmp_path: Path) -> None:
@@ -207,15 +160,6 @@ def test_what_is_written_has_the_published_layout(tmp_path: Path) -> None:
     }}  # fmt: skip
 
 
-def test_columns_of_which_nothing_is_known_are_not_written(tmp_path: Path) -> None:
-    sample = replace(PERU, subject_uri=None, object_uri=None, subject_degree=None, subject_relation_degree=None)
-    write_qec(tmp_path / "q.json", {"capital": [sample]}, {}, catalog.relations())
-    entry = json.loads((tmp_path / "q.json").read_text(encoding="utf-8"))[CAPITAL]
-    assert sorted(entry) == [
-        "answer_types", "answers", "context_templates", "entities", "entity_types", "gpt_fake_entities", "query_forms",
-    ]  # fmt: skip
-
-
 def test_a_literal_is_written_in_place_of_an_iri(tmp_path: Path) -> None:
     dated = replace(catalog.relation("capital"), object_class="date")
     facts = [replace(NORWAY, object="17 May 1814", object_uri=None, other_objects=("7 June 1905",))]
@@ -224,28 +168,6 @@ def test_a_literal_is_written_in_place_of_an_iri(tmp_path: Path) -> None:
     assert entry["answers"] == entry["answer_uris"] == ["17 May 1814", "7 June 1905"]
     assert entry["answer_types"] == {}
     assert entry["gpt_fake_entities"] == []
-
-
-def test_a_reversed_relation_is_written_with_its_prefix(tmp_path: Path) -> None:
-    reversed_ = replace(catalog.relation("capital"), name="reverseCapital", reverse=True)
-    facts = [fact("Oslo", "Norway", "reverseCapital")]
-    write_qec(tmp_path / "q.json", {"reverseCapital": facts}, {}, {"reverseCapital": reversed_})
-    assert list(json.loads((tmp_path / "q.json").read_text(encoding="utf-8"))) == [f"reverse-{CAPITAL}"]
-
-
-def test_a_reversed_predicate_is_that_of_the_reversed_relation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    relation_named(monkeypatch, name="reverseCapital", reverse=True)
-    read = read_qec(write(tmp_path, {f"reverse-{CAPITAL}": published()[CAPITAL], CAPITAL: {}}))
-    assert [one.relation for one in read.facts["reverseCapital"]] == ["reverseCapital"] * 2
-    assert read.skipped == (CAPITAL,)
-
-
-def test_relations_without_a_predicate_are_named(tmp_path: Path) -> None:
-    nameless = replace(catalog.relation("capital"), name="anthem", yago=())
-    relations = {**catalog.relations(), "anthem": nameless}
-    facts = {"anthem": [fact("Norway", "Ja, vi elsker", "anthem")], "capital": [KENYA]}
-    assert write_qec(tmp_path / "q.json", facts, {}, relations) == ("anthem",)
-    assert list(read_qec(tmp_path / "q.json").facts) == ["capital"]
 
 
 def test_nothing_is_written_where_no_relation_has_a_predicate(tmp_path: Path) -> None:

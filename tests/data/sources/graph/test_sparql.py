@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pyoxigraph as ox
 import pytest
 
 from data.errors import InputError, ServiceError, ServiceTimeout
-from data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, count, iri, iris, is_iri, string
+from data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, iris, is_iri, string
 from tests.data.sources.graph.sparql_server import answering, asking
 from tests.data.sources.graph.yago_nasty import NASTY
 
@@ -67,14 +66,6 @@ def test_rows_hold_iris_and_literals_with_their_types_and_languages(endpoint: En
     ]  # fmt: skip
 
 
-def test_rows_say_where_what_and_when_was_asked(endpoint: Endpoint) -> None:
-    before = datetime.now(UTC)
-    rows = endpoint.select("literals")
-    assert (rows.address, rows.query) == (endpoint.address, "literals")
-    assert abs((rows.retrieved_at - before).total_seconds()) < 20
-    assert endpoint.select("literals").retrieved_at == rows.retrieved_at
-
-
 def test_an_unbound_variable_is_an_absent_key(endpoint: Endpoint) -> None:
     named, unnamed = endpoint.select("optional").rows
     assert bound(named, "l") == Literal("Ada Example", None, "en")
@@ -88,11 +79,6 @@ def test_a_row_with_a_blank_node_is_dropped_and_counted(endpoint: Endpoint) -> N
     assert [row["s"] for row in rows.rows] == [ADA["value"]]
     assert (rows.rejected, len(rows)) == (1, 2)
     assert len(endpoint.select("empty")) == 0
-
-
-def test_an_answer_cut_short_is_a_timeout(endpoint: Endpoint) -> None:
-    with pytest.raises(ServiceTimeout, match=r"YAGO.*cut short"):
-        endpoint.select("slow")
 
 
 def test_a_refused_query_is_named_with_what_the_server_says(endpoint: Endpoint) -> None:
@@ -111,13 +97,6 @@ def test_an_invalid_result_is_an_error_of_the_service(answer: str, endpoint: End
     assert refused.type is ServiceError
 
 
-def test_a_bad_cached_response_is_requested_again(tmp_path: Path) -> None:
-    answers = iter([RECORDED["busy"], RECORDED["literals"]])
-    with answering(lambda request, query: next(answers)) as address, asking(address, tmp_path) as endpoint:
-        endpoint._session.ask({"query": "SELECT"}, method="POST", accept=RESULTS)
-        assert len(endpoint.select("SELECT")) == 4
-
-
 @pytest.mark.parametrize(
     ("key", "said"), [("error", "Operation timed out."), ("exception", {"message": "the query was cancelled"})]
 )
@@ -126,22 +105,6 @@ def test_an_error_about_time_is_a_timeout(key: str, said: object, tmp_path: Path
     ran_out = pytest.raises(ServiceTimeout, match=r"YAGO \(http.*(timed out|cancelled).*; ask for less")
     with answering(lambda *_: (200, RESULTS, body)) as address, asking(address, tmp_path) as endpoint, ran_out:
         endpoint.select("SELECT")
-
-
-def test_an_error_is_told_in_the_words_of_the_service(endpoint: Endpoint) -> None:
-    with pytest.raises(ServiceError, match=r"answered with an error: busy$"):
-        endpoint.select("busy")
-    with pytest.raises(ServiceError, match=r'not the result of a SELECT query, {"head": {}, "boolean": true}; is its'):
-        endpoint.select("ask")
-
-
-def test_missing_terms_and_invalid_counts_name_their_source() -> None:
-    assert count(Literal("12")) == 12
-    for said in (Literal("many"), Literal("-1"), Uri("urn:x:1")):
-        with pytest.raises(ServiceError, match=r"^http://a\.example/ answered .* where a count was requested"):
-            count(said, "http://a.example/")
-    with pytest.raises(ServiceError, match=r"^http://a\.example/ answered with a row without \?n"):
-        bound({}, "n", "http://a.example/")
 
 
 # Texts that would end a string, an IRI or a pattern if they stood in a query as they are.
@@ -170,19 +133,6 @@ def test_a_text_in_a_query_is_only_text(language: str | None, read: Callable[[st
         solutions = store.query(read(query))
         assert isinstance(solutions, ox.QuerySolutions)
         assert [solution["e"] for solution in solutions] == [node], name
-
-
-def test_half_a_character_and_a_strange_language_are_refused() -> None:
-    with pytest.raises(InputError, match="lone surrogate"):
-        string("\ud800")
-    with pytest.raises(InputError, match="not a language tag"):
-        string("x", 'en" }')
-
-
-@pytest.mark.parametrize("value", ["http://yago-knowledge.org/resource/M%C3%BCsli_Ünïcode", "urn:x:1", ADA["value"]])
-def test_an_iri_is_named_as_it_is(value: str) -> None:
-    assert is_iri(value)
-    assert iri(value) == f"<{value}>"
 
 
 NOT_IRIS = [

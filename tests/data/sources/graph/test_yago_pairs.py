@@ -22,7 +22,7 @@ def test_answers_cut_short_change_nothing_but_the_number_of_questions(
         cut_short = yago.facts(endpoint, relation_named(relation), pairs=30, seed=3)
     assert cut
     assert said(cut_short.facts) == said(whole.facts)
-    assert (cut_short.examined, cut_short.rejected) == (whole.examined, whole.rejected)
+    assert (cut_short.requested, cut_short.rejected) == (whole.requested, whole.rejected)
 
 
 @pytest.mark.parametrize("page", [3, 50])
@@ -34,13 +34,13 @@ def test_pairs_come_in_the_same_order_whatever_the_page(page: int, dump: Dump) -
 
 
 def pairs_of(dump: Dump, page: int) -> list[Pair]:
-    return list(sampled_pairs(dump, relation_named("birthDate"), seed=5, page=page))
+    return list(sampled_pairs(dump, relation_named("birthDate").yago, seed=5, page=page, english=True))
 
 
 def test_pairs_of_one_key_survive_page_ends(tmp_path: Path) -> None:
     values = '"1879" , "1879"@en , "1879"^^xsd:gYear , "1879"^^xsd:integer , "1879"@en-GB'
     store = graph(tmp_path, f"yago:A schema:birthDate {values} .\nyago:B schema:birthDate {values} .\n")
-    pairs = list(sampled_pairs(store, relation_named("birthDate"), seed=5, page=2))
+    pairs = list(sampled_pairs(store, relation_named("birthDate").yago, seed=5, page=2, english=True))
     assert len({(pair.subject, pair.object) for pair in pairs}) == len(pairs) == 10
     assert len({pair.key for pair in pairs}) == 2
 
@@ -52,15 +52,8 @@ def test_a_service_that_slows_down_loses_no_pair(dump: Dump) -> None:
         return rows
 
     asked = Changed(dump, slow_for_long)
-    monotone = [pair.key for pair in sampled_pairs(asked, relation_named("award"), seed=5, page=40)]
-    assert monotone == [pair.key for pair in sampled_pairs(dump, relation_named("award"), seed=5, page=ALL)]
-
-
-def test_the_order_of_the_rows_of_an_answer_changes_nothing(dump: Dump) -> None:
-    backwards = Changed(dump, lambda query, rows: rows[::-1])
-    for relation in ("memberOf", "birthDate"):
-        found = [yago.facts(store, relation_named(relation), pairs=40, seed=2).facts for store in (dump, backwards)]
-        assert said(found[0]) == said(found[1])
+    monotone = [pair.key for pair in sampled_pairs(asked, relation_named("award").yago, seed=5, page=40)]
+    assert monotone == [pair.key for pair in sampled_pairs(dump, relation_named("award").yago, seed=5, page=ALL)]
 
 
 def test_a_smaller_sample_is_the_beginning_of_a_larger_one(dump: Dump) -> None:
@@ -90,12 +83,3 @@ def test_a_service_that_is_always_slow_is_given_up(dump: Dump) -> None:
     assert len(store.queries) == 1 + 1 + LONGER
     limits = [int(limit) for query in store.queries for limit in re.findall(r"LIMIT (\d+)", query)]
     assert limits == [200, 100, 50, 25]
-
-
-def test_a_large_relation_is_read_by_key_prefix(dump: Dump) -> None:
-    asked = Changed(dump, lambda query, rows: rows)
-    keys = [pair.key for pair in sampled_pairs(asked, relation_named("award"), seed=5, page=5)]
-    assert keys == [pair.key for pair in sampled_pairs(dump, relation_named("award"), seed=5, page=ALL)]
-    assert len(keys) == 169
-    assert {query.count("STRSTARTS") for query in asked.queries[1:]} == {1}
-    assert len(asked.queries) < 100

@@ -24,7 +24,6 @@ def entity(name: str) -> str:
 
 
 def literal(value: str, *, language: str | None = None, datatype: str | None = None) -> str:
-    """A value with its language or datatype."""
     escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
     text = '"' + "".join(escapes.get(sign, sign) for sign in value) + '"'
     return text + (f"@{language}" if language else f"^^{datatype}" if datatype else "")

@@ -17,15 +17,12 @@ class Clock:
         self.slept: list[float] = []
 
     def now(self) -> float:
-        """Seconds."""
         return time.monotonic() + sum(self.slept)
 
     def sleep(self, seconds: float) -> None:
-        """Lets so many seconds be gone."""
         self.slept.append(seconds)
 
 
 def maxlag(content: Any) -> ServiceProblem | None:
-    """The error inside an answer of a wiki; only maxlag passes."""
     error = content.get("error") if isinstance(content, dict) else None
     return ServiceProblem(error["info"], transient=error["code"] == "maxlag") if error else None

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,30 +19,17 @@ def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
     """Opens sessions on one cache, and closes them."""
     sessions: list[Session] = []
 
-    def open_session(
-        where: FaultServer | str,
-        *,
-        contact: str | None = CONTACT,
-        offline: bool = False,
-        not_before: datetime | None = None,
-        **other: Any,
-    ) -> Session:
+    def open_session(where: FaultServer | str, **other: Any) -> Session:
+        arguments = {name: other.pop(name) for name in ("offline", "not_before") if name in other}
+        contact = other.pop("contact", CONTACT)
         address = where if isinstance(where, str) else where.address
-        service = Service(
-            **{"name": "YAGO", "address": address, "requests_per_minute": 60_000, "timeout_s": 5, **other}
-        )
-        sessions.append(
-            Session(
-                service,
-                contact=contact,
-                cache=tmp_path / "answers",
-                offline=offline,
-                not_before=not_before,
-                now=clock.now,
-                sleep=clock.sleep,
-            )
-        )
-        return sessions[-1]
+        limits = {"name": "YAGO", "requests_per_minute": 60_000, "timeout_s": 5, **other}
+        session = Session(
+            Service(address=address, **limits), contact=contact, cache=tmp_path / "answers", now=clock.now,
+            sleep=clock.sleep, **arguments,
+        )  # fmt: skip
+        sessions.append(session)
+        return session
 
     yield open_session
     for session in sessions:

@@ -1,5 +1,4 @@
 import re
-from datetime import UTC, datetime
 from importlib.metadata import version
 
 import pytest
@@ -36,15 +35,6 @@ def test_the_service_is_told_who_asks_with_what(contact: str, opened: Open) -> N
     assert "gzip" in asked.headers["accept-encoding"]
 
 
-@pytest.mark.parametrize("contact", [None, "jane@example.org"])
-def test_a_service_without_contact_is_asked_by_anybody(contact: str | None, opened: Open) -> None:
-    with serving(says([1])) as server:
-        opened(server, contact=contact, contact_needed=False).ask({})
-    who = f" ({contact})" if contact and contact.strip() else ""
-    told = f"swaymeter/{version('swaymeter')}{who} python-requests/{requests.__version__}"
-    assert server.asked[0].headers["user-agent"] == told
-
-
 @pytest.mark.parametrize(
     "address",
     ["yago", "ftp://127.0.0.1/", "http:///query", "http://127.0.0.1:99999/", "http://a b/", "http://me:secret@127.0.0.1/",
@@ -69,15 +59,6 @@ def test_a_form_goes_into_the_address_or_into_the_body(opened: Open) -> None:
     assert (by_post.method, by_post.path) == ("POST", "/ask")
     assert by_post.headers["content-type"] == "application/x-www-form-urlencoded"
     assert by_get.form == by_post.form == {"query": query, "a": ""}
-
-
-def test_an_answer_says_where_and_when(opened: Open) -> None:
-    before = datetime.now(UTC)
-    with serving(says({"name": "Ålesund"})) as server:
-        answer = opened(server).ask({"q": "1"})
-        assert answer.content == {"name": "Ålesund"}
-        assert (answer.address, answer.from_cache, answer.status) == (server.address, False, 200)
-    assert before <= answer.retrieved_at <= datetime.now(UTC)
 
 
 @pytest.mark.parametrize("path", ["../admin", "a/../b", "a?b", "a\\b"])

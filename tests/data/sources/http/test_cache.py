@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-import requests
 
 from data.errors import ServiceError, WorkspaceError
-from data.sources.http.cache import CachedResponse, HttpCache, key_of
+from data.sources.http.cache import CachedResponse, HttpCache
 
 WHEN = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
 ADDRESS = "http://127.0.0.1/"
@@ -22,17 +21,6 @@ ADDRESS = "http://127.0.0.1/"
 def cache(tmp_path: Path) -> Iterator[HttpCache]:
     with closing(HttpCache(tmp_path / "a.sqlite")) as cache:
         yield cache
-
-
-def request(address: str = ADDRESS, *, accept: str = "application/json", agent: str = "me", **form: str) -> str:
-    headers = {"Accept": accept, "User-Agent": agent}
-    return key_of(requests.Request("POST", address, headers=headers, data=form).prepare())
-
-
-def test_a_key_is_of_the_request_alone() -> None:
-    assert request(q="1") == request(q="1", agent="you")
-    different = [request(), request(q="1"), request(q="2"), request(q="1", accept="b"), request(ADDRESS + "x")]
-    assert len(set(different)) == len(different)
 
 
 BODIES = [b"", b'["\xc3\xa5 \xf0\x9f\x99\x82"]\r\n\x00', b"\xff\xfe", b"x" * 10**6]
@@ -48,14 +36,6 @@ def test_a_response_is_read_as_it_was_cached(body: bytes, cache: HttpCache, tmp_
             assert found == CachedResponse(404, body, WHEN)
             assert found.retrieved_at.tzinfo == UTC
         assert again.get("other") is None
-
-
-def test_a_later_response_replaces_the_earlier_one(cache: HttpCache) -> None:
-    for content in (b"[1]", b"[2]"):
-        cache.put("k", CachedResponse(200, content, WHEN), ADDRESS)
-    found = cache.get("k")
-    assert found is not None
-    assert found.body == b"[2]"
 
 
 def test_a_full_disk_is_an_error(cache: HttpCache) -> None:
@@ -92,13 +72,6 @@ def test_a_flipped_bit_of_a_response_is_noticed(
             assert "is damaged" in caplog.text
 
 
-def test_a_response_under_another_key_is_noticed(cache: HttpCache, tmp_path: Path) -> None:
-    cache.put("k", CachedResponse(200, b"[1]", WHEN), ADDRESS)
-    with closing(sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)) as database:
-        database.execute("UPDATE cached_responses SET key = 'j'")
-    assert cache.get("j") is None
-
-
 def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_path: Path) -> None:
     response = CachedResponse(200, b'{"capital": "Oslo"}', WHEN)
     for number in range(3):
@@ -112,23 +85,6 @@ def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_p
                 assert {other.get(f"key{number}") for number in range(3)} <= {response, None}
         except WorkspaceError:
             pass
-
-
-def test_threads_and_processes_share_a_file(cache: HttpCache, tmp_path: Path) -> None:
-    start = threading.Barrier(8)
-    with closing(HttpCache(tmp_path / "a.sqlite")) as other:
-
-        def write(writer: int) -> None:
-            start.wait()
-            for number in range(5):
-                body = f"[{writer}, {number}]".encode()
-                (cache if writer % 2 else other).put(f"{writer}{number}", CachedResponse(200, body, WHEN), ADDRESS)
-
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(write, range(8)))
-    for writer in range(8):
-        for number in range(5):
-            assert cache.get(f"{writer}{number}") == CachedResponse(200, f"[{writer}, {number}]".encode(), WHEN)
 
 
 def test_closing_while_threads_use_it_refuses_the_rest(cache: HttpCache) -> None:

@@ -27,7 +27,7 @@ def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
         first.close()
         later = opened(server)
         again = [later.ask({"q": str(number)}) for number in range(5)]
-        assert (later.sent, later.from_cache) == (0, 5)
+        assert later.sent == 0
     assert len(server.asked) == 5
     assert [answer.content for answer in again] == [answer.content for answer in answers]
     assert [answer.retrieved_at for answer in again] == [answer.retrieved_at for answer in answers]
@@ -82,26 +82,12 @@ def test_a_response_before_a_moment_is_requested_again_once(opened: Open) -> Non
     assert len(server.asked) == 2
 
 
-def test_a_ttl_may_be_endless(opened: Open) -> None:
-    with serving(says([1])) as server:
-        for cached in (False, True, True):
-            assert opened(server, cache_ttl_days=1e12 if cached else float("inf")).ask({}).from_cache == cached
-
-
-def test_a_failed_refresh_leaves_the_cached_response(opened: Open) -> None:
-    with serving(says([1]), Say(b"oops", status=500)) as server:
-        opened(server).ask({})
-        with pytest.raises(ServiceError):
-            opened(server, not_before=datetime.now(UTC)).ask({})
-        assert opened(server).ask({}).content == [1]
-
-
 def test_a_young_response_may_be_refreshed(opened: Open) -> None:
     with serving(says([1]), says([2]), says([3])) as server:
         session = opened(server)
         assert session.ask({}, immutable=True).content == [1]
         fresh = session.ask({}, immutable=True, bypass_cache=True)
-        assert (fresh.content, fresh.from_cache, session.sent, session.from_cache) == ([2], False, 2, 0)
+        assert (fresh.content, fresh.from_cache, session.sent) == ([2], False, 2)
         assert session.ask({}).content == [2]
         assert opened(server, offline=True).ask({}, bypass_cache=True).content == [2]
     assert len(server.asked) == 2
@@ -138,16 +124,6 @@ def test_bad_responses_are_never_cached(say: Say, opened: Open) -> None:
         assert opened(server).ask({}, error_of=maxlag).content == [1]
 
 
-def test_two_services_have_two_caches(opened: Open, tmp_path: Path) -> None:
-    with serving(says(["yago"])) as yago, serving(says(["wikidata"])) as wikidata:
-        one, other = opened(yago), opened(wikidata, name="Wikidata Query Service")
-        assert one.ask({"q": "1"}).content == ["yago"]
-        assert other.ask({"q": "1"}).content == ["wikidata"]
-        assert opened(wikidata).ask({"q": "1"}).content == ["wikidata"]
-    names = sorted(file.name for file in (tmp_path / "answers").iterdir())
-    assert names == ["wikidata-query-service.sqlite", "yago.sqlite"]
-
-
 def test_a_damaged_cache_is_named(opened: Open, tmp_path: Path) -> None:
     file = tmp_path / "answers" / "yago.sqlite"
     file.parent.mkdir()
@@ -167,17 +143,6 @@ def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path
         ((value,),) = database.execute("SELECT value FROM cached_responses")
     assert json.loads(json.loads(value)["body"]) == {"rows": ["Oslo"]}
     assert not any(word in file.read_bytes() for word in (CONTACT.encode(), b"secret"))
-
-
-def test_a_damaged_response_is_requested_again(opened: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with serving(says([1])) as server:
-        opened(server).ask({})
-        with closing(sqlite3.connect(tmp_path / "answers" / "yago.sqlite")) as database, database:
-            database.execute("UPDATE cached_responses SET value = replace(CAST(value AS TEXT), '[1]', '[2]')")
-        assert opened(server).ask({}).content == [1]
-        assert "is damaged" in caplog.text
-        assert opened(server, offline=True).ask({}).content == [1]
-    assert len(server.asked) == 2
 
 
 SOON = datetime.now(UTC) + timedelta(days=1)

@@ -2,7 +2,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,12 +22,6 @@ def test_a_query_follows_within_its_host_as_it_is(status: int, opened: Open) -> 
         assert session.sent == 2
     first, second = server.asked
     assert (second.method, second.path, second.form) == ("POST", "/other", first.form)
-
-
-def test_a_mirror_may_send_us_to_its_safe_address(opened: Open) -> None:
-    unsafe = Say(status=301, headers={"Location": f"https://127.0.0.1:{unused_address().rsplit(':', 1)[1]}"})
-    with serving(unsafe) as server, pytest.raises(ServiceError, match="cannot be reached"):
-        opened(server).ask({})
 
 
 @pytest.mark.parametrize(
@@ -124,17 +117,6 @@ def network_gone(attempts: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 CLOSES = {"Connection": "close"}
 
 
-def test_a_network_gone_for_a_moment_ends_nothing(opened: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
-        session = opened(server)
-        session.ask({"q": "1"})
-        with network_gone(3, monkeypatch):
-            assert session.ask({"q": "2"}).content == [1]
-        assert 0.5 <= clock.slept[0] < clock.slept[1] < clock.slept[2]
-        with network_gone(3, monkeypatch):
-            assert session.ask({"q": "3"}).content == [1]
-
-
 def test_a_network_gone_for_good_ends_the_session(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(play=lambda asked: says([1], headers=CLOSES)) as server:
         session = opened(server)
@@ -145,16 +127,3 @@ def test_a_network_gone_for_good_ends_the_session(opened: Open, monkeypatch: pyt
                     session.ask({"q": str(number)})
         assert session.sent == 5
         assert session.ask({"q": "1"}).from_cache
-
-
-def test_all_threads_learn_that_a_service_is_down(opened: Open) -> None:
-    session = opened(unused_address())
-
-    def ask(number: int) -> str:
-        with pytest.raises(ServiceError, match="cannot be reached") as raised:
-            session.ask({"q": str(number)})
-        return str(raised.value)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert len(set(pool.map(ask, range(20)))) == 1
-    assert session.sent <= 3

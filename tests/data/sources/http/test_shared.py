@@ -61,29 +61,11 @@ def test_requests_per_minute_hold_over_all_sessions_of_an_address(server: FaultS
     assert min(later - sooner for sooner, later in itertools.pairwise(times)) > 0.03
 
 
-def test_a_forked_process_opens_its_own(server: FaultServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_opens_its_own(server: FaultServer, tmp_path: Path) -> None:
     parents = session_of(server, tmp_path)
-    with monkeypatch.context() as forked:
-        forked.setattr(os, "getpid", lambda: -1)
-        assert session_of(server, tmp_path) is not parents
-        close_sessions()
-    assert not parents.is_closed
-    parents.close()
-
-
-def test_workers_are_refused_when_sessions_close(server: FaultServer, tmp_path: Path) -> None:
-    session = session_of(server, tmp_path)
-
-    def ask(worker: int) -> str:
-        try:
-            for number in range(100_000):
-                session.ask({"q": f"{worker} {number}"})
-        except ServiceError as error:
-            return str(error)
-        return "never refused"
-
-    with ThreadPoolExecutor(4) as pool:
-        workers = [pool.submit(ask, worker) for worker in range(4)]
-        server.waits_for(8)
-        close_sessions()
-        assert all("closed" in worker.result(timeout=20) for worker in workers)
+    child = os.fork()
+    if child == 0:
+        os._exit(session_of(server, tmp_path) is parents)
+    assert os.waitpid(child, 0)[1] == 0
+    assert session_of(server, tmp_path) is parents

@@ -4,7 +4,7 @@ import pytest
 
 from data.errors import ServiceError
 from tests.data.sources.http.asking import Open
-from tests.data.sources.servers.faults import Say, says, serving
+from tests.data.sources.servers.faults import Say, serving
 
 TEXTS = [
     "a,b\r\n1,2\r\n", "\ufeffid,subj\r\n", "a\nb\rc\r\n\r\r", "", "\x00\x01\x1f\u2028\x85", "Ålesund 模型 🙂 \\u00e5",
@@ -30,10 +30,3 @@ def test_what_is_no_text_is_an_error_and_not_kept(body: bytes, opened: Open) -> 
         with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(byte \d\)"):
             opened(server).ask({}, content="text")
         assert opened(server).ask({}, content="text").content == "a"
-
-
-def test_a_text_kept_is_none_of_the_answers_in_json(opened: Open) -> None:
-    with serving(says([1])) as server:
-        assert opened(server).ask({}, content="text").content == "[1]"
-        assert opened(server).ask({}).content == [1]
-    assert len(server.asked) == 2

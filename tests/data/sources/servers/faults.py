@@ -59,12 +59,10 @@ class Asked:
 
 
 def says(content: Any, **other: Any) -> Say:
-    """An answer of JSON."""
     return Say(json.dumps(content), headers={"Content-Type": "application/json", **other.pop("headers", {})}, **other)
 
 
 def gzipped(body: bytes, **other: Any) -> Say:
-    """An answer packed with gzip."""
     return Say(gzip.compress(body), headers={"Content-Encoding": "gzip"}, **other)
 
 
@@ -98,7 +96,6 @@ class FaultServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Where to ask."""
         return f"http://127.0.0.1:{self.server_port}/ask"
 
     def waits_for(self, requests: int, seconds: float = 20.0) -> None:
@@ -127,7 +124,6 @@ def serving(*script: Say, play: Callable[[Asked], Say] | None = None) -> Iterato
 
 
 def unused_address() -> str:
-    """An address on 127.0.0.1 where nobody listens."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{listener.getsockname()[1]}/ask"
@@ -148,7 +144,6 @@ class _Handler(BaseHTTPRequestHandler):
     server: FaultServer
 
     def do_GET(self) -> None:
-        """Answers what the script says."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         parts = urlsplit(self.path)
         form = dict(parse_qsl(parts.query or body.decode(), keep_blank_values=True))
@@ -165,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
             with self.server.lock:
                 self.server.at_once -= 1
 
-    do_POST = do_GET  # noqa: N815
+    do_POST = do_HEAD = do_GET  # noqa: N815
 
     def _answer(self, say: Say) -> None:
         self.server.stopped.wait(say.delay_s)
@@ -182,7 +177,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(header, said)
         self.send_header(*(("Transfer-Encoding", "chunked") if say.chunked else ("Content-Length", str(len(body)))))
         self.end_headers()
-        self._send(body[: say.sent], say)
+        if self.command != "HEAD":
+            self._send(body[: say.sent], say)
         if say.sent is not None:
             self.close_connection = True
         elif say.chunked:

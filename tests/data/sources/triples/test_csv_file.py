@@ -40,15 +40,6 @@ def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
     assert (seed.relation, seed.subject_id, seed.property_id, seed.object_id) == ("occupation", "Q42", "P106", "Q36180")
 
 
-def test_three_ids_are_enough(tmp_path: Path) -> None:
-    (seed,) = from_csv(
-        written(tmp_path, ("object_id", "notes", "subject_id", "property_id"), ("Q2", "x", "Q1", "P641"))
-    )
-    assert (seed.subject_id, seed.property_id, seed.object_id, seed.relation) == ("Q1", "P641", "Q2", "P641")
-    assert (seed.subject, seed.property, seed.object, seed.question, seed.list_id) == (None,) * 5
-    assert seed.answers == ()
-
-
 @pytest.mark.parametrize(("delimiter", "encoding"), [(",", "utf-8"), (";", "utf-8-sig"), ("\t", "utf-8")])
 def test_commas_semicolons_and_tabs_are_read_alike(delimiter: str, encoding: str, tmp_path: Path) -> None:
     row = with_cells(subject='a, b; "c"\td', question="Who?\r\nReally\x00\x7f?", answers="")
@@ -83,26 +74,6 @@ def test_results_of_the_query_service_have_addresses_for_ids(tmp_path: Path) -> 
 )
 def test_answers_are_a_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
     assert from_csv(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
-
-
-def test_hostile_texts_are_texts(tmp_path: Path) -> None:
-    for name in ("{subject}", "[ENTITY]", '";DROP TABLE', "مثال", "NULL", "nan", "=1+1"):
-        cells = with_cells(subject=name, object=name, question=name, list_id=name)
-        (seed,) = from_csv(written(tmp_path, HEADER, cells))
-        assert {seed.subject, seed.object, seed.question, seed.list_id} == {name}
-
-
-def test_empty_lines_are_passed_over_and_the_order_stays(tmp_path: Path) -> None:
-    rows = [with_cells(subject_id=f"Q{number}") for number in (3, 1, 2)]
-    seeds = from_csv(written(tmp_path, HEADER, (), rows[0], ("",) * 9, rows[1], (), rows[2]))
-    assert [seed.subject_id for seed in seeds] == ["Q3", "Q1", "Q2"]
-
-
-def test_names_and_properties_make_one_relation_each(tmp_path: Path) -> None:
-    said = [("P1", "part of"), ("P2", "Part of"), ("P3", "sport"), ("P3", "kind of sport"), ("P106", "job")]
-    rows = [with_cells(subject_id=f"Q{place}", property_id=p, property=name) for place, (p, name) in enumerate(said, 1)]
-    seeds = from_csv(written(tmp_path, HEADER, *rows))
-    assert [seed.relation for seed in seeds] == ["P1", "P2", "sport", "sport", "occupation"]
 
 
 BAD_CELLS = [

@@ -1,21 +1,15 @@
 import hashlib
 import re
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from data.errors import InputError, ServiceError, ServiceTimeout
+from data.errors import InputError, ServiceTimeout
 from data.records import Triple, WikidataId
 from data.sources.graph.dump import Dump
 from data.sources.graph.sparql import Row, SparqlStore
 from data.sources.triples import of_property, wikidata_pairs
-from data.sources.triples.wikidata_pairs import DIRECT, ENTITY
-from tests.data.sources.graph.oxigraph import served
+from data.sources.triples.wikidata_pairs import ENTITY
 from tests.data.sources.graph.small_graphs import Changed, graph
-from tests.data.sources.graph.sparql_server import asking, cutting
-from tests.data.sources.graph.turtle import HEAD
 
 OCCUPATION, SPORT, BORN, ALIKE = map(WikidataId, ("P106", "P641", "P569", "P460"))
 PEOPLE, OCCUPATIONS = range(1, 121), range(1001, 1008)
@@ -60,15 +54,6 @@ def wikidata(tmp_path_factory: pytest.TempPathFactory) -> Dump:
     return graph(tmp_path_factory.mktemp("wikidata"), people_and_occupations())
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real server that holds it."""
-    file = tmp_path_factory.mktemp("served") / "wikidata.ttl"
-    file.write_text(HEAD + people_and_occupations(), encoding="utf-8")
-    with served(file) as address:
-        yield address
-
-
 def pairs(seeds: list[Triple]) -> list[tuple[str, str]]:
     return [(seed.subject_id, seed.object_id) for seed in seeds]
 
@@ -101,33 +86,10 @@ def test_facts_come_in_key_order_one_a_subject(seed: int, wikidata: Dump) -> Non
     assert pairs(of_property(wikidata, OCCUPATION, 1, seed=seed)) == every[:1]
 
 
-def test_a_fact_says_property_source_and_time(wikidata: Dump) -> None:
-    seed = of_property(wikidata, OCCUPATION, 1, seed=1)[0]
-    assert (seed.relation, seed.property_id, seed.property) == ("occupation", "P106", "occupation")
-    assert (seed.source, seed.licence, seed.question, seed.list_id) == ("Wikidata", "CC0 1.0", None, None)
-    assert seed.retrieved_at is not None
-    assert seed.retrieved_at.endswith("+00:00")
-
-
 def test_literal_values_are_left_out(wikidata: Dump) -> None:
     (seed,) = of_property(wikidata, SPORT, 10, seed=1)
     assert (seed.subject_id, seed.object_id, seed.relation) == ("Q4", "Q5", "P641")
     assert seed.property == "b {sport} <b>"
-
-
-def test_a_real_server_gives_the_same_sample(server: str, wikidata: Dump, tmp_path: Path) -> None:
-    wanted = [replace(seed, retrieved_at=None) for seed in of_property(wikidata, OCCUPATION, 50, seed=4)]
-    with asking(server, tmp_path / "whole") as endpoint:
-        assert [replace(seed, retrieved_at=None) for seed in of_property(endpoint, OCCUPATION, 50, seed=4)] == wanted
-    with cutting(server, 40) as (in_front, cut), asking(in_front, tmp_path / "cut") as endpoint:
-        assert [replace(seed, retrieved_at=None) for seed in of_property(endpoint, OCCUPATION, 50, seed=4)] == wanted
-    assert any("MD5" in query for query in cut)
-    assert any("VALUES" in query for query in cut)
-
-
-def test_small_blocks_of_pairs_change_nothing(wikidata: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wikidata_pairs, "BLOCK", 7)
-    assert pairs(of_property(wikidata, OCCUPATION, 30, seed=2)) == by_hand(2)[:30]
 
 
 def test_no_item_is_asked_about_twice(wikidata: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,12 +116,6 @@ def test_a_property_without_a_pair_of_articles_is_refused(property_id: str, look
         of_property(wikidata, WikidataId(property_id), 10, seed=1)
 
 
-@pytest.mark.parametrize(("property_id", "count"), [("Q106", 10), ("P106", 0)])
-def test_what_cannot_be_drawn_is_refused(property_id: str, count: int, wikidata: Dump) -> None:
-    with pytest.raises(InputError, match=f"{count} facts of {property_id} cannot be drawn"):
-        of_property(wikidata, WikidataId(property_id), count, seed=1)
-
-
 def test_a_property_that_is_too_large_says_what_to_do(wikidata: Dump) -> None:
     def too_slow(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         raise ServiceTimeout("Wikidata needs too long")
@@ -167,23 +123,3 @@ def test_a_property_that_is_too_large_says_what_to_do(wikidata: Dump) -> None:
     store: SparqlStore = Changed(wikidata, too_slow)
     with pytest.raises(ServiceTimeout, match=r"property P106: Wikidata needs too long; .*list facts of it in a CSV"):
         of_property(store, OCCUPATION, 10, seed=1)
-
-
-def test_a_service_that_fails_is_no_property_without_facts(wikidata: Dump) -> None:
-    def fails(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        if "VALUES" in query:
-            raise ServiceError("Wikidata is down")
-        return rows
-
-    with pytest.raises(ServiceError, match=r"^Wikidata is down$"):
-        of_property(Changed(wikidata, fails), OCCUPATION, 10, seed=1)
-
-
-def test_an_item_without_a_direct_statement_is_not_drawn(tmp_path: Path) -> None:
-    statement = "wd:Q1 <http://www.wikidata.org/prop/P641> wd:s1 . wd:s1 <http://www.wikidata.org/prop/statement/P641> "
-    store = graph(
-        tmp_path,
-        WORDS + statement + "wd:Q2 .\nwd:Q3 wdt:P641 wd:Q4 .\n" + "".join(map(article, ("Q1", "Q2", "Q3", "Q4"))),
-    )
-    assert pairs(of_property(store, SPORT, 10, seed=1)) == [("Q3", "Q4")]
-    assert DIRECT.endswith("/direct/")

@@ -4,8 +4,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from data.errors import InputError, ServiceError
-from data.sources.wikimedia.pageviews import COUNTED_AFTER_DAYS, PageViews, months
+from data.errors import ServiceError
+from data.sources.wikimedia.pageviews import PageViews, months
 from tests.data.sources.servers.faults import Say, says
 from tests.data.sources.small_sessions import answering
 
@@ -40,10 +40,6 @@ def test_the_mean_is_over_all_months_asked_for(tmp_path: Path) -> None:
     assert abs(views.retrieved_at - before) < timedelta(seconds=20)
 
 
-def test_a_month_without_an_entry_had_no_views(tmp_path: Path) -> None:
-    assert mean(tmp_path, says(counted(m202502=100, m202504=20))) == 30
-
-
 @pytest.mark.parametrize("said", [UNKNOWN, OLD_UNKNOWN])
 def test_an_unknown_page_has_no_views_and_is_cached(said: dict[str, object], tmp_path: Path) -> None:
     with answering(tmp_path, says(said, status=404)) as (session, server):
@@ -74,29 +70,6 @@ def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
     assert (head, tail) == ("/ask/per-article/en.wikipedia", ["monthly", "2025010100", "2025013100"])
     assert unquote(quoted) == title.replace(" ", "_")
     assert server.asked[0].form == {}
-
-
-@pytest.mark.parametrize("title", ["", " ", " .. ", "\ud800"])
-def test_an_invalid_title_is_refused_unasked(title: str, tmp_path: Path) -> None:
-    with answering(tmp_path, says(counted())) as (session, server):
-        with pytest.raises(InputError, match=r"no page .*named"):
-            PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
-        assert not server.asked
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "said"),
-    [
-        ("2025-13", "2025-12", "'2025-13' is not a month"),
-        ("2025-1", "2025-12", "'2025-1' is not a month"),
-        ("2025-01", "2025-12-31", "'2025-12-31' is not a month"),
-        ("2025-02", "2025-01", "the first is after the last"),
-        ("2015-06", "2025-01", "counted from 2015-07 on, not from 2015-06"),
-    ],
-)
-def test_months_that_are_none_are_refused(first: str, last: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=said):
-        mean(tmp_path, says(counted()), first=first, last=last)
 
 
 NONSENSE = {
@@ -134,15 +107,3 @@ def test_nonsense_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
 )
 def test_the_last_whole_months_before_a_day(until: date, count: int, span: tuple[str, str]) -> None:
     assert months(until, count) == span
-
-
-def test_the_last_month_without_a_day_is_counted() -> None:
-    first, last = months()
-    ended = (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
-    assert last < f"{ended:%Y-%m}"
-    assert (first, last) == months(ended)
-
-
-def test_no_months_are_refused() -> None:
-    with pytest.raises(InputError, match="1 month or more, not 0"):
-        months(count=0)

@@ -30,11 +30,6 @@ def test_an_unknown_item_is_none_and_not_asked_for_again(tmp_path: Path) -> None
     assert len(server.asked) == 1
 
 
-def test_a_known_item_without_similar_ones_is_no_unknown_one(tmp_path: Path) -> None:
-    with answering(tmp_path, says(listed())) as (session, _):
-        assert Wembedder(session).most_similar(Q42) == ()
-
-
 def test_the_most_similar_comes_first_without_the_item(tmp_path: Path) -> None:
     said = listed(("Q7", 0.2), ("Q42", 1.0), ("Q8", 0.9), ("Q9", -0.1), ("L12", 0.95), ("Q0", 0.94), ("Q6", 0.2))
     with answering(tmp_path, says(said)) as (session, _):

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from tasks.contexts.annotation.columns import SheetColumn
-from tasks.contexts.annotation.spreadsheet import write_sheet
+from tasks.contexts.annotation.spreadsheet import SheetColumn, write_sheet
 
 HEADER = ["context", "choice", "key"]
 COLUMNS = (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from data import reasons
-from data.catalog.prompt_file import dispute_prompt
-from data.dataset.questions import with_current_counts
+from data.catalog import dispute_prompt
+from data.dataset.reading import with_current_counts
 from data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
 from data.records.tables import QUESTIONS, REJECTED
 from data.sources import slots
@@ -92,17 +92,11 @@ def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel
 
 
 def test_the_first_try_that_names_no_answer_is_kept(say: Say, plain: LanguageModel) -> None:
-    say(
-        [
-            "I do not know.",
-            "Was Ada Kelm a Liberator of Velm?",
-            "Was Ada Kelm a tyrant of Velm?",
-            ASKED,
-            "What else was she?",
-        ]
-    )
-    [question] = write_questions(plain, [DISPUTE], seed=0).questions
-    assert question.question == ASKED
+    names_one = [f"Was Ada Kelm a {answer} of Velm?" for answer in ("Liberator", "tyrant")]
+    say(["I do not know.", *names_one, ASKED, "What else was she?"])
+    again = replace(DISPUTE, retrieved_at="2026-02-01T00:00:00+00:00")  # the same dispute, of another list
+    [question] = write_questions(plain, [DISPUTE, again], seed=0).questions
+    assert (question.question, question.retrieved_at) == (ASKED, DISPUTE.retrieved_at)
 
 
 @pytest.mark.parametrize(
@@ -120,27 +114,17 @@ def test_a_dispute_without_a_question_is_rejected(
     written = write_questions(plain, [DISPUTE], seed=0)
     assert written.questions == []
     [rejected] = written.rejected
-    assert (rejected.reason, rejected.detail, rejected.object, rejected.replacement) == (
-        reason,
-        detail,
-        "liberator",
-        "tyrant",
-    )
+    assert (rejected.reason, rejected.detail) == (reason, detail)
+    assert (rejected.object, rejected.replacement) == ("liberator", "tyrant")
     assert rejected.revisions == DISPUTE.edit_revisions
     assert reason in reasons.REASONS
     [row] = REJECTED.of([as_row(rejected)]).to_pylist()
     assert of_row(Rejected, row) == rejected
 
 
-def test_an_answer_within_a_longer_word_is_not_named(say: Say, plain: LanguageModel) -> None:
-    say(["Who were the liberators of Velm?"])
-    assert len(write_questions(plain, [DISPUTE], seed=0).questions) == 1
-
-
 @pytest.mark.parametrize(
     ("answer", "question"),
     [
-        (ASKED, ASKED),
         (f'  "{ASKED}"  ', ASKED),
         (f"**Question:** {ASKED}", ASKED),
         (f"Q: {ASKED}\nA: A liberator.", ASKED),
@@ -254,13 +238,6 @@ def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
     assert len(prompts[0]) + 64 <= 2048
 
 
-def test_the_same_dispute_of_two_lists_is_asked_about_once(say: Say, plain: LanguageModel) -> None:
-    say([ASKED])
-    again = replace(DISPUTE, retrieved_at="2026-02-01T00:00:00+00:00")
-    [question] = write_questions(plain, [DISPUTE, again], seed=0).questions
-    assert question.retrieved_at == DISPUTE.retrieved_at
-
-
 def test_what_a_model_writes_hangs_on_seed_and_dispute_alone(
     plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,7 +264,3 @@ def test_disputes_are_asked_in_batches_in_order(
     questions = write_questions(plain, others, seed=0).questions
     assert [question.replacement for question in questions] == ["king", "tyrant", "fool"]
     assert len(asked) == 3
-
-
-def test_no_disputes_need_no_questions(plain: LanguageModel) -> None:
-    assert write_questions(plain, [], seed=0) == disputed_questions.Written([], [])

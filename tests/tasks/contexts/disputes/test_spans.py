@@ -4,7 +4,7 @@ import pytest
 
 from data import reasons
 from tasks.contexts.disputes.running_text import Sentence
-from tasks.contexts.disputes.spans import NoReplacement, Replacement, likeness, replacement
+from tasks.contexts.disputes.spans import Replacement, likeness, replacement
 
 TEXT = """{{Infobox|owner=Crown}}
 '''Velm''' is an old [[town]].<ref>x</ref> It was founded by Ada Kelm, a weaver, in 1621.
@@ -14,7 +14,7 @@ Its trade with Paris, France is large.
 """
 
 
-def _replaced(old: str, new: str, *, text: str = TEXT, most_words: int = 5) -> Replacement | NoReplacement:
+def _replaced(old: str, new: str, *, text: str = TEXT, most_words: int = 5) -> Replacement | str:
     assert text.count(old) == 1
     return replacement(text, text.replace(old, new), most_words=most_words)
 
@@ -65,22 +65,22 @@ def test_the_words_that_differ_are_the_spans(old: str, new: str, spans: tuple[st
     ],
 )  # fmt: skip
 def test_anything_else_is_no_replacement_of_a_span(old: str, new: str, reason: str) -> None:
-    assert _replaced(old, new) == NoReplacement(reason)
+    assert _replaced(old, new) == reason
 
 
 def test_a_span_may_have_as_many_words_as_asked_for() -> None:
     five = "queen of all the land"
     assert isinstance(_replaced("weaver", five), Replacement)
-    assert _replaced("weaver", five, most_words=4) == NoReplacement(reasons.SPAN_TOO_LONG)
+    assert _replaced("weaver", five, most_words=4) == reasons.SPAN_TOO_LONG
 
 
 def test_changes_in_two_lines_are_not_one_span() -> None:
     both = TEXT.replace("weaver", "queen").replace("large", "small")
-    assert replacement(TEXT, both, most_words=50) == NoReplacement(reasons.NOT_ONE_SPAN)
+    assert replacement(TEXT, both, most_words=50) == reasons.NOT_ONE_SPAN
 
 
 def test_equal_texts_differ_in_nothing() -> None:
-    assert replacement(TEXT, TEXT, most_words=5) == NoReplacement(reasons.NOT_ONE_SPAN)
+    assert replacement(TEXT, TEXT, most_words=5) == reasons.NOT_ONE_SPAN
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_equal_texts_differ_in_nothing() -> None:
 )
 def test_what_reaches_over_headings_hides_what_is_between(opening: str, closing: str) -> None:
     text = f"{opening}\n== One ==\nAda Kelm was a weaver in her time.\n== Two ==\n{closing}\nText."
-    assert _replaced("weaver", "queen", text=text) == NoReplacement(reasons.NOT_IN_RUNNING_TEXT)
+    assert _replaced("weaver", "queen", text=text) == reasons.NOT_IN_RUNNING_TEXT
 
 
 def test_the_same_line_twice_is_told_apart_by_its_place() -> None:
@@ -160,7 +160,7 @@ def test_lines_of_marks_do_not_take_for_ever(line: str) -> None:
 @pytest.mark.parametrize("heading", ["= One =", "== One == ", "==One== <!-- a --> ", "=== One ===<!-- a = b -->"])
 def test_a_heading_may_have_a_comment_behind_it(heading: str) -> None:
     text = f"Text.\n{heading}\nMore."
-    assert _replaced("One", "Two", text=text) == NoReplacement(reasons.NOT_IN_RUNNING_TEXT)
+    assert _replaced("One", "Two", text=text) == reasons.NOT_IN_RUNNING_TEXT
 
 
 def test_broken_markup_of_another_section_hides_nothing() -> None:

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.records import RelationName, Triple, WikidataId
-from data.sources.http.limits import Service
+from data.sources.http.services import Service
 from data.sources.http.session import Session
 from data.sources.wikimedia.mediawiki import Wiki
 from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wembedder import Wembedder
 from data.sources.wikimedia.wikidata import Wikidata
 from data.sources.wikimedia.wikipedia import Wikipedia
-from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
+from tasks.contexts.questions import BuiltQuestions
+from tasks.contexts.wikidata.questions import Clients, questions_of_property
 from tests.data.sources.servers.wiki_world import World, serving_world
 
 MONTHS = ("2025-01", "2025-12")
@@ -86,13 +87,13 @@ def small_world() -> World:
     return made
 
 
-Building = Callable[..., Built]
+Building = Callable[..., BuiltQuestions]
 
 
 def building(folder: Path) -> Building:
     """Makes the questions of some seeds in a world; folder: where answers are kept."""
 
-    def build(made: World, *seeds: Triple, wembedder: bool = True, **other: Any) -> Built:
+    def build(made: World, *seeds: Triple, wembedder: bool = True, **other: Any) -> BuiltQuestions:
         with serving_world(made) as (addresses, _), clients(addresses, folder, wembedder=wembedder) as services:
             return questions_of_property(seeds, services, **{"months": MONTHS, "embed": never, **other})
 

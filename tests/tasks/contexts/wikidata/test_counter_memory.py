@@ -229,7 +229,6 @@ def test_items_are_asked_for_once_and_fifty_at_a_time(tmp_path: Path) -> None:
         items.learn(ids)
         items.learn(ids)
         assert [len(one.form["ids"].split("|")) for one in asked] == [50, 11]
-        assert services.wikidata.wiki.session.from_cache == 0
         assert items.get(WikidataId("Q999")) is None
         assert items.true_id(WikidataId("Q999")) == "Q999"
 

@@ -7,7 +7,8 @@ from data import reasons
 from data.errors import InputError, ServiceError, ServiceTimeout
 from data.records import Question, Rejected, as_row
 from data.records.tables import QUESTIONS, REJECTED
-from tasks.contexts.wikidata.questions import Built, questions_of_property
+from tasks.contexts.questions import BuiltQuestions
+from tasks.contexts.wikidata.questions import questions_of_property
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import (
     EMBEDDINGS,
@@ -25,7 +26,7 @@ Facts = tuple[str, str, str]
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, Built]]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, BuiltQuestions]]:
     """The small world, and what becomes of each property's facts there, each property alone."""
     made, found = world(), {}
     with serving_world(made) as (addresses, _), clients(addresses, tmp_path_factory.mktemp("answers")) as services:
@@ -35,7 +36,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, Bu
     return made, found
 
 
-def question_of(built: Built, fact: Facts) -> Question:
+def question_of(built: BuiltQuestions, fact: Facts) -> Question:
     expected = OUTCOME[fact]
     assert isinstance(expected, Kept)
     subject, answer = expected.became or (fact[0], fact[2])
@@ -48,7 +49,7 @@ LEFT = [fact for fact, outcome in OUTCOME.items() if isinstance(outcome, Left)]
 
 
 @pytest.mark.parametrize("fact", KEPT, ids="-".join)
-def test_what_becomes_a_question(built: tuple[World, dict[str, Built]], fact: Facts) -> None:
+def test_what_becomes_a_question(built: tuple[World, dict[str, BuiltQuestions]], fact: Facts) -> None:
     made, found = built
     expected, question = OUTCOME[fact], question_of(found[fact[1]], fact)
     assert isinstance(expected, Kept)
@@ -69,28 +70,28 @@ def test_what_becomes_a_question(built: tuple[World, dict[str, Built]], fact: Fa
 
 
 @pytest.mark.parametrize("fact", LEFT, ids="-".join)
-def test_what_becomes_none_and_why(built: tuple[World, dict[str, Built]], fact: Facts) -> None:
+def test_what_becomes_none_and_why(built: tuple[World, dict[str, BuiltQuestions]], fact: Facts) -> None:
     expected = OUTCOME[fact]
     assert isinstance(expected, Left)
     rows = [row for row in built[1][fact[1]].rejected if row.subject_id == fact[0]]
     assert expected.why in [row.reason for row in rows]
 
 
-def test_every_fact_is_accounted_for_once(built: tuple[World, dict[str, Built]]) -> None:
+def test_every_fact_is_accounted_for_once(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
     for property_id, found in built[1].items():
         listed = [fact for fact in OUTCOME if fact[1] == property_id]
         assert len(found.questions) + len(found.rejected) == len(listed)
         assert len({question.question_id for question in found.questions}) == len(found.questions)
 
 
-def test_rows_fit_the_tables_and_reasons_have_sentences(built: tuple[World, dict[str, Built]]) -> None:
+def test_rows_fit_the_tables_and_reasons_have_sentences(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
     for found in built[1].values():
         assert len(QUESTIONS.of([as_row(question) for question in found.questions])) == len(found.questions)
         assert len(REJECTED.of([as_row(row) for row in found.rejected])) == len(found.rejected)
         assert {row.reason for row in found.rejected} <= reasons.REASONS.keys()
 
 
-def test_contexts_state_answers_and_not_the_replacement(built: tuple[World, dict[str, Built]]) -> None:
+def test_contexts_state_answers_and_not_the_replacement(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
     for found in built[1].values():
         for question in found.questions:
             assert question.object in question.original_context
@@ -102,7 +103,7 @@ def test_contexts_state_answers_and_not_the_replacement(built: tuple[World, dict
             assert question.flags == ()
 
 
-def test_everything_says_where_it_comes_from(built: tuple[World, dict[str, Built]]) -> None:
+def test_everything_says_where_it_comes_from(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
     question = question_of(built[1]["P106"], ("Q527", "P106", "Q101"))
     assert question.source == "a list, Wikidata, Wikipedia"
     assert question.licence == "list: CC0 1.0; facts: Wikidata CC0 1.0; texts: Wikipedia CC BY-SA 4.0"
@@ -204,7 +205,7 @@ def test_words_bound_the_snippet(build: Building) -> None:
 
 
 def test_no_facts_make_no_questions_and_nothing_is_asked(build: Building) -> None:
-    assert build(World()) == Built([], [])
+    assert build(World()) == BuiltQuestions([], [])
 
 
 def test_facts_of_two_properties_are_refused(build: Building) -> None:

@@ -11,22 +11,15 @@ import torch
 from data.catalog import questions
 from tasks.models import LanguageModel
 from tasks.scoring.answer_prompts import answer_prompt
-from tasks.scoring.generation import Answer, SampledAnswers, sample_answers
+from tasks.scoring.generation import SampledAnswers, sample_answers
 from tasks.scoring.generation.slots import Slots
 from tests.tasks.models.tiny import tiny_language_model
+from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
 
-PROMPTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]
-IDENTITIES = [(f"question {number}", "none") for number in range(len(PROMPTS))]
+TEXTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]
+IDENTITIES = [(f"question {number}", "none") for number in range(len(TEXTS))]
 NOISE = 5e-3
 REAL: dict[str, Any] = {"samples": 2, "max_new_tokens": 8}
-
-
-def _every(found: Sequence[SampledAnswers]) -> list[Answer]:
-    return [answer for one in found for answer in (*one.samples, one.greedy)]
-
-
-def _tokens(found: Sequence[SampledAnswers]) -> list[tuple[int, ...]]:
-    return [answer.token_ids for answer in _every(found)]
 
 
 def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
@@ -45,29 +38,30 @@ def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
 
 def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
+    asked = [tokens_of(model, text) for text in TEXTS]
     settings: dict[str, Any] = {"samples": 8, "max_new_tokens": 8}
     with monkeypatch.context() as patched:
         patched.setattr("tasks.scoring.generation.sample.rounding", lambda model: NOISE)
-        expected = sample_answers(model, PROMPTS, IDENTITIES, **settings)
+        expected = sample_answers(model, asked, IDENTITIES, **settings)
         for seed in (1, 2):
             with monkeypatch.context() as off:
                 _noisy(off, seed)
-                found = sample_answers(model, PROMPTS, IDENTITIES, **settings)
-            assert _tokens(found) == _tokens(expected)
-            for one, other in zip(_every(expected), _every(found), strict=True):
+                found = sample_answers(model, asked, IDENTITIES, **settings)
+            assert token_ids(found) == token_ids(expected)
+            for one, other in zip(every(expected), every(found), strict=True):
                 np.testing.assert_allclose(one.token_log_probs, other.token_log_probs, atol=4 * NOISE)
     _noisy(monkeypatch, 3)  # with the rounding of real batches alone, this much noise does decide some
-    assert _tokens(sample_answers(model, PROMPTS, IDENTITIES, **settings)) != _tokens(expected)
+    assert token_ids(sample_answers(model, asked, IDENTITIES, **settings)) != token_ids(expected)
 
 
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_many_answers_are_the_same_in_every_batch(batch_size: int) -> None:
     model = tiny_language_model()
-    many = [f"{prompt} And {number}?" for number in range(2) for prompt in PROMPTS]
-    names = [(prompt,) for prompt in many]
+    many = [tokens_of(model, f"{text} And {number}?") for number in range(2) for text in TEXTS]
+    names = [(f"prompt {number}",) for number in range(len(many))]
     whole = sample_answers(model, many, names, samples=3, max_new_tokens=8, batch_size=len(many))
     found = sample_answers(model, many[::-1], names[::-1], samples=3, max_new_tokens=8, batch_size=batch_size)
-    assert _tokens(found[::-1]) == _tokens(whole)
+    assert token_ids(found[::-1]) == token_ids(whole)
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +91,8 @@ def test_real_answers_are_the_same_in_every_batch_and_order(
     for place, one in zip(order, found, strict=True):
         expected = answered[place]
         assert one.identity == expected.identity
-        assert _tokens([one]) == _tokens([expected])
-        for answer, other in zip(_every([one]), _every([expected]), strict=True):
+        assert token_ids([one]) == token_ids([expected])
+        for answer, other in zip(every([one]), every([expected]), strict=True):
             np.testing.assert_allclose(answer.token_log_probs, other.token_log_probs, atol=1e-4)
             np.testing.assert_allclose(answer.mean_distribution, other.mean_distribution, atol=1e-4)
 
@@ -108,9 +102,7 @@ def test_real_answers_have_the_probabilities_of_a_plain_pass(
 ) -> None:
     for prompt, one in list(zip(prompts, answered, strict=True))[1::2]:
         for answer in (one.samples[1], one.greedy):
-            with torch.inference_mode():
-                logits = smollm2.model(torch.tensor([[*prompt, *answer.token_ids]]), use_cache=False).logits[0]
-            log_probs = torch.log_softmax(logits[len(prompt) - 1 : -1].float(), dim=-1)
+            log_probs = steps(smollm2, prompt, answer.token_ids)
             own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
             np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
             np.testing.assert_allclose(answer.mean_distribution, log_probs.exp().mean(dim=0), atol=1e-4)
@@ -122,8 +114,8 @@ def test_an_answer_of_special_tokens_alone_is_empty_and_kept() -> None:
         model.model.lm_head.weight.zero_()
         model.model.lm_head.bias = torch.nn.Parameter(torch.zeros(len(model.tokenizer)))
         model.model.lm_head.bias[2] = 100.0  # <turn>, which ends nothing
-    (found,) = sample_answers(model, PROMPTS[:1], IDENTITIES[:1], samples=2, max_new_tokens=5)
-    for answer in _every([found]):
+    (found,) = sample_answers(model, [[7]], IDENTITIES[:1], samples=2, max_new_tokens=5)
+    for answer in every([found]):
         assert answer.text == ""
         assert answer.token_ids == (2,) * 5
         assert not answer.finished  # a model that never stops

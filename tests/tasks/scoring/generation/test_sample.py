@@ -1,33 +1,21 @@
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 import torch
 
 from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
-from tasks.scoring.answer_prompts import answer_prompt, end_tokens
-from tasks.scoring.generation import Answer, SampledAnswers, sample_answers
+from tasks.scoring.answer_ends import end_tokens
+from tasks.scoring.answer_prompts import answer_prompt
+from tasks.scoring.generation import SampledAnswers, sample_answers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
+from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?", "When was that?", "Why?"]
 IDENTITIES = [(question, "none") for question in QUESTIONS]
 
 
-def _prompts(model: LanguageModel, questions: Sequence[str] = QUESTIONS) -> list[tuple[int, ...]]:
-    return [answer_prompt(model, question).tokens for question in questions]
-
-
-def _every(answers: Sequence[SampledAnswers]) -> list[Answer]:
-    return [answer for one in answers for answer in (*one.samples, one.greedy)]
-
-
-def _step_by_step(model: LanguageModel, prompt: Sequence[int], answer: Answer) -> torch.Tensor:
-    """The log-distribution of every step, each from a pass over the whole text before it."""
-    texts = [[*prompt, *answer.token_ids[:step]] for step in range(len(answer.token_ids))]
-    with torch.inference_mode():
-        logits = [model.model(torch.tensor([text]), use_cache=False).logits[0, -1] for text in texts]
-    return torch.log_softmax(torch.stack(logits).float(), dim=-1)
+def _prompts(model: LanguageModel) -> list[tuple[int, ...]]:
+    return [answer_prompt(model, question).tokens for question in QUESTIONS]
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +25,10 @@ def answered(tiny_chat: LanguageModel) -> list[SampledAnswers]:
 
 def test_answers_end_at_different_steps_and_say_so(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
     ends = end_tokens(tiny_chat)
-    lengths = {len(answer.token_ids) for answer in _every(answered)}
+    lengths = {len(answer.token_ids) for answer in every(answered)}
     assert len(lengths) > 3
     assert max(lengths) <= 20
-    for answer in _every(answered):
+    for answer in every(answered):
         assert answer.finished == (answer.token_ids[-1] in ends)
         assert not ends & set(answer.token_ids[:-1])
         assert answer.finished or len(answer.token_ids) == 20
@@ -48,37 +36,10 @@ def test_answers_end_at_different_steps_and_say_so(tiny_chat: LanguageModel, ans
         assert answer.text == answer.text.strip()
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 100])
-def test_answers_do_not_depend_on_their_batch(
-    batch_size: int, tiny_chat: LanguageModel, answered: list[SampledAnswers]
-) -> None:
-    again = sample_answers(
-        tiny_chat, _prompts(tiny_chat), IDENTITIES, samples=6, seed=3, temperature=1.0, batch_size=batch_size
-    )
-    for first, second in zip(_every(answered), _every(again), strict=True):
-        assert first.token_ids == second.token_ids
-        np.testing.assert_allclose(first.token_log_probs, second.token_log_probs, atol=1e-4)
-        np.testing.assert_allclose(first.mean_distribution, second.mean_distribution, atol=1e-4)
-
-
-def test_answers_do_not_depend_on_their_order(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
-    order = [3, 0, 4, 2, 1]
-    again = sample_answers(
-        tiny_chat,
-        _prompts(tiny_chat, [QUESTIONS[place] for place in order]),
-        [IDENTITIES[place] for place in order],
-        samples=6, seed=3, temperature=1.0,
-    )  # fmt: skip
-    for place, found in zip(order, again, strict=True):
-        assert found.identity == IDENTITIES[place]
-        assert [one.token_ids for one in _every([found])] == [one.token_ids for one in _every([answered[place]])]
-
-
 def test_fewer_samples_are_the_first_of_more(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
     fewer = sample_answers(tiny_chat, _prompts(tiny_chat), IDENTITIES, samples=2, seed=3, temperature=1.0)
-    for few, more in zip(fewer, answered, strict=True):
-        assert [one.token_ids for one in few.samples] == [one.token_ids for one in more.samples[:2]]
-        assert few.greedy.token_ids == more.greedy.token_ids
+    first = [SampledAnswers(more.identity, more.samples[:2], more.greedy) for more in answered]
+    assert token_ids(fewer) == token_ids(first)
 
 
 def test_another_seed_or_identity_draws_other_answers(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
@@ -96,8 +57,8 @@ def test_probabilities_are_the_models_own_at_every_step(
     tiny_chat: LanguageModel, answered: list[SampledAnswers]
 ) -> None:
     for prompt, found in zip(_prompts(tiny_chat)[:2], answered, strict=False):
-        for answer in _every([found]):
-            log_probs = _step_by_step(tiny_chat, prompt, answer)
+        for answer in every([found]):
+            log_probs = steps(tiny_chat, prompt, answer.token_ids)
             own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
             np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
             np.testing.assert_allclose(answer.mean_distribution, log_probs.exp().mean(dim=0), atol=1e-4)
@@ -105,20 +66,9 @@ def test_probabilities_are_the_models_own_at_every_step(
             assert answer.mean_distribution.sum() == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize("family", ["gpt2", "gpt_neox", "mistral"])
-def test_every_family_gives_its_own_probabilities_in_a_padded_batch(family: str) -> None:
-    model = tiny_language_model(family)
-    prompts = _prompts(model)
-    for prompt, found in zip(prompts, sample_answers(model, prompts, IDENTITIES, samples=2), strict=True):
-        own = _step_by_step(model, prompt, found.samples[1])
-        picked = own[range(len(own)), list(found.samples[1].token_ids)]
-        np.testing.assert_allclose(found.samples[1].token_log_probs, picked, atol=1e-4)
-
-
 def test_greedy_answer_takes_the_most_probable_token(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
-    greedy = answered[2].greedy
-    steps = _step_by_step(tiny_chat, _prompts(tiny_chat)[2], greedy)
-    assert steps.argmax(dim=-1).tolist() == list(greedy.token_ids)
+    greedy = answered[2].greedy.token_ids
+    assert steps(tiny_chat, _prompts(tiny_chat)[2], greedy).argmax(dim=-1).tolist() == list(greedy)
 
 
 def test_models_own_generation_settings_are_not_inherited(
@@ -129,12 +79,13 @@ def test_models_own_generation_settings_are_not_inherited(
     settings.eos_token_id = tiny_chat.model.generation_config.eos_token_id
     settings.top_k, settings.repetition_penalty, settings.temperature, settings.do_sample = 1, 9.0, 0.1, True
     again = sample_answers(other, _prompts(other), IDENTITIES, samples=6, seed=3, temperature=1.0)
-    assert [one.token_ids for one in _every(again)] == [one.token_ids for one in _every(answered)]
+    assert token_ids(again) == token_ids(answered)
 
 
 def test_base_model_ends_with_its_line(tiny: LanguageModel) -> None:
-    newline = tiny.tokenizer("\n", add_special_tokens=False)["input_ids"][0]
-    answers = _every(sample_answers(tiny, QUESTIONS, IDENTITIES, samples=40, max_new_tokens=40, temperature=3.0))
+    [newline] = tokens_of(tiny, "\n")
+    prompts = [tokens_of(tiny, question) for question in QUESTIONS]
+    answers = every(sample_answers(tiny, prompts, IDENTITIES, samples=40, max_new_tokens=40, temperature=3.0))
     ended = [answer for answer in answers if newline in answer.token_ids]
     assert ended
     for answer in ended:
@@ -146,14 +97,14 @@ def test_base_model_ends_with_its_line(tiny: LanguageModel) -> None:
 def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
     for wrong in ({"samples": 0}, {"max_new_tokens": 0}, {"batch_size": 0}, {"temperature": -1.0}, {"top_p": 2.0}):
         with pytest.raises(UsageError, match=next(iter(wrong))):
-            sample_answers(tiny, ["Who?"], [("a",)], **wrong)  # type: ignore[arg-type]
+            sample_answers(tiny, [[7]], [("a",)], **wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="identities"):
-        sample_answers(tiny, ["Who?"], [])
+        sample_answers(tiny, [[7]], [])
 
 
 def test_prompt_that_leaves_no_room_for_an_answer_is_refused() -> None:
     with pytest.raises(ScoreError, match="and 20 to come"):
-        sample_answers(tiny_language_model(window=30), ["x" * 11], [("a",)])
+        sample_answers(tiny_language_model(window=30), [[7] * 11], [("a",)])
 
 
 def test_nan_is_raised_with_what_was_asked() -> None:
@@ -161,15 +112,8 @@ def test_nan_is_raised_with_what_was_asked() -> None:
     with torch.no_grad():
         model.model.lm_head.weight[7] = float("nan")
     with pytest.raises(ScoreError, match=r"question 7 / original.*Who is it"):
-        sample_answers(model, ["Who is it"], [("question 7", "original")])
+        sample_answers(model, [tokens_of(model, "Who is it")], [("question 7", "original")])
 
 
 def test_no_prompts_have_no_answers(tiny: LanguageModel) -> None:
     assert sample_answers(tiny, [], []) == []
-
-
-def test_embedded_model_answers_the_same_alone_and_in_company(smollm2: LanguageModel) -> None:
-    prompts = _prompts(smollm2, QUESTIONS[:3])
-    together = sample_answers(smollm2, prompts, IDENTITIES[:3], samples=3, max_new_tokens=8)
-    alone = sample_answers(smollm2, prompts[2:], IDENTITIES[2:3], samples=3, max_new_tokens=8)
-    assert [one.token_ids for one in _every(together[2:])] == [one.token_ids for one in _every(alone)]

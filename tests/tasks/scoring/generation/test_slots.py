@@ -1,7 +1,6 @@
 """Slots against a plain pass over the same tokens, model family by family, and what they cannot serve."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from data.errors import ScoreError
 from tasks.models import LanguageModel
 from tasks.scoring.generation import PLAIN, SLOTS, SampledAnswers, engine, readers, sample_answers
 from tests.tasks.models.tiny import VOCABULARY, byte_tokenizer, tiny_language_model
+from tests.tasks.scoring.alone import break_token, every, running_out_of_memory, steps, token_ids, tokens_of
 
 FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
 BEGUN = "Answer the question. Question: "
@@ -25,22 +25,18 @@ IDENTITIES = [(str(number),) for number in range(len(PROMPTS))]
 
 def _answered(model: LanguageModel, prompts: Sequence[str] = PROMPTS, **options: Any) -> list[SampledAnswers]:
     settings = {"samples": 4, "max_new_tokens": 6, "temperature": 0.7, "batch_size": 3, **options}
-    return sample_answers(model, prompts, IDENTITIES, **settings)
+    return sample_answers(model, [tokens_of(model, text) for text in prompts], IDENTITIES, **settings)
 
 
 def _furthest(model: LanguageModel, found: Sequence[SampledAnswers]) -> float:
     """The largest difference of a log-probability or a mean probability from a plain pass over the same tokens."""
     apart = 0.0
-    for text, one in zip(PROMPTS, found, strict=True):
-        prompt = model.tokenizer(text, add_special_tokens=False)["input_ids"]
-        for answer in (*one.samples, one.greedy):
-            whole = [[*prompt, *answer.token_ids[:step]] for step in range(len(answer.token_ids))]
-            with torch.inference_mode():
-                logits = [model.model(torch.tensor([tokens]), use_cache=False).logits[0, -1] for tokens in whole]
-            log_probs = torch.log_softmax(torch.stack(logits).float(), dim=-1).numpy()
-            own = log_probs[range(len(whole)), list(answer.token_ids)]
-            apart = max(apart, float(np.abs(own - answer.token_log_probs).max()))
-            apart = max(apart, float(np.abs(np.exp(log_probs).mean(axis=0) - answer.mean_distribution).max()))
+    for text, of_prompt in zip(PROMPTS, found, strict=True):
+        for answer in every([of_prompt]):
+            own = steps(model, tokens_of(model, text), answer.token_ids).numpy()
+            of_tokens = own[range(len(own)), list(answer.token_ids)]
+            apart = max(apart, float(np.abs(of_tokens - answer.token_log_probs).max()))
+            apart = max(apart, float(np.abs(np.exp(own).mean(axis=0) - answer.mean_distribution).max()))
     return apart
 
 
@@ -117,50 +113,30 @@ def test_the_models_own_attention_is_back_after_answers_and_after_an_error() -> 
 
 def test_only_the_prompt_that_breaks_the_model_is_blamed() -> None:
     model = tiny_language_model()
-    token = model.tokenizer("#", add_special_tokens=False)["input_ids"][0]
     _answered(model)
-    with torch.no_grad():
-        model.model.model.embed_tokens.weight[token] = float("nan")
-    prompts = [*PROMPTS, "This # breaks it"]
+    break_token(model, "#")
+    prompts = [tokens_of(model, text) for text in (*PROMPTS, "This # breaks it")]
     identities = [*IDENTITIES, ("the broken one",)]
     with pytest.raises(ScoreError, match=r"the broken one.*This # breaks it"):
         sample_answers(model, prompts, identities, samples=3, max_new_tokens=4)
-
-
-@contextmanager
-def _running_out_of_memory(model: LanguageModel, *, over: int) -> Iterator[None]:
-    """The model has no memory for more tokens than so many in one pass."""
-
-    def check(module: Any, args: Any, options: dict[str, Any]) -> None:
-        if options["input_ids"].numel() > over:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-
-    handle = model.model.register_forward_pre_hook(check, with_kwargs=True)
-    try:
-        yield
-    finally:
-        handle.remove()
 
 
 def test_where_memory_runs_out_fewer_prompts_are_answered_at_once(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model()
     begun_apart = [f"{number} {prompt}" for number, prompt in enumerate(PROMPTS)]  # no beginning to read once for all
     expected = _answered(model, begun_apart, batch_size=7)
-    with _running_out_of_memory(model, over=200):
+    with running_out_of_memory(model, over=200):
         found = _answered(model, begun_apart, batch_size=7)
     assert "memory ran out; prompts are answered in smaller batches" in caplog.text
     assert model.engine.prompts_at_once == 3
-    for one, other in zip(expected, found, strict=True):
-        assert one.identity == other.identity
-        assert [a.token_ids for a in (*one.samples, one.greedy)] == [
-            a.token_ids for a in (*other.samples, other.greedy)
-        ]
+    assert [one.identity for one in found] == IDENTITIES
+    assert token_ids(found) == token_ids(expected)
 
 
 def test_a_prompt_that_fits_nowhere_is_an_error() -> None:
     model = tiny_language_model()
     engine(model, [[5, 6, 7]])
-    with _running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="answers to a single prompt"):
+    with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="answers to a single prompt"):
         _answered(model)
 
 
@@ -192,13 +168,12 @@ def test_what_answers_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     found = _answered(model, batch_size=7)
     tokens = [list(map(ord, text)) for text in PROMPTS]  # a byte is a token
-    nodes = sum(
-        len({a.token_ids[:step] for a in (*one.samples, one.greedy) for step in range(1, len(a.token_ids))})
-        for one in found
-    )
+    nodes = sum(len({answer[:step] for answer in token_ids([one]) for step in range(1, len(answer))}) for one in found)
     begun = BEGUN + "Wh"
     shared = sum(text.startswith(begun) for text in PROMPTS) - 1
     assert shared == 4
     assert sum(read) == sum(map(len, tokens)) - shared * len(begun) + nodes
-    equal = [a for one in found for a in (*one.samples, one.greedy)]
-    assert len({id(a) for a in equal}) == len({(place // 5, a.token_ids) for place, a in enumerate(equal)})
+    answers = every(found)
+    assert len({id(answer) for answer in answers}) == len(
+        {(place // 5, answer.token_ids) for place, answer in enumerate(answers)}
+    )

@@ -5,7 +5,7 @@ from data.errors import ScoreError
 from tasks.models import LanguageModel
 from tasks.models.engine import Verdict
 from tasks.scoring.answer_set import answer_set_persuasion
-from tasks.scoring.next_token import PLAIN, first_broken, next_token_log_probs
+from tasks.scoring.next_token import PLAIN, PREFIX_TREE
 from tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import tiny_language_model
 
@@ -22,7 +22,7 @@ def _deaf() -> LanguageModel:
     return model
 
 
-@pytest.mark.parametrize("verdict", [Verdict(), Verdict("for this test")], ids=["prefix tree", PLAIN])
+@pytest.mark.parametrize("verdict", [Verdict(), Verdict("for this test")], ids=[PREFIX_TREE, PLAIN])
 def test_contexts_that_change_nothing_are_refused(verdict: Verdict) -> None:
     model = _deaf()
     model.engine.prefix_tree = verdict
@@ -51,12 +51,5 @@ def test_a_single_logit_that_is_not_finite_is_refused(logit: float) -> None:
         output.logits[..., 7] = logit
 
     model.model.register_forward_hook(break_one)
-    with pytest.raises(ScoreError, match="NaN or infinite"):
-        next_token_log_probs(model, ["Where is"])
     with pytest.raises(ScoreError, match=r"NaN or infinite.* for the query 'Where is' after the context 'Oslo is big"):
         persuasion(model, CONTEXTS, ["Where is"])
-
-
-def test_suspects_are_looked_at_alone_and_in_order() -> None:
-    assert first_broken([1, 2, 3], lambda suspect: suspect > 1) == 2
-    assert first_broken([1, 2, 3], lambda suspect: False) == 1

@@ -1,6 +1,4 @@
-import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +9,7 @@ from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
 from tasks.scoring.next_token import PLAIN, PREFIX_TREE, engine, next_token_by_query, shared, tokenized_prompts
 from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+from tests.tasks.scoring.alone import log_probs, running_out_of_memory, tokens_of
 
 FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
 CONTEXTS = [
@@ -30,18 +29,12 @@ QUERIES = [
 ]
 
 
-def _alone(model: LanguageModel, prompts: Sequence[Sequence[int]]) -> torch.Tensor:
-    with torch.inference_mode():
-        logits = [model.model(torch.tensor([list(prompt)])).logits[0, -1] for prompt in prompts]
-    return torch.log_softmax(torch.stack(logits).float(), dim=-1)
-
-
 def _furthest(model: LanguageModel, contexts: list[str], queries: list[str], memory: int | None = None) -> float:
     """The largest difference of a log-probability from that of the prompt read alone."""
     prompts = tokenized_prompts(model, contexts, queries)
     apart, seen = 0.0, set()
     for place, found in next_token_by_query(model, prompts, memory=memory):
-        expected = _alone(model, [of_context[place] for of_context in prompts])
+        expected = log_probs(model, [of_context[place] for of_context in prompts])
         apart = max(apart, float((found.log_probs() - expected).abs().max()))
         seen.add(place)
     assert seen == set(range(len(queries)))
@@ -63,13 +56,11 @@ def test_engine_equals_prompts_read_alone(family: str, seam: bool) -> None:
 def test_a_token_does_span_the_seam() -> None:
     model = tiny_language_model(tokenizer=byte_pair_tokenizer())
     (whole,) = tokenized_prompts(model, ["Rome.\n"], ["Q: x"])[0]
-    apart = [model.tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("Rome.\n", "Q: x")]
-    assert whole != apart[0] + apart[1]
+    assert whole != tokens_of(model, "Rome.\n") + tokens_of(model, "Q: x")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_one_context_or_one_query(family: str) -> None:
-    model = tiny_language_model(family)
+def test_one_context_or_one_query() -> None:
+    model = tiny_language_model()
     assert _furthest(model, CONTEXTS[:1], QUERIES) < 1e-4
     assert _furthest(model, CONTEXTS, QUERIES[:1]) < 1e-4
     assert _furthest(model, CONTEXTS[:1], QUERIES[:1]) < 1e-4
@@ -127,48 +118,52 @@ def test_never_more_than_the_budget_at_once() -> None:
     assert sorted(unit for units in done for unit in units) == list(range(100))
 
 
-@contextmanager
-def _running_out_of_memory(model: LanguageModel, over: int) -> Iterator[None]:
-    def refuse(module: Any, args: Any, given: dict[str, Any]) -> None:
-        if (given["input_ids"] if given else args[0]).numel() > over:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
-
-    hook = model.model.register_forward_pre_hook(refuse, with_kwargs=True)
-    yield
-    hook.remove()
-
-
 def test_out_of_memory_halves_the_work_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model()
     contexts = [f"{number} is a number.\n" for number in range(10)]
     queries = [f"Is it {number}?" for number in range(40)]
     prompts = tokenized_prompts(model, contexts, queries)
-    expected = [_alone(model, [of_context[place] for of_context in prompts]) for place in range(len(queries))]
+    expected = [log_probs(model, [of_context[place] for of_context in prompts]) for place in range(len(queries))]
     _engine(model)
-    with _running_out_of_memory(model, over=64):
+    with running_out_of_memory(model, over=64):
         for place, found in next_token_by_query(model, prompts):
             torch.testing.assert_close(found.log_probs(), expected[place], atol=1e-4, rtol=0)
-    said = [record for record in caplog.records if "memory ran out" in record.message]
-    assert len(said) == 1
-    assert said[0].levelno == logging.WARNING
+    assert [record.levelname for record in caplog.records if "memory ran out" in record.message] == ["WARNING"]
 
 
 def test_what_fits_nowhere_is_an_error() -> None:
     model = tiny_language_model()
     _engine(model)
-    with _running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="single context and query"):
+    with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="single context and query"):
         list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)))
 
 
-@pytest.mark.parametrize("family", ["bloom", "mamba"])
-def test_what_the_tree_cannot_serve_is_read_plainly_and_said(family: str, caplog: pytest.LogCaptureFixture) -> None:
-    model = tiny_language_model(family)
+def _local() -> LanguageModel:
+    """A model with layers that mask keys in a way of their own."""
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 512}
+    types = {"attention_types": [[["global", "local"], 1]], "window_size": 8}
+    config = GPTNeoConfig(**shape, **types, vocab_size=VOCABULARY, initializer_range=0.5)
+    return LanguageModel(GPTNeoForCausalLM(config), byte_tokenizer(), "neo", "0", "float32", "cpu")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: tiny_language_model("bloom"), "its forward pass does not take position_ids"),
+        (lambda: tiny_language_model("mamba"), "its forward pass does not take position_ids, past_key_values"),
+        (_local, "it has layers of local"),
+    ],
+    ids=["bloom", "mamba", "gpt_neo"],
+)
+def test_models_that_read_no_trees_are_read_plainly(
+    make: Callable[[], LanguageModel], reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = make()
     assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PLAIN
-    assert [record.message for record in caplog.records if "prompt by prompt" in record.message] == [
-        f"{model.name} is read prompt by prompt, which is slower: its forward pass does not take position_ids"
-        + (", past_key_values" if family == "mamba" else "")
-    ]
+    warnings = [record.message for record in caplog.records if "prompt by prompt" in record.message]
+    assert warnings == [f"{model.name} is read prompt by prompt, which is slower: {reason}"]
 
 
 def test_a_model_that_places_tokens_in_its_own_way_is_found_out(caplog: pytest.LogCaptureFixture) -> None:
@@ -185,7 +180,7 @@ def test_a_model_that_places_tokens_in_its_own_way_is_found_out(caplog: pytest.L
 
 def test_no_memory_at_all_is_no_reason_to_go_the_other_way() -> None:
     model = tiny_language_model()
-    with _running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="memory runs out"):
+    with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="memory runs out"):
         engine(model, tokenized_prompts(model, CONTEXTS, QUERIES))
 
 
@@ -199,14 +194,10 @@ def test_short_formats_are_served_too() -> None:
         torch.testing.assert_close(found.log_probs().exp().sum(dim=1), torch.ones(len(CONTEXTS)), atol=1e-5, rtol=0)
 
 
-def test_nothing_to_read_is_refused(tiny: LanguageModel) -> None:
-    with pytest.raises(UsageError, match="contexts and queries"):
-        tokenized_prompts(tiny, [], QUERIES)
-    with pytest.raises(UsageError, match="contexts and queries"):
-        tokenized_prompts(tiny, CONTEXTS, [])
-
-
-def test_prompts_that_do_not_fit_are_refused_with_their_text() -> None:
+def test_prompts_that_cannot_be_read_are_refused(tiny: LanguageModel) -> None:
+    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
+        with pytest.raises(UsageError, match="contexts and queries"):
+            tokenized_prompts(tiny, contexts, queries)
     model = tiny_language_model(window=16)
     with pytest.raises(ScoreError, match=r"17 tokens.*never cut.*xxxx"):
         tokenized_prompts(model, ["short\n", "x" * 10], ["seven!!"])
@@ -214,22 +205,11 @@ def test_prompts_that_do_not_fit_are_refused_with_their_text() -> None:
         tokenized_prompts(model, [""], [""])
 
 
-def test_layers_that_do_not_heed_the_mask_are_read_plainly() -> None:
-    torch.manual_seed(0)
-    shape = {"hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 512}
-    config = GPTNeoConfig(
-        **shape, vocab_size=VOCABULARY, attention_types=[[["global", "local"], 1]], window_size=8, initializer_range=0.5
-    )
-    model = LanguageModel(GPTNeoForCausalLM(config), byte_tokenizer(), "neo", "0", "float32", "cpu")
-    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
-    assert _engine(model) == PLAIN
-
-
 def test_plain_way_halves_its_batches_too(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model("bloom")
     _engine(model)
-    with _running_out_of_memory(model, over=400):
+    with running_out_of_memory(model, over=400):
         assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
     assert "prompts are read" in caplog.text
-    with _running_out_of_memory(model, over=3), pytest.raises(ScoreError, match=r"single prompt.*Oslo is big"):
+    with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match=r"single prompt.*Oslo is big"):
         list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)))

@@ -15,42 +15,23 @@ project's clients for a world.
 
 from tests.data.sources.servers.wiki_world import births, films, occupations
 from tests.data.sources.servers.wiki_world.action_api import Limits
-from tests.data.sources.servers.wiki_world.expected import EMBEDDINGS, Fact, Fought, Kept, Left, Outcome, War
-from tests.data.sources.servers.wiki_world.lists import as_csv
+from tests.data.sources.servers.wiki_world.expected import EMBEDDINGS, Fact, Fought, Kept, Left, Outcome, War, as_csv
 from tests.data.sources.servers.wiki_world.other_services import Views
-from tests.data.sources.servers.wiki_world.server import Served, repeated, service_of, serving_world
+from tests.data.sources.servers.wiki_world.server import Served, service_of, serving_world
 from tests.data.sources.servers.wiki_world.state import World
 from tests.data.sources.servers.wiki_world.things import make_things
 from tests.data.sources.servers.wiki_world.wars import LIST, LISTED, WARS, make_wars
 
 __all__ = [
-    "EMBEDDINGS",
-    "LIST",
-    "LISTED",
-    "OUTCOME",
-    "WARS",
-    "Fact",
-    "Fought",
-    "Kept",
-    "Left",
-    "Limits",
-    "Served",
-    "Views",
-    "War",
-    "World",
-    "as_csv",
-    "repeated",
-    "service_of",
-    "serving_world",
-    "world",
-]
+    "EMBEDDINGS", "LIST", "LISTED", "OUTCOME", "WARS", "Fact", "Fought", "Kept", "Left", "Limits", "Served", "Views",
+    "War", "World", "as_csv", "service_of", "serving_world", "world",
+]  # fmt: skip
 
 OUTCOME: Outcome = {**occupations.OUTCOME, **births.OUTCOME, **films.OUTCOME}
 """Every fact that a list may name, and what becomes of it."""
 
 
 def world() -> World:
-    """The world, new."""
     made = World()
     make_things(made)
     occupations.make_people(made)

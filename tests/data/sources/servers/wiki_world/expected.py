@@ -1,6 +1,6 @@
 """How the world's outcome is written down: by hand, beside what leads to it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from data.records import Partition
@@ -53,7 +53,6 @@ class War:
 
     @property
     def edits(self) -> tuple[int, ...]:
-        """All revisions of the pairs, each once."""
         return tuple(sorted({place for pair in self.pairs for place in pair}))
 
 
@@ -66,3 +65,7 @@ class Fought:
 
 
 Outcome = Mapping[Fact, Kept | Left]
+
+
+def as_csv(facts: Iterable[Fact]) -> str:
+    return "\n".join(map(",".join, [("subject_id", "property_id", "object_id"), *facts])) + "\n"

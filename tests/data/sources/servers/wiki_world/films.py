@@ -10,7 +10,6 @@ _P = "P57"
 
 
 def make_films(world: World) -> None:
-    """All films, in the order of `OUTCOME`."""
     paper = _film(world, "Q401", "The Paper Lighthouse", "Ilva Thornquist")
     paper.bulk(adds=[(_P, ILVA)], labels={"fr": "Le Phare de papier"})
 

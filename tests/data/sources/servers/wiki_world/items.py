@@ -1,6 +1,5 @@
 """Items and what editors do to them: every deed is one revision, with the summary that the software writes for it."""
 
-import hashlib
 import json
 import uuid
 from collections.abc import Iterable, Mapping
@@ -46,17 +45,14 @@ class Item:
         self.save("/* wbeditentity-create-item:0| */")
 
     def adds(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
-        """A new statement."""
         self._put(property_id, value)
         return self.save(f"/* wbcreateclaim-create:1| */ {_named(property_id, value)}", user=user)
 
     def sets_new(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
-        """A new statement, written in one go."""
         self._put(property_id, value)
         return self.save(f"/* wbsetclaim-create:2||1 */ {_named(property_id, value)}", user=user)
 
     def changes(self, property_id: str, old: str, new: str, *, user: str = CURATOR, said: str = "") -> Revision:
-        """Another value for a statement."""
         self._statement(property_id, old)["mainsnak"] = _snak(property_id, new)
         return self.save(f"/* wbsetclaimvalue:1| */ {_named(property_id, new)}{said}", user=user)
 
@@ -68,7 +64,6 @@ class Item:
         return self.save(f"/* wbsetclaim-update:2||1 */ {_named(property_id, new)}", user=user)
 
     def removes(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
-        """A statement less."""
         self._take(property_id, value)
         return self.save(f"/* wbremoveclaims-remove:1| */ {_named(property_id, value)}", user=user)
 
@@ -76,23 +71,19 @@ class Item:
         """A point in time for a statement; the summary names the qualifier's property, not the statement's."""
         statement = self._statement(property_id, value)
         statement["qualifiers"] = {"P585": [_text_snak("P585", "2024")]}
-        statement["qualifiers-order"] = ["P585"]
         return self.save("/* wbsetqualifier-add:1| */ [[Property:P585]]: 2024", user=user)
 
     def cites(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
         """A reference for a statement; the summary names the statement's property all the same."""
         snak = _text_snak("P854", "https://example.org/source")
-        statement = self._statement(property_id, value)
-        statement["references"] = [{"hash": _hash(snak), "snaks": {"P854": [snak]}, "snaks-order": ["P854"]}]
+        self._statement(property_id, value)["references"] = [{"hash": "0", "snaks": {"P854": [snak]}}]
         return self.save(f"/* wbsetreference-add:2| */ {_named(property_id, value)}", user=user)
 
     def ranks(self, property_id: str, value: str, rank: str, *, user: str = CURATOR) -> Revision:
-        """Another rank for a statement."""
         self._statement(property_id, value)["rank"] = rank
         return self.save(f"/* wbsetclaim-update-rank:2||1 */ {_named(property_id, value)}", user=user)
 
     def calls(self, language: str, label: str, *, user: str = CURATOR) -> Revision:
-        """A label in a language."""
         known = language in self.content["labels"]
         self.content["labels"][language] = {"language": language, "value": label}
         return self.save(f"/* wbsetlabel-{'set' if known else 'add'}:1|{language} */ {label}", user=user)
@@ -106,7 +97,6 @@ class Item:
         user: str = ROBOT,
         comment: str = "/* wbeditentity-update:0| */ batch #17",
     ) -> Revision:
-        """Several things at once, of which the summary names none."""
         for property_id, value in removes:
             self._take(property_id, value)
         for property_id, value in adds:
@@ -122,7 +112,6 @@ class Item:
         return self.save(f"Undo revision {undone.revision_id} by {other}", user=user, tags=("mw-undo",))
 
     def rolls_back(self, revisions: int, *, user: str = "Admin") -> Revision:
-        """The last so many revisions taken back at once."""
         undone = self._back(revisions)
         said = f"Reverted edits by [[Special:Contributions/{undone.user}|{undone.user}]] to last revision by {CURATOR}"
         return self.save(said, user=user, tags=("mw-rollback",))
@@ -144,7 +133,6 @@ class Item:
         return merged
 
     def hides(self, *parts: Part) -> None:
-        """Hides parts of the last revision, all where none is named."""
         self.wiki.pages[self.item_id].latest.hidden = frozenset(parts) or EVERYTHING
 
     def save(self, comment: str, *, user: str = CURATOR, tags: Iterable[str] = ()) -> Revision:
@@ -156,12 +144,8 @@ class Item:
     def _put(self, property_id: str, value: str) -> None:
         self.statements += 1
         own = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.item_id} {self.statements}")).upper()
-        statement = {
-            "mainsnak": _snak(property_id, value),
-            "type": "statement",
-            "id": f"{self.item_id}${own}",
-            "rank": "normal",
-        }
+        snak = _snak(property_id, value)
+        statement = {"mainsnak": snak, "type": "statement", "id": f"{self.item_id}${own}", "rank": "normal"}
         self.content["claims"].setdefault(property_id, []).append(statement)
 
     def _take(self, property_id: str, value: str) -> None:
@@ -187,23 +171,14 @@ def _named(property_id: str, value: str) -> str:
 
 def _snak(property_id: str, value: str) -> dict[str, Any]:
     if value in ("somevalue", "novalue"):
-        bare = {"snaktype": value, "property": property_id}
-        return {**bare, "hash": _hash(bare)}
+        return {"snaktype": value, "property": property_id}
     target = {"entity-type": "item", "numeric-id": int(value[1:]), "id": value}
-    return _hashed(property_id, {"value": target, "type": "wikibase-entityid"})
+    datavalue = {"value": target, "type": "wikibase-entityid"}
+    return {"snaktype": "value", "property": property_id, "datavalue": datavalue}
 
 
 def _text_snak(property_id: str, text: str) -> dict[str, Any]:
-    return _hashed(property_id, {"value": text, "type": "string"})
-
-
-def _hashed(property_id: str, datavalue: dict[str, Any]) -> dict[str, Any]:
-    bare = {"snaktype": "value", "property": property_id, "datavalue": datavalue}
-    return {"snaktype": "value", "property": property_id, "hash": _hash(bare), "datavalue": datavalue}
-
-
-def _hash(said: Any) -> str:
-    return hashlib.sha1(json.dumps(said, sort_keys=True).encode(), usedforsecurity=False).hexdigest()
+    return {"snaktype": "value", "property": property_id, "datavalue": {"value": text, "type": "string"}}
 
 
 def _value(snak: Mapping[str, Any]) -> str:

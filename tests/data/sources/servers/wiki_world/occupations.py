@@ -22,7 +22,6 @@ _P = "P106"
 
 
 def make_people(world: World) -> None:
-    """All people with an occupation, in the order of `OUTCOME`."""
     _ordinary(world)
     _changed_back_and_forth(world)
     _said_in_other_ways(world)

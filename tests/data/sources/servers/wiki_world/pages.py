@@ -28,12 +28,10 @@ class Revision:
 
     @property
     def anonymous(self) -> bool:
-        """Whether the editor is known by a network address alone."""
         return _ADDRESS.fullmatch(self.user) is not None
 
     @property
     def sha1(self) -> str:
-        """Of the content in UTF-8."""
         return hashlib.sha1(self.content.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -49,7 +47,6 @@ class Page:
 
     @property
     def latest(self) -> Revision:
-        """The newest revision."""
         return self.revisions[-1]
 
 
@@ -78,12 +75,10 @@ class Wiki:
         return revision
 
     def redirect(self, title: str, target: str, *, user: str) -> None:
-        """A page that only leads to another."""
         self.save(title, f"#REDIRECT [[{target}]]", user=user, comment=f"moved to [[{target}]]")
         self.redirects[title] = target
 
     def delete(self, title: str) -> None:
-        """Takes a page with all its revisions away."""
         del self.pages[title]
 
     def revision(self, revision_id: int) -> tuple[Page, Revision] | None:
@@ -95,5 +90,4 @@ class Wiki:
         return None
 
     def numbers(self, title: str, places: Iterable[int]) -> tuple[int, ...]:
-        """The ids of a page's first, second, … revision."""
         return tuple(self.pages[title].revisions[place - 1].revision_id for place in places)

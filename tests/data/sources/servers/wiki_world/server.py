@@ -1,13 +1,11 @@
 """The world on a real HTTP server: every service under one address, each in its own place."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tests.data.sources.servers.faults import Asked, Say, says, serving
-from tests.data.sources.servers.wiki_world.action_api import ApiError, Limits, query, unplayed
-from tests.data.sources.servers.wiki_world.entities_api import entities
+from tests.data.sources.servers.wiki_world.action_api import Limits, entities, query
 from tests.data.sources.servers.wiki_world.other_services import page_views, similar
 from tests.data.sources.servers.wiki_world.state import World
 
@@ -68,14 +66,7 @@ def service_of(asked: Asked) -> str | None:
     return found[0] if found else None
 
 
-def repeated(asked: Iterable[Asked]) -> Counter[str]:
-    """Requests that were sent more than once, and how often."""
-    sent = Counter(f"{one.method} {one.path} {sorted(one.form.items())}" for one in asked)
-    return Counter({request: times for request, times in sent.items() if times > 1})
-
-
 def answer(world: World, asked: Asked, limits: Limits, sparql: Before | None = None) -> Say:
-    """What the world says to one request."""
     service = service_of(asked)
     path = asked.path.removeprefix(PLACES[service]) if service else asked.path
     if service in ("wikidata_api", "wikipedia") and not path:
@@ -89,18 +80,6 @@ def answer(world: World, asked: Asked, limits: Limits, sparql: Before | None = N
 
 
 def _action(world: World, service: str, form: Mapping[str, str], limits: Limits) -> Say:
-    try:
-        return says(_answered(world, service, form, limits))
-    except ApiError as error:
-        headers = {"MediaWiki-API-Error": error.content["error"]["code"]}
-        return says(error.content | {"servedby": "world"}, headers=headers)
-
-
-def _answered(world: World, service: str, form: Mapping[str, str], limits: Limits) -> dict[str, Any]:
-    if (form.get("format"), form.get("formatversion")) != ("json", "2"):
-        raise unplayed("any format but json, formatversion 2")
-    if form.get("action") == "query":
-        return query(world.wikidata if service == "wikidata_api" else world.wikipedia, form, limits, SITE)
-    if form.get("action") == "wbgetentities" and service == "wikidata_api":
-        return entities(world.wikidata, form, SITE)
-    raise ApiError("badvalue", f'Unrecognized value for parameter "action": {form.get("action")}.')
+    if form["action"] == "wbgetentities":
+        return says(entities(world.wikidata, form))
+    return says(query(world.wikidata if service == "wikidata_api" else world.wikipedia, form, limits, SITE))

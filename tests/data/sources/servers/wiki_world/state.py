@@ -1,8 +1,8 @@
 """The world itself: two wikis, who reads what, and what is like what."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.data.sources.servers.wiki_world.items import CURATOR, Item
 from tests.data.sources.servers.wiki_world.other_services import Views
@@ -22,32 +22,12 @@ class World:
     views: dict[str, Views] = field(default_factory=dict)
     most_similar: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def item(
-        self,
-        item_id: str,
-        label: str | None,
-        *,
-        article: str | None = None,
-        description: str | None = None,
-        aliases: Iterable[str] = (),
-        claims: Iterable[tuple[str, str]] = (),
-        language: str = "en",
-    ) -> Item:
-        """A new item, whose first revision already holds the claims."""
-        self.items[item_id] = Item(
-            self.wikidata,
-            item_id,
-            label,
-            language=language,
-            description=description,
-            aliases=aliases,
-            article=article,
-            claims=claims,
-        )
+    def item(self, item_id: str, label: str | None, **said: Any) -> Item:
+        """A new item, whose first revision already holds the claims; said: as for `Item`."""
+        self.items[item_id] = Item(self.wikidata, item_id, label, **said)
         return self.items[item_id]
 
     def property(self, property_id: str, label: str, datatype: str = "wikibase-item") -> None:
-        """A new property."""
         labels = {"en": {"language": "en", "value": label}}
         bare = {"type": "property", "datatype": datatype, "id": property_id, "labels": labels}
         content = json.dumps(bare | {"descriptions": [], "aliases": [], "claims": []})
@@ -57,7 +37,6 @@ class World:
     def article(
         self, title: str, text: str, *, item_id: str | None = None, views: int | Views | None = None, namespace: int = 0
     ) -> Revision:
-        """A new article of one revision. views: so many a month."""
         saved = self.wikipedia.save(title, text, user="Wanda Writer", comment="new article", namespace=namespace)
         self.wikipedia.pages[title].item_id = item_id
         if views is not None:

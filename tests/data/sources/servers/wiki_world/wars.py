@@ -27,7 +27,6 @@ _GUILD = (
 
 
 def make_wars(world: World) -> None:
-    """The list, and each page with its history."""
     _war(world, SKIRMISH, _SKIRMISH, ("narrow victory", "costly defeat"), turns=5)
     _levy(world)
     _guild(world)
@@ -53,16 +52,9 @@ def _war(world: World, title: str, text: str, spans: tuple[str, str], *, turns: 
 
 def _levy(world: World) -> None:
     turns: Sequence[tuple[str, str]] = (
-        ("approved", ALICE),
-        ("stolen", PASSER_BY),
-        ("approved", BOB),
-        ("invented", TEMPORARY),
-        ("approved", CLEO),
-        ("rejected", BOB),
-        ("approved", ALICE),
-        ("rejected in a secret vote at midnight", BOB),
-        ("approved", CLEO),
-    )
+        ("approved", ALICE), ("stolen", PASSER_BY), ("approved", BOB), ("invented", TEMPORARY), ("approved", CLEO),
+        ("rejected", BOB), ("approved", ALICE), ("rejected in a secret vote at midnight", BOB), ("approved", CLEO),
+    )  # fmt: skip
     for verdict, user in turns:
         _saved(world, LEVY, _LEVY.replace("@", verdict), user=user)
     longer = f"{_LEVY} Few like it."
@@ -110,52 +102,21 @@ def _saved(world: World, title: str, text: str, *, user: str) -> None:
 LISTED = ("Controversy", "Fight at Ostrel", GUILD, QUIET, "Red Link", SKIRMISH, LEVY, HOSTILE)
 """The articles that the list names, in the wiki's order; one is a redirect to another, one was never written."""
 
+_OSTREL = "The skirmish ended in a narrow victory for the town of Velm."
+_COUNCIL = "The levy was approved by the council in its last session."
+_MAYOR = 'Its mayor is known as Boss {0} "of" Velm to friends & foes.'
 WARS: Mapping[str, Fought] = {
-    SKIRMISH: Fought(
-        (
-            War(
-                "narrow victory",
-                "costly defeat",
-                "The skirmish ended in a narrow victory for the town of Velm.",
-                ((2, 3), (3, 4), (4, 5)),
-                700,
-            ),
-        ),
-    ),
+    SKIRMISH: Fought((War("narrow victory", "costly defeat", _OSTREL, ((2, 3), (3, 4), (4, 5)), 700),)),
     LEVY: Fought(
-        (
-            War(
-                "approved",
-                "rejected",
-                "The levy was approved by the council in its last session.",
-                ((6, 7), (11, 12)),
-                45,
-            ),
-        ),
+        (War("approved", "rejected", _COUNCIL, ((6, 7), (11, 12)), 45),),
         {reasons.ANONYMOUS_EDITOR: 1, reasons.TEMPORARY_EDITOR: 1, reasons.SPAN_TOO_LONG: 1},
     ),
-    GUILD: Fought(
-        (),
-        {
-            reasons.NOT_IN_RUNNING_TEXT: 4,
-            reasons.NOT_ONE_SPAN: 2,
-            reasons.NO_SENTENCE: 1,
-            reasons.HIDDEN_CONTENT: 1,
-            reasons.HIDDEN_EDITOR: 1,
-        },
-    ),
-    HOSTILE: Fought(
-        (
-            War(
-                'Boss {0} "of" Velm',
-                "ملك %s الخيال",
-                'Its mayor is known as Boss {0} "of" Velm to friends & foes.',
-                ((2, 3), (3, 4)),
-                0,
-            ),
-        ),
-    ),
+    GUILD: Fought((), {
+        reasons.NOT_IN_RUNNING_TEXT: 4, reasons.NOT_ONE_SPAN: 2, reasons.NO_SENTENCE: 1, reasons.HIDDEN_CONTENT: 1,
+        reasons.HIDDEN_EDITOR: 1,
+    }),
+    HOSTILE: Fought((War('Boss {0} "of" Velm', "ملك %s الخيال", _MAYOR, ((2, 3), (3, 4)), 0),)),
     QUIET: Fought(),
     "Controversy": Fought(),
-}
+}  # fmt: skip
 """What is disputed on each page, and what is not."""

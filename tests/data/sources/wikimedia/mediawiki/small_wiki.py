@@ -36,7 +36,6 @@ def contents(asked: Asked, *, most: int = 50) -> Say:
 
 
 def answers(asked: Asked) -> Say:
-    """Whatever is asked of the page."""
     if "revids" in asked.form:
         return contents(asked)
     if asked.form["prop"] == "links":
@@ -47,5 +46,4 @@ def answers(asked: Asked) -> Say:
 
 
 def page(**said: Any) -> Say:
-    """An answer with one page of which this is said."""
     return says({"batchcomplete": True, "query": {"pages": [{"pageid": 3, "ns": 0, "title": "Ada Example", **said}]}})

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.wikimedia.mediawiki import error_of
-from data.sources.wikimedia.mediawiki_answers import PATIENCE
+from data.sources.wikimedia.mediawiki_answers import PATIENCE, error_of
 from tests.data.sources.http.asking import Clock
 from tests.data.sources.servers.faults import ANSWERS, Say, recorded, says, serving
 from tests.data.sources.wikimedia.mediawiki.conftest import Asking
@@ -79,26 +78,6 @@ def test_what_does_not_pass_fails_after_all_tries(
     assert len(server.asked) == tries
 
 
-def test_a_wiki_that_rate_limits_always_is_left(asking: Asking) -> None:
-    with serving(recorded("modes/ratelimited_edit3.json")) as server:
-        wiki = asking(server).wiki
-        for title in ("A", "B"):
-            with pytest.raises(ServiceBudget, match="ratelimited"):
-                wiki.revisions(title)
-    assert len(server.asked) == PATIENCE
-
-
-INTERNAL = "[1f] Caught exception of type Wikimedia\\Rdbms\\DBQueryError"
-
-
-def test_an_exception_inside_a_wiki_may_pass(asking: Asking) -> None:
-    ill = says({"error": {"code": "internal_api_error_DBQueryError", "info": INTERNAL, "errorclass": "x"}})
-    with serving(ill, ill, OK) as server:
-        assert list(asking(server).wiki.query(ASKED))
-    with serving(ill) as server, pytest.raises(ServiceError, match=r"DBQueryError: \[1f\] Caught.*after 4 tries"):
-        list(asking(server).wiki.query({**ASKED, "titles": "B"}))
-
-
 def test_a_wiki_out_of_time_wants_less(asking: Asking) -> None:
     slow = says({"error": {"code": "internal_api_error_DBQueryTimeoutError", "info": "A query timed out"}})
     with serving(slow) as server, pytest.raises(ServiceTimeout, match="DBQueryTimeoutError"):
@@ -132,26 +111,3 @@ def test_an_error_of_no_form_is_still_one(content: Any) -> None:
     problem = error_of(content)
     assert problem is not None
     assert not problem.transient
-
-
-@pytest.mark.parametrize("content", [{}, {"errors": []}, {"warnings": {"main": {"warnings": "w"}}}, {"entities": {}}])
-def test_what_holds_no_error_is_none(content: Any) -> None:
-    assert error_of(content) is None
-
-
-def test_any_other_action_is_asked_the_same_way(asking: Asking) -> None:
-    with serving(recorded("modes/lag7_wbgetentities_maxlag5.json"), says({"entities": {}})) as server:
-        assert asking(server).wiki.ask({"action": "wbgetentities", "ids": "Q1"}).content == {"entities": {}}
-    same = {"format": "json", "formatversion": "2", "maxlag": "5"}
-    assert [asked.form for asked in server.asked] == [{"action": "wbgetentities", "ids": "Q1", **same}] * 2
-
-
-def test_another_answer_is_an_error_and_not_cached(asking: Asking) -> None:
-    def reads(content: Any) -> None:
-        content["entities"]["Q1"]
-
-    with serving(says({"entities": {}}), says({"entities": {"Q1": {}}})) as server:
-        wiki = asking(server).wiki
-        with pytest.raises(ServiceError, match=r"not the requested answer of a wiki \(KeyError: 'Q1'\)"):
-            wiki.ask({"action": "wbgetentities"}, reads=reads)
-        assert wiki.ask({"action": "wbgetentities"}, reads=reads).content == {"entities": {"Q1": {}}}

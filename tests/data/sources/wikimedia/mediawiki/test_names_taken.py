@@ -21,21 +21,6 @@ def renamed(asked: Any, **said: Any) -> Say:
     return say
 
 
-def renamed_everywhere(asked: Any) -> Say:
-    """Every part of the history, of another page."""
-    content = json.loads(in_parts(asked).body)
-    content["query"]["pages"][0]["pageid"] = 4
-    return says(content)
-
-
-def test_a_page_that_is_renamed_meanwhile_has_its_last_name(asking: Asking) -> None:
-    with serving(play=lambda asked: renamed(asked, title="Ada B. Example")) as server:
-        history = asking(server).wiki.revisions("Ada Example")
-    assert history is not None
-    assert history.title == "Ada Example"
-    assert len(history.revisions) == 11
-
-
 @pytest.mark.parametrize("said", [{"pageid": 4}, {"missing": True}])
 def test_another_page_under_the_name_meanwhile_is_an_error(said: Any, asking: Asking) -> None:
     taken = r"another page took the name 'Ada Example' while its history was read; run again$"
@@ -60,13 +45,3 @@ def test_a_history_kept_of_two_pages_is_asked_for_anew(said: Any, asking: Asking
         assert len(server.asked) == asked_so_far + 4
         assert asking(server).wiki.revisions("Ada Example") == history
     assert len(server.asked) == asked_so_far + 4
-
-
-def test_a_page_that_took_the_name_is_read_whole(asking: Asking) -> None:
-    def taken(asked: Any) -> Say:
-        return in_parts(asked) if len(server.asked) < 2 else renamed_everywhere(asked)
-
-    with serving(play=taken) as server:
-        history = asking(server).wiki.revisions("Ada Example")
-    assert history is not None
-    assert (history.page_id, len(history.revisions)) == (4, 11)

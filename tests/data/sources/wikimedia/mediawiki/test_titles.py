@@ -16,8 +16,7 @@ def test_a_title_that_none_can_be_is_not_asked_for(asking: Asking) -> None:
 
 
 @pytest.mark.parametrize(
-    "title",
-    ["../../etc/passwd", ".", "AC/DC", 'Say "Hi"', "100% & more?", "עברית \u202e", "a=b&c=d", "C++", "🙂"],
+    "title", ["../../etc/passwd", ".", "AC/DC", 'Say "Hi"', "100% & more?", "עברית \u202e", "a=b&c=d", "C++", "🙂"]
 )
 def test_any_other_title_arrives_as_it_is(title: str, asking: Asking) -> None:
     with serving(recorded("wikipedia/missing_title.json")) as server:

@@ -42,7 +42,6 @@ class Edit:
 
     @property
     def content(self) -> str:
-        """The item's JSON, as a wiki stores it."""
         if self.written is not None:
             return self.written
         claims = {name: [self._statement(name, *one) for one in stated.items()] for name, stated in self.stated.items()}
@@ -51,12 +50,7 @@ class Edit:
         return json.dumps(item, ensure_ascii=False)
 
     def _statement(self, name: str, letter: str, value: str) -> dict[str, Any]:
-        said = {
-            "mainsnak": snak(name, value),
-            "type": "statement",
-            "id": f"{ITEM}${letter}",
-            "rank": self.rank,
-        }
+        said = {"mainsnak": snak(name, value), "type": "statement", "id": f"{ITEM}${letter}", "rank": self.rank}
         if self.qualifier:
             said["qualifiers"] = {"P585": [snak("P585", self.qualifier)]}
         if self.reference:
@@ -65,7 +59,6 @@ class Edit:
 
 
 def edit(summary: str, stated: Stated | None = None, **other: Any) -> Edit:
-    """An edit, after which the item states this and nothing else."""
     return Edit(summary, stated or {}, **other)
 
 
@@ -92,7 +85,6 @@ def snak(name: str, value: str) -> dict[str, Any]:
 
 
 def holding(edits: Sequence[Edit]) -> Callable[[Asked], Say]:
-    """Plays a wiki whose item came about by these edits."""
     listed = {FIRST + place: one for place, one in enumerate(edits)}
     metadata = [_metadata(number, one) for number, one in listed.items() if not one.deleted]
     contents = {number: one.content for number, one in listed.items() if not (one.deleted or "content" in one.hidden)}
@@ -121,7 +113,6 @@ def playing(title: str, metadata: Sequence[Mapping[str, Any]], contents: Mapping
 
 
 def contents_asked(asked: Sequence[Asked]) -> list[int]:
-    """The revisions whose content was asked for, in order."""
     return [int(one) for request in asked for one in request.form.get("revids", "").split("|") if one]
 
 

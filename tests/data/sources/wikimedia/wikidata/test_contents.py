@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from data.errors import InputError, ServiceError
-from data.sources.wikimedia.edit_history import edit_histories, edit_history
+from data.sources.wikimedia.edit_history import edit_history
 from tests.data.sources.servers.faults import Asked, Say, says, serving
 from tests.data.sources.wikimedia.wikidata.conftest import Asking
 from tests.data.sources.wikimedia.wikidata.item_wiki import (
@@ -69,16 +69,6 @@ def test_what_leaves_every_byte_as_it_was_needs_no_content(asking: Asking) -> No
     assert contents_asked(server.asked) == [100]
 
 
-def test_past_a_hidden_edit_summaries_are_believed_again(asking: Asking) -> None:
-    labels = [edit("/* wbsetlabel-set:1|en */ X", BERGEN, beside=str(number)) for number in range(4)]
-    hidden = edit("", BERGEN, hidden=("content", "comment"))
-    with serving(play=holding([BEGUN, MADE, hidden, *labels])) as server:
-        history = edit_history(asking(server), ITEM, "P36")
-    assert history is not None
-    assert history.edits == (101, 103)
-    assert contents_asked(server.asked) == [100, 101, 103]
-
-
 def test_edits_in_the_wrong_order_are_put_right(asking: Asking) -> None:
     play = holding([BEGUN, edit("", OSLO), edit("", BERGEN)])
 
@@ -95,7 +85,7 @@ def test_edits_in_the_wrong_order_are_put_right(asking: Asking) -> None:
 
 def test_a_property_has_its_history_in_its_own_namespace(asking: Asking) -> None:
     with serving(play=holding([BEGUN])) as server:
-        assert edit_histories(asking(server), "P36", ["P31"]) == {}
+        assert edit_history(asking(server), "P36", "P31") is None
     assert server.asked[0].form["titles"] == "Property:P36"
 
 

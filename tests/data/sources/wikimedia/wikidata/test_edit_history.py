@@ -10,7 +10,6 @@ from tests.data.sources.wikimedia.wikidata.item_wiki import BEGUN, BERGEN, BOTH,
 from tests.data.sources.wikimedia.wikidata.telling import counted
 
 LABEL = edit("/* wbsetlabel-add:1|en */ Norway", OSLO, beside="Norway")
-UNDONE = edit("Undo revision 102", OSLO, tags=("mw-undo",))
 OF_P35 = {"P35": {"c": "Q1"}}
 SEVERAL = edit("", OSLO | {"P35": {"c": "Q1", "d": "Q2"}})
 REMOVED = "/* wbremoveclaims-remove:2| */ [[Property:P35]]: [[Q1]], "
@@ -22,8 +21,6 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...]]] = {
     "made with the item": ((edit("/* wbeditentity-create-item:0| */", OSLO),), (100,)),
     "never there": ((BEGUN, edit("/* wbsetlabel-add:1|en */ Norway", beside="Norway")), ()),
     "an unknown value": ((BEGUN, edit("", {"P36": {"a": "?"}}), edit("", OSLO)), (101, 102)),
-    "no value": ((BEGUN, edit("", {"P36": {"a": "-"}}), edit("", OSLO)), (101, 102)),
-    "a text": ((BEGUN, edit("", {"P36": {"a": "a text"}}), edit("", OSLO)), (101, 102)),
     "two values at once": ((BEGUN, edit("/* wbeditentity-update:0| */", BOTH)), (101,)),
     "a new statement": ((BEGUN, MADE, edit("/* wbeditentity-update:0| */", {"P36": {"b": "Q585"}})), (101, 102)),
     "another order": ((BEGUN, edit("", BOTH), edit("", {"P36": dict(reversed(BOTH["P36"].items()))})), (101,)),
@@ -45,14 +42,12 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...]]] = {
             edit("/* wbsetqualifier-add:1| */ [[Property:P36]]: [[Q585]]", OF_P35, qualifier="2024"),
         ), (),
     ),
-    "a label undone": ((BEGUN, MADE, edit("/* wbsetlabel-set:1|en */ X", OSLO, beside="X"), UNDONE), (101,)),
     "merged from": ((BEGUN, MADE, edit("/* wbmergeitems-from:0||Q21 */", BOTH)), (101, 102)),
     "merged into": ((BEGUN, MADE, edit("/* wbmergeitems-to:0||Q21 */"), LEADS_ON), (101, 102)),
     "a merge undone": ((BEGUN, MADE, LEADS_ON, edit("Undo revision 102", OSLO)), (101, 102, 103)),
     "removed with another": (
         (SEVERAL, edit(REMOVED + "[[Property:P36]]: [[Q585]]", {"P35": {"d": "Q2"}})), (100, 101),
     ),
-    "others removed": ((SEVERAL, edit(REMOVED + "[[Property:P35]]: [[Q2]]", OSLO)), (100,)),
 }  # fmt: skip
 
 
@@ -70,11 +65,6 @@ BESIDE: list[dict[str, Any]] = [{"reference": "Q1"}, {"qualifier": "2024"}, {"ra
 @pytest.mark.parametrize("summary", ["", "/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q585]]"])
 def test_what_stands_beside_a_value_is_none(what: dict[str, Any], summary: str, asking: Asking) -> None:
     assert counted(asking, BEGUN, MADE, edit(summary, OSLO, **what), edit(summary, OSLO)) == (101,)
-
-
-@pytest.mark.parametrize("summary", ["Undo revision 102", "/* restore:0||101|A */", "no!"])
-def test_putting_a_value_back_is_a_change_of_it(summary: str, asking: Asking) -> None:
-    assert counted(asking, BEGUN, MADE, SET, edit(summary, OSLO, tags=("mw-manual-revert",))) == (101, 102, 103)
 
 
 @pytest.mark.parametrize("tag", ["mw-undo", "mw-rollback"])

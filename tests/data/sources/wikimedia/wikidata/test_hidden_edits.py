@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from data.sources.wikimedia.edit_history import EditHistory, edit_history
-from tests.data.sources.servers.faults import Asked, Say, serving
+from tests.data.sources.servers.faults import serving
 from tests.data.sources.wikimedia.wikidata.conftest import Asking
 from tests.data.sources.wikimedia.wikidata.item_wiki import (
     BEGUN,
@@ -18,7 +18,6 @@ from tests.data.sources.wikimedia.wikidata.item_wiki import (
     OSLO,
     SET,
     Edit,
-    contents_asked,
     edit,
     holding,
 )
@@ -78,52 +77,23 @@ def test_a_hidden_edit_at_the_end_is_only_told_apart(asking: Asking) -> None:
     assert (history.edits, history.hidden, history.latest) == ((101,), (102,), 102)
 
 
-def test_deleted_revisions_are_told_apart(asking: Asking) -> None:
-    gone = [replace(one, deleted=True) for one in (edit("", BERGEN), edit("", {}), edit("", BERGEN))]
-    assert judged(asking, BEGUN, MADE, *gone, LABEL_BERGEN) == ((101, 105), (104,))
-    assert judged(asking, BEGUN, MADE, *gone, LABEL_OSLO) == ((101,), (104,))
-    assert judged(asking, replace(MADE, deleted=True), LABEL_OSLO) == ((101,), (100,))
-
-
-@pytest.mark.parametrize("since", ["hidden", "deleted"])
-def test_a_content_deleted_meanwhile_never_existed(since: str, asking: Asking) -> None:
+def test_a_content_deleted_meanwhile_never_existed(asking: Asking) -> None:
     edits = [BEGUN, MADE, edit("", BERGEN), edit("", OSLO, beside="X"), edit("", BERGEN, beside="X")]
-    before = holding(edits)
-    after = holding([*edits[:2], replace(edits[2], hidden=("content",)), *edits[3:]])
-
-    def play(asked: Asked) -> Say:
-        if since == "deleted" and asked.form.get("revids"):
-            asked = replace(asked, form={**asked.form, "revids": _without(asked.form["revids"], 102)})
-        return (after if "revids" in asked.form else before)(asked)
-
-    with serving(play=play) as server:
-        history = edit_history(asking(server), ITEM, "P36")
-    assert history is not None
-    assert (history.edits, history.hidden) == ((101, 104), (102,))
-
-
-def test_a_content_deleted_between_parts_is_noticed(asking: Asking) -> None:
-    edits = [edit("", {"P36": {"a": f"Q{number}"}}) for number in range(1, 51)]
-    before, after = holding(edits), holding([*edits[:2], replace(edits[2], hidden=("content",)), *edits[3:]])
-    with serving(play=lambda asked: (after if "revids" in asked.form else before)(asked)) as server:
-        history = edit_history(asking(server), ITEM, "P36")
-    assert history is not None
-    assert history.hidden == (102,)
-    assert history.edits == tuple(number for number in range(100, 150) if number != 102)
-    assert contents_asked(server.asked) == list(range(100, 150))
-
-
-def _without(revids: str, number: int) -> str:
-    return "|".join(one for one in revids.split("|") if int(one) != number)
+    assert of_deleted(edits, asking) == ((101, 104), (102,))
 
 
 def test_the_same_content_elsewhere_stands_in_for_one_that_goes(asking: Asking) -> None:
     edits = [BEGUN, MADE, edit("", BERGEN), edit("", OSLO), edit("", BERGEN), edit("", OSLO, beside="X")]
+    assert of_deleted(edits, asking) == ((101, 104, 105), (102,))
+
+
+def of_deleted(edits: Sequence[Edit], asking: Asking) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is counted where the third content is hidden after the history was listed."""
     before, after = holding(edits), holding([*edits[:2], replace(edits[2], hidden=("content",)), *edits[3:]])
     with serving(play=lambda asked: (after if "revids" in asked.form else before)(asked)) as server:
         history = edit_history(asking(server), ITEM, "P36")
     assert history is not None
-    assert (history.edits, history.hidden) == ((101, 104, 105), (102,))
+    return history.edits, history.hidden
 
 
 @pytest.mark.parametrize("seed", range(4))

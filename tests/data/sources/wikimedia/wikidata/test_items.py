@@ -97,14 +97,6 @@ def test_an_item_that_is_not_there_is_absent(asking: Asking) -> None:
         assert asking(server).items(["Q1", "Q999"]).keys() == {"Q1"}
 
 
-def test_an_error_of_the_wiki_is_told_in_its_words(asking: Asking) -> None:
-    with (
-        serving(recorded("wikidata/wbgetentities_51_ids.json")) as server,
-        pytest.raises(ServiceError, match=r"toomanyvalues: Too many values supplied .* The limit is 50"),
-    ):
-        asking(server).items(["Q1"])
-
-
 # How they are asked for
 
 
@@ -116,27 +108,11 @@ def test_items_are_requested_fifty_at_a_time(asking: Asking) -> None:
     assert [len(asked.form["ids"].split("|")) for asked in server.asked] == [BATCH, BATCH, 20]
 
 
-def test_nothing_is_asked_for_nothing(asking: Asking) -> None:
-    with serving(play=answering()) as server:
-        assert asking(server).items([]) == {}
-        assert asking(server).items(["Q2147483648", "Q99999999999999999999"]) == {}
-    assert server.asked == []
-
-
 @pytest.mark.parametrize("asked", ["", "Q0", "L1", "Q1|Q2", "Q1\n"])
 def test_what_is_no_id_is_refused_and_nothing_is_asked(asked: str, asking: Asking) -> None:
     with serving(play=answering()) as server, pytest.raises(InputError, match="not a Wikidata id"):
         asking(server).items(["Q1", asked])
     assert server.asked == []
-
-
-def test_an_answer_is_kept_and_a_misread_one_is_not(asking: Asking) -> None:
-    with serving(says({"entities": {"Q1": {"id": "Q1"}}}), says({"entities": {"Q1": entity("Q1")}})) as server:
-        wikidata = asking(server)
-        with pytest.raises(ServiceError):
-            wikidata.items(["Q1"])
-        assert wikidata.items(["Q1"]) == wikidata.items(["Q1"])
-    assert len(server.asked) == 2
 
 
 # What items may hold
@@ -147,17 +123,6 @@ def test_the_label_for_all_languages_stands_in(asking: Asking) -> None:
     assert only(asking, entity("Q7259", labels=everywhere)).label == "Ada Lovelace"
     assert only(asking, entity("Q7259", labels=everywhere | english("Ada King"))).label == "Ada King"
     assert only(asking, entity("Q7259")).label is None
-
-
-def test_aliases_are_english_or_multilingual_each_once(asking: Asking) -> None:
-    said = {"en": [{"value": "Ada"}, {"value": "A"}], "mul": [{"value": "A"}, {"value": "B"}], "de": [{"value": "C"}]}
-    assert only(asking, entity("Q7259", aliases=said)).aliases == ("Ada", "A", "B")
-
-
-def test_a_page_of_wikipedia_is_the_english_one(asking: Asking) -> None:
-    links = {"enwiki": {"site": "enwiki", "title": "Ada Lovelace", "badges": []}, "dewiki": {"title": "Lady Ada"}}
-    assert only(asking, entity("Q7259", sitelinks=links)).wikipedia == "Ada Lovelace"
-    assert only(asking, entity("Q7259", sitelinks={"dewiki": {"title": "Lady Ada"}})).wikipedia is None
 
 
 @pytest.mark.parametrize("name", HOSTILE)

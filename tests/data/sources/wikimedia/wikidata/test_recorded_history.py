@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from data.sources.wikimedia.edit_history import edit_histories, edit_history
+from data.sources.wikimedia.edit_history import edit_history
 from tests.data.sources.servers.faults import ANSWERS, Asked, Say, serving
 from tests.data.sources.wikimedia.wikidata.conftest import Asking
 from tests.data.sources.wikimedia.wikidata.item_wiki import contents_asked, playing
@@ -71,8 +71,9 @@ WITHOUT: Mapping[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("summaries", WITHOUT)
 def test_without_summaries_the_contents_alone_tell_the_same(summaries: str, asking: Asking) -> None:
     with serving(play=recorded(WITHOUT[summaries])) as server:
-        found = edit_histories(asking(server), "Q1", BY_HAND)
-    assert {name: history.edits for name, history in found.items()} == BY_HAND
+        wikidata = asking(server)
+        found = {name: edit_history(wikidata, "Q1", name) for name in BY_HAND}
+    assert {name: history.edits for name, history in found.items() if history} == BY_HAND
 
 
 def test_only_contents_that_have_to_be_compared_are_asked_for(asking: Asking) -> None:
@@ -86,24 +87,9 @@ def test_only_contents_that_have_to_be_compared_are_asked_for(asking: Asking) ->
     assert contents_asked(server.asked) == [9, 18, 19, 28, 29, 31, 33]
 
 
-def test_all_properties_are_read_from_the_same_answers(asking: Asking) -> None:
-    with serving(play=recorded()) as server:
-        wikidata = asking(server)
-        apart = {name: edit_history(wikidata, "Q1", name) for name in BY_HAND}
-        sent = wikidata.wiki.session.sent
-    with serving(play=recorded()) as server:
-        wikidata = asking(server)
-        together = edit_histories(wikidata, "Q1", BY_HAND)
-        assert wikidata.wiki.session.sent == 2 < sent
-    assert {name: history.edits for name, history in together.items()} == {
-        name: history.edits for name, history in apart.items() if history
-    }
-
-
 def test_an_item_that_is_not_there_has_no_history(asking: Asking) -> None:
     with serving(play=recorded()) as server:
         assert edit_history(asking(server), "Q999", "P1") is None
-        assert edit_histories(asking(server), "Q999", ["P1", "P2"]) == {}
 
 
 def test_a_history_says_where_and_when_it_was_looked_at(asking: Asking) -> None:

@@ -1,0 +1,102 @@
+"""models.yaml and prompts.yaml: what the aliases of models stand for, and how language models are prompted.
+
+A prompt has a chat form and a plain one, for models without a chat template.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, model_validator
+from pydantic.dataclasses import dataclass
+
+from data.catalog.reading import ENTRY, Text, entries, mapping, validated
+
+Prompts = TypeVar("Prompts")
+
+
+@dataclass(frozen=True, config=ENTRY)
+class CatalogModel:
+    """What an alias stands for: a hub id, or a file (or folder) inside an installed package."""
+
+    alias: str
+    kind: Literal["language_model", "embedder", "entailment"]
+    licence: Text
+    hub: Text | None = None
+    package: Text | None = None
+    module: Text | None = None
+    version: Text | None = None
+    file: Text | None = None
+    sha256: Text | None = None
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> Self:
+        if (self.hub is None) == (self.package is None):
+            raise ValueError("must name a hub id or a package, one of the two")
+        return self
+
+
+def _slots(*names: str) -> AfterValidator:
+    def check(prompt: str) -> str:
+        if sorted(re.findall(r"\{(\w*)\}", prompt)) != sorted(names):
+            raise ValueError(f"must have the slots {', '.join(names) or 'none'}, each once")
+        return prompt
+
+    return AfterValidator(check)
+
+
+@dataclass(frozen=True, config=ENTRY)
+class AnswerPrompts:
+    """The instructions for short answers, with and without a context."""
+
+    system: Annotated[Text, _slots()]
+    with_context: Annotated[Text, _slots("context", "question")]
+    without_context: Annotated[Text, _slots("question")]
+    plain_with_context: Annotated[Text, _slots("context", "question")]
+    plain_without_context: Annotated[Text, _slots("question")]
+
+
+@dataclass(frozen=True, config=ENTRY)
+class NamesPrompt:
+    """How a model is asked for made-up names."""
+
+    chat: Annotated[Text, _slots("things", "examples")]
+    plain: Annotated[Text, _slots("things", "examples")]
+
+
+@dataclass(frozen=True, config=ENTRY)
+class DisputePrompt:
+    """How a model is asked for the question of a dispute."""
+
+    chat: Annotated[Text, _slots("page", "sentence", "answer")]
+    plain: Annotated[Text, _slots("page", "sentence", "answer")]
+
+
+@cache
+def models() -> Mapping[str, CatalogModel]:
+    """What each model alias stands for."""
+    return entries("models.yaml", "aliases", CatalogModel, "alias")
+
+
+@cache
+def prompts() -> AnswerPrompts:
+    """The prompts for short answers."""
+    return _prompts("answers", AnswerPrompts)
+
+
+@cache
+def names_prompt() -> NamesPrompt:
+    """The prompt for made-up names."""
+    return _prompts("names", NamesPrompt)
+
+
+@cache
+def dispute_prompt() -> DisputePrompt:
+    """The prompt for the question of a dispute."""
+    return _prompts("disputes", DisputePrompt)
+
+
+def _prompts(key: str, model: type[Prompts]) -> Prompts:
+    read: Prompts = validated(f"prompts.yaml: {key}.", model, mapping("prompts.yaml", key))
+    return read

@@ -1,0 +1,81 @@
+"""facts.csv and questions.csv: the bundled real facts, and the bundled questions with their snippets."""
+
+from functools import cache
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Json, NonNegativeInt, model_validator
+from pydantic.dataclasses import dataclass
+
+from data.catalog.reading import ENTRY, EntityId, PropertyId, Text, Texts, rows
+from data.catalog.relation_file import FILE, relation, relations
+from data.errors import UnknownName
+from data.records import PARTITIONS, Partition
+
+
+def _known(name: str) -> str:
+    if name not in relations():
+        raise ValueError(f"the relation is not in {FILE}")
+    return name
+
+
+@dataclass(frozen=True, kw_only=True, config=ENTRY)
+class CatalogFact:
+    """A true (subject, relation, object); an id is None where no source at hand gave one."""
+
+    relation: Annotated[str, AfterValidator(_known)]
+    subject: Text
+    subject_id: EntityId | None = None
+    object: Text
+    object_id: EntityId | None = None
+    id_source: str | None = None
+    source: Text
+
+
+@dataclass(frozen=True, kw_only=True, config=ENTRY)
+class CatalogQuestion:
+    """A question with a snippet whose object is the slot [ENTITY]; edits counts value changes, or reversions."""
+
+    partition: Partition
+    relation: str
+    subject: Text
+    subject_id: EntityId | None = None
+    property_id: PropertyId | None = None
+    object: Text
+    object_id: EntityId | None = None
+    answers: Json[Texts]
+    question: Text
+    snippet: Text
+    replacement: Text
+    replacement_source: Text
+    edits: NonNegativeInt
+    subject_popularity: float | None = None
+    object_popularity: float | None = None
+    id_source: str | None = None
+    source: Text
+
+    @model_validator(mode="after")
+    def _of_a_relation(self) -> Self:
+        if (self.partition == "disputable") != (self.relation == "disputable"):
+            raise ValueError("relation: 'disputable' belongs to the partition disputable, and only there")
+        if self.relation != "disputable":
+            _known(self.relation)
+        return self
+
+
+@cache
+def facts(name: str | None = None) -> tuple[CatalogFact, ...]:
+    """The bundled real facts, all or of one relation; raises UnknownName for a relation the catalog lacks."""
+    if name is None:
+        return rows("facts.csv", CatalogFact)
+    known = relation(name).name
+    return tuple(fact for fact in facts() if fact.relation == known)
+
+
+@cache
+def questions(partition: str | None = None) -> tuple[CatalogQuestion, ...]:
+    """The bundled questions, all or of one partition; raises UnknownName for another partition."""
+    if partition is None:
+        return rows("questions.csv", CatalogQuestion)
+    if partition not in PARTITIONS:
+        raise UnknownName("partition", partition, PARTITIONS)
+    return tuple(question for question in questions() if question.partition == partition)

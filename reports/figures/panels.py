@@ -1,0 +1,81 @@
+"""Layouts that figures share: a panel per query type, a row per relation, a line per relation with their mean."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from reports.style import INK, QUERY_HUES, blank, plain
+
+FEW_RELATIONS = 40
+
+
+def query_types(rows: pd.DataFrame) -> list[str]:
+    """The query types that occur in the column query_type, open first."""
+    return [kind for kind in QUERY_HUES if len(rows) and (rows["query_type"] == kind).any()]
+
+
+def type_panels(
+    rows: pd.DataFrame, height: float, *, share_x: bool = True, share_y: bool = True
+) -> tuple[Canvas, dict[str, Axes]]:
+    """An empty figure with a titled panel per query type that occurs in the rows."""
+    types = query_types(rows)
+    canvas, (line,) = blank(1, len(types), height, share_x=share_x, share_y=share_y)
+    for axes, kind in zip(line, types, strict=True):
+        axes.set_title(f"{kind} queries")
+    return canvas, dict(zip(types, line, strict=True))
+
+
+def relations_by(rows: pd.DataFrame, column: str) -> list[str]:
+    """The relations of the rows, those with the largest value before open queries first."""
+    closed = rows.assign(closed=rows["query_type"] == "closed")
+    order = closed.sort_values(["closed", column, "relation"], ascending=[True, False, True])
+    return list(dict.fromkeys(order["relation"]))
+
+
+def relation_panels(
+    rows: pd.DataFrame, relations: Sequence[str], few: float, many: float
+) -> tuple[Canvas, dict[str, Axes]]:
+    """A panel per query type with a row per relation, the first at the top; a row's inches where these are few or many.
+
+    Rows are named in the first panel alone: named ticks are what takes longest to draw.
+    """
+    height = few if len(relations) <= FEW_RELATIONS else many
+    canvas, panels = type_panels(rows, 1.5 + height * len(relations), share_y=False)
+    for number, axes in enumerate(panels.values()):
+        names = () if number else relations
+        axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
+        axes.set_ylim(len(relations) - 0.4, -0.6)
+        axes.grid(axis="y", visible=False)
+        axes.yaxis.set_label_coords(0, 0.5)  # no label: its place would be looked for among all ticks
+    return canvas, panels
+
+
+def relation_lines(
+    axes: Axes,
+    single: pd.DataFrame,
+    means: Iterable[Mapping[str, Any]],
+    column: str,
+    hue: str,
+    labels: Mapping[str, str],
+    alpha: float = 0.45,
+) -> None:
+    """Draws a thin line per relation across the values of a column, and a diamond with its interval for their mean.
+
+    `single` has a row per relation and a column per value, `means` the column, mean, low and high; `labels` names the
+    values from left to right.
+    """
+    heights = single.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)
+    across = np.tile([*range(len(labels)), np.nan], len(heights))
+    axes.plot(across, heights.ravel(), "-o", color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)
+    places = {name: at for at, name in enumerate(labels)}
+    for row in means:
+        at = places[row[column]]
+        axes.plot([at, at], [row["low"], row["high"]], color=hue, linewidth=2.6, solid_capstyle="butt")
+        axes.plot([at], [row["mean"]], "D", color=hue, markersize=7, markeredgecolor=INK, markeredgewidth=0.8)
+    axes.set_xticks(range(len(labels)), list(labels.values()))
+    axes.set_xlim(-0.4, len(labels) - 0.6)
+    axes.grid(axis="x", visible=False)

@@ -1,0 +1,67 @@
+"""Two groups of scores: why they may not be comparable, and how far apart they are.
+
+A comparison needs two rows in each group, so that there is a spread to speak of, and some spread in one of them at
+least. What lacks that has a reason: never NaN, never p = 1, never a silent zero.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from data.errors import ScoreError
+
+Scores = NDArray[np.float64]
+
+# Means that agree in exact arithmetic differ by some units in the last place; that is no spread.
+ROUNDING = 1e-12
+
+
+class Result(NamedTuple):
+    """A test statistic or a correlation coefficient, without unit, and its p-value; or why there is none."""
+
+    statistic: float | None
+    p: float | None
+    untestable: str | None = None
+
+
+def scores(values: ArrayLike) -> Scores:
+    """The values as a vector (n,) of float64; ScoreError where one is not a finite number."""
+    vector = np.asarray(values, dtype=np.float64)
+    if wrong := int(np.count_nonzero(~np.isfinite(vector))):
+        raise ScoreError(f"{wrong} of {len(vector)} scores are not finite numbers; leave out what was not measured")
+    return vector
+
+
+def has_spread(vector: Scores) -> bool:
+    """Whether the values of a vector (n,) differ by more than rounding."""
+    return len(vector) > 1 and bool(np.ptp(vector) > ROUNDING * np.max(np.abs(vector)))
+
+
+def untestable(a: Scores, b: Scores) -> str:
+    """Why groups (n_a,) and (n_b,) cannot be compared; empty where they can."""
+    smaller = min(len(a), len(b))
+    if smaller < 2:
+        return "a group has one row" if smaller else "a group is empty"
+    return "" if has_spread(a) or has_spread(b) else "no spread in either group"
+
+
+def pooled_variance(a: Scores, b: Scores) -> float:
+    """((n_a - 1) var_a + (n_b - 1) var_b) / (n_a + n_b - 2) of groups (n_a,) and (n_b,), each variance over n - 1."""
+    total = (len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)
+    return float(total / (len(a) + len(b) - 2))
+
+
+def cohens_d(a: Scores, b: Scores) -> float | None:
+    """Cohen's d of groups (n_a,) and (n_b,), without unit; None where they cannot be compared.
+
+        d = (mean_a - mean_b) / s,  s^2 the pooled variance, not the mean of the two variances
+
+    It is not corrected for small groups (Hedges' g).
+
+    Source: Cohen 1988, Statistical Power Analysis for the Behavioral Sciences, section 2.5.
+    """
+    if untestable(a, b):
+        return None
+    return float(a.mean() - b.mean()) / math.sqrt(pooled_variance(a, b))

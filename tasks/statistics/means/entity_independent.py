@@ -1,0 +1,28 @@
+"""The spread of entity-independent persuasion: how far contexts persuade whatever the entity asked about.
+
+Groups: kinds of context, and all of them, by relation and over all relations. Unit of analysis: a context before a
+query form.
+"""
+
+from data.records.statistics import Summary
+from tasks.statistics.frames import sorted_by
+from tasks.statistics.statistic import Frames, Row, Statistic
+from tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
+
+QUANTITY = "entity_independent_persuasion"
+UNIT_OF_ANALYSIS = "context before a query form"
+
+
+def compute(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for entity-independent persuasion, and for the entities that it is over."""
+    frame = sorted_by(frames["entity_independent_of_contexts"], [*RELATION, "form", "kind", "context_id"])
+    rows = []
+    for keys in ((*RELATION, "kind"), RELATION, (*TYPE, "kind"), MODEL):
+        rows += summaries(
+            frame, keys, QUANTITY, unit_of_analysis=UNIT_OF_ANALYSIS, quantiles=True,
+            others=lambda group: {"items": int(group["context_id"].nunique())},
+        )  # fmt: skip
+    return rows + summaries(frame, MODEL, "entities", unit="", unit_of_analysis=UNIT_OF_ANALYSIS, quantiles=True)
+
+
+STATISTIC = Statistic("entity_independent_spread", 1, Summary, ("entity_independent_of_contexts",), compute)

@@ -1,0 +1,73 @@
+"""How far contexts persuade, by what the greedy answer followed: the context, the query's original answer, or neither.
+
+Groups: greedy answers by whose they are, over every context, and by how the context conflicts with the query's answer.
+Unit of analysis: an answer within a relation; over all relations, a relation with its mean. An answer without a
+persuasion score is counted and is in no mean.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from data.records.statistics import Summary
+from tasks.statistics.frames import sorted_by
+from tasks.statistics.statistic import Frames, Row, Statistic
+from tasks.statistics.summary import RELATION, TYPE, summaries
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUANTITY = "persuasion"
+EVERY = "every context"
+CONTEXTS: Mapping[str, tuple[str, ...]] = {
+    EVERY: ("substitution", "negation", "none"),
+    "in conflict: substitution": ("substitution",),
+    "in conflict: negation": ("negation",),
+    "not in conflict": ("none",),
+}
+
+
+def compute(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for persuasion by what was followed."""
+    frame = frames["followed"]
+    frame = frame.assign(
+        conflict=frame["conflict"].fillna("none"),
+        answers=frame["answers"].astype("float64"),
+        persuasion=frame[QUANTITY].astype("float64"),
+    )
+    frame = frame.assign(scored=frame["answers"].where(frame[QUANTITY].notna(), 0.0))
+    frame = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])
+    keys = [*RELATION, "kind", "conflict", "follows"]
+    frame = sorted_by(frame, keys)
+    rows = _of_answers(frame, keys)
+    for contexts, conflicts in CONTEXTS.items():
+        pooled = _pooled(frame[frame["conflict"].isin(conflicts)], [*RELATION, "follows"]).assign(contexts=contexts)
+        if contexts == EVERY:
+            rows += _of_answers(pooled, [*RELATION, "follows"])
+        rows += summaries(
+            pooled, [*TYPE, "contexts", "follows"], QUANTITY, unit_of_analysis="relation", interval=True,
+            skip_missing=True, others=_share,
+        )  # fmt: skip
+    return rows
+
+
+def _pooled(frame: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
+    """The mean persuasion of a relation's answers by what they follow; NaN where no answer of them has a score."""
+    sums = frame.groupby(keys, as_index=False, sort=True, observed=True)[["answers", "scored", "total"]].sum()
+    of_type = sums.groupby(list(TYPE), observed=True)["answers"].transform("sum")
+    return sums.assign(persuasion=sums["total"] / sums["scored"], of_type=of_type)
+
+
+def _of_answers(frame: "pd.DataFrame", keys: list[str]) -> list[Row]:
+    return summaries(frame, keys, QUANTITY, unit_of_analysis="answer", skip_missing=True, others=_counts)
+
+
+def _counts(answers: "pd.DataFrame") -> Row:
+    return {"n": int(answers["scored"].sum()), "prompts": int(answers["answers"].sum())}
+
+
+def _share(relations: "pd.DataFrame") -> Row:
+    answers = int(relations["answers"].sum())
+    return {"prompts": answers, "share": answers / int(relations["of_type"].iloc[0])}
+
+
+STATISTIC = Statistic("followed_means", 1, Summary, ("followed",), compute)

@@ -1,0 +1,45 @@
+import math
+
+import pytest
+
+from data.errors import ScoreError
+from tasks.statistics.formulas.correlation import Kind, correlation
+
+KINDS: tuple[Kind, ...] = ("pearson", "spearman")
+
+
+def test_pearson_by_hand() -> None:
+    # Deviations (-1, 0, 1) and (-1, -1, 2): r = 3 / sqrt(2 * 6). t = r sqrt(1 / (1 - r^2)) = sqrt(3) with one degree of
+    # freedom: p = 1 - 2 arctan(sqrt(3)) / pi.
+    assert correlation("pearson", [1, 2, 3], [1, 1, 4]) [:2] == pytest.approx((3 / math.sqrt(12), 1 / 3))
+
+
+def test_spearman_by_hand() -> None:
+    # Ranks 1 2 3 4 and 2 1 4 3: 1 - 6 (1 + 1 + 1 + 1) / (4 * 15) = 0.6.
+    assert correlation("spearman", [1, 2, 3, 4], [20, 10, 1000, 30]).statistic == pytest.approx(0.6)
+
+
+def test_spearman_knows_only_the_order() -> None:
+    x, y = [0.1, 0.5, 0.2, 0.9, 0.7], [3.0, 1.0, 4.0, 2.0, 5.0]
+    assert correlation("spearman", x, y) == correlation("spearman", [math.exp(10 * value) for value in x], y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_line_correlates_fully(kind: Kind, sign: int) -> None:
+    line = [2 * sign, 4 * sign, 6 * sign, 8 * sign]
+    assert correlation(kind, [1, 2, 3, 4], line).statistic == pytest.approx(sign)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_or_constant_values_are_untestable(kind: Kind) -> None:
+    assert correlation(kind, [1, 2], [3, 4]) == (None, None, "too few pairs")
+    assert correlation(kind, [1, 1, 1], [1, 2, 3]) == (None, None, "no spread")
+    assert correlation(kind, [1, 2, 3], [0.1 + 0.2, 0.3, 0.3]) == (None, None, "no spread")
+
+
+def test_vectors_that_are_not_pairs_are_refused() -> None:
+    with pytest.raises(ValueError, match="pairs"):
+        correlation("pearson", [1, 2, 3], [1, 2])
+    with pytest.raises(ScoreError):
+        correlation("spearman", [1, 2, float("nan")], [1, 2, 3])

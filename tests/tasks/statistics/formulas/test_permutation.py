@@ -1,0 +1,93 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from tasks.statistics.formulas.groups import Result, scores
+from tasks.statistics.formulas.permutation import Alternative, permutation
+
+
+def outcome(
+    a: ArrayLike, b: ArrayLike, *, seed: int = 1, alternative: Alternative = "greater", permutations: int = 10_000
+) -> Result:
+    (result,) = permutation([(scores(a), scores(b))], alternative, seed, permutations)
+    assert result.untestable is None
+    return result
+
+
+def test_two_against_two_by_hand() -> None:
+    # Means 3.5 and 1.5; both variances 0.5, so s^2 = 0.5 and t = 2 / sqrt(0.5 (1/2 + 1/2)) = 2.828; of the six ways to
+    # deal four rows, the observed one has the greatest t.
+    result = outcome([3, 4], [1, 2])
+    assert (result.statistic, result.p) == (pytest.approx(2 / np.sqrt(0.5)), pytest.approx(1 / 6))
+    assert outcome([1, 2], [3, 4]).p == pytest.approx(1)
+
+
+def test_two_sided_is_twice_the_smaller_side() -> None:
+    for a, b in (([3, 4], [1, 2]), ([1, 2], [3, 4])):
+        assert outcome(a, b, alternative="two-sided").p == pytest.approx(2 / 6)
+
+
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+def test_tiny_samples_agree_with_every_way_to_deal(alternative: Alternative) -> None:
+    a, b = [0.9, 0.4, 1.7], [0.1, 0.8, 0.3, 0.2]
+    rows = np.array(a + b)
+    dealt = [
+        stats.ttest_ind(rows[list(chosen)], np.delete(rows, list(chosen))).statistic
+        for chosen in combinations(range(7), 3)
+    ]
+    greater = np.mean(np.array(dealt) >= dealt[0] - 1e-9)
+    less = np.mean(np.array(dealt) <= dealt[0] + 1e-9)
+    expected = greater if alternative == "greater" else min(1, 2 * min(greater, less))
+    assert outcome(a, b, alternative=alternative).p == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+def test_drawn_permutations_agree_with_scipy(alternative: Alternative) -> None:
+    rng = np.random.default_rng(0)
+    pairs = [(rng.normal(0.15 * shift, 1, 40), rng.normal(0, 1, 40)) for shift in range(4)]
+    pairs.append((rng.integers(0, 4, 40).astype(float), rng.integers(0, 4, 40).astype(float)))  # many equal values
+    for (a, b), result in zip(pairs, permutation(pairs, alternative, 1), strict=True):
+        method = stats.PermutationMethod(n_resamples=2000, rng=np.random.default_rng(1))
+        expected = stats.ttest_ind(a, b, alternative=alternative, method=method)
+        assert result.statistic == pytest.approx(expected.statistic)
+        # Four standard errors of the difference of two Monte Carlo estimates.
+        error = 4 * np.sqrt(0.25 * (1 / 2000 + 1 / 10_000)) * (2 if alternative == "two-sided" else 1)
+        assert result.p == pytest.approx(expected.pvalue, abs=error)
+
+
+def test_a_test_does_not_depend_on_its_family() -> None:
+    rng = np.random.default_rng(0)
+    pairs = [(rng.normal(0, 1, size), rng.normal(0, 1, 30)) for size in (30, 20, 30)]
+    together = permutation(pairs, "greater", 5, 499)
+    assert together == [permutation([pair], "greater", 5, 499)[0] for pair in pairs]
+    assert together != permutation(pairs, "greater", 6, 499)
+
+
+def test_p_is_never_zero() -> None:
+    assert outcome(np.arange(20) + 100.0, np.arange(20.0), permutations=999).p == pytest.approx(1 / 1000)
+
+
+def test_a_group_against_itself_shows_nothing() -> None:
+    result = outcome([1, 2, 3, 4], [1, 2, 3, 4])
+    assert result.statistic == 0
+    assert result.p >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "reason"),
+    [
+        ([], [1, 2], "a group is empty"),
+        ([1, 2], [3], "a group has one row"),
+        ([1, 1], [2, 2], "no spread in either group"),
+        ([0.1 + 0.2, 0.3], [0.7, 0.7], "no spread in either group"),
+    ],
+)
+def test_groups_without_a_test_say_why(a: list[float], b: list[float], reason: str) -> None:
+    assert permutation([(scores(a), scores(b))], "greater", 0) == [Result(None, None, reason)]
+
+
+def test_one_constant_group_is_tested() -> None:
+    assert outcome([0.1, 0.1, 0.1], [0.2, 0.3, 0.4]).p == pytest.approx(1)
