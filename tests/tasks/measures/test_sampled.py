@@ -22,10 +22,12 @@ from tests.tasks.measures.conftest import Row, Study
 
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
 Key = tuple[str, str]
+Answers = dict[Key, SampledAnswers]
+Equivalent = dict[Key, Any]
 
 
 @pytest.fixture
-def expected(study: Study, language_model: LanguageModel) -> dict[Key, SampledAnswers]:
+def expected(study: Study, language_model: LanguageModel) -> Answers:
     """The answers to every question under every condition, sampled one at a time."""
     sampled = {}
     for question in study.inputs.questions:
@@ -39,17 +41,17 @@ def expected(study: Study, language_model: LanguageModel) -> dict[Key, SampledAn
 
 
 @pytest.fixture
-def equivalent(expected: dict[Key, SampledAnswers], models: dict[str, str]) -> dict[Key, Any]:
+def equivalent(expected: Answers, models: dict[str, str]) -> Equivalent:
     judge = load_entailment(models["entailment"])
     return {key: judge.equivalent([answer.text for answer in one.samples]) for key, one in expected.items()}
 
 
-def halves_of(key: Key, equivalent: dict[Key, Any]) -> list[list[list[int]]]:
+def halves_of(key: Key, equivalent: Equivalent) -> list[list[list[int]]]:
     return [group_answers(equivalent[key], half) for half in draw_halves(4, 12, 7, *key)]
 
 
 def test_answers_are_those_of_their_question_and_condition(
-    study: Study, expected: dict[Key, SampledAnswers], equivalent: dict[Key, Any]
+    study: Study, expected: Answers, equivalent: Equivalent
 ) -> None:
     study.score(*SAMPLED)
     rows = study.rows("answers")
@@ -69,9 +71,7 @@ def test_answers_are_those_of_their_question_and_condition(
         assert row["sample"] in group_answers(equivalent[key])[row["cluster"]]
 
 
-def test_entropies_and_errors_are_those_of_the_answers(
-    study: Study, expected: dict[Key, SampledAnswers], equivalent: dict[Key, Any]
-) -> None:
+def test_entropies_and_errors_are_those_of_the_answers(study: Study, expected: Answers, equivalent: Equivalent) -> None:
     rows = study.by_question("semantic_entropy")
     assert rows.keys() == expected.keys()
     kinds = {"sum": "semantic_entropy", "rao": "semantic_entropy_rao", "assignment": "cluster_assignment_entropy"}
@@ -86,9 +86,7 @@ def test_entropies_and_errors_are_those_of_the_answers(
     assert len({row["semantic_entropy_standard_error"] for row in rows.values()}) > len(rows) / 2
 
 
-def test_coherent_persuasion_is_that_of_both_sides(
-    study: Study, expected: dict[Key, SampledAnswers], equivalent: dict[Key, Any]
-) -> None:
+def test_coherent_persuasion_is_that_of_both_sides(study: Study, expected: Answers, equivalent: Equivalent) -> None:
     def grouped(key: Key) -> GroupedAnswers:
         distributions = [answer.mean_distribution for answer in expected[key].samples]
         return GroupedAnswers("", distributions, group_answers(equivalent[key]), halves_of(key, equivalent))
