@@ -1,14 +1,10 @@
 """The backends of language models, and what is asked of whichever serves a name. Importing this imports no torch."""
 
-from typing import TYPE_CHECKING
-
 from data.errors import UnknownName
 from tasks.models.backend import Backend, Capability
 from tasks.models.files.identity import ModelIdentity, aliases
+from tasks.models.language_model import LanguageModel
 from tasks.models.transformers_backend import TRANSFORMERS
-
-if TYPE_CHECKING:
-    from tasks.models.language_model import LanguageModel
 
 BACKENDS: tuple[Backend, ...] = (TRANSFORMERS,)
 """The first that accepts a name serves it."""
@@ -24,7 +20,7 @@ def identify_language_model(name: str) -> ModelIdentity:
     return _backend_of(name).identify(name)
 
 
-def load_language_model(name: str, *, dtype: str = "auto", device: str = "auto") -> "LanguageModel":
+def load_language_model(name: str, *, dtype: str = "auto", device: str = "auto") -> LanguageModel:
     """The language model of that name, loaded when it is first asked for.
 
     Args:
