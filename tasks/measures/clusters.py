@@ -17,7 +17,7 @@ from data.records.row import Meaning, table
 from tasks.measures.chunks import cut_questions
 from tasks.measures.measure import Inputs, Measure, Parameters, Row
 from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import QuestionKey, inherited, of_questions
+from tasks.measures.stored import QuestionKey, inherited, of_questions, rows_of
 from tasks.models.entailment import Entailment, identify_entailment, load_entailment
 from tasks.models.loading import BALANCED
 
@@ -59,7 +59,7 @@ def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Judges the stored answers to every question under every condition."""
     judge, answers = load_judge(inputs), of_questions(inputs, "answers", questions, "text")
-    origins = inherited(inputs.scores["answers"], "question_id", "condition")
+    origins = inherited(rows_of(inputs.scores["answers"], questions), "question_id", "condition")
     cases = [(question, (question.question_id, condition)) for question in questions for condition in CONDITIONS]
     texts = [[row["text"] for row in answers[key]] for _, key in cases]
     equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))

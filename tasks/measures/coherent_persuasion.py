@@ -20,7 +20,7 @@ from tasks.measures.half_samples import HalfSampleParameters, clusters_of, stand
 from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore
 from tasks.measures.sampled import Sampled, sample
-from tasks.measures.stored import inherited, of_questions
+from tasks.measures.stored import inherited, of_questions, rows_of
 from tasks.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
     """Samples the stored answers once more, for the distributions along them."""
     sampled, stored = sample(inputs, model, questions), equivalences(inputs, questions)
     answers = of_questions(inputs, "answers", questions, "token_ids")
-    origins = inherited(inputs.scores["clusters"], "question_id", "condition")
+    origins = inherited(rows_of(inputs.scores["clusters"], questions), "question_id", "condition")
     along = [_along_stored(model, case, [row["token_ids"] for row in answers[case.key]]) for case in sampled]
     for row in persuasion_rows(inputs, sampled, along, [stored[case.key] for case in sampled]):
         yield {**row, "stand_in": origins[row["question_id"], row["condition"]]["stand_in"]}

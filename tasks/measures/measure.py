@@ -57,12 +57,9 @@ class Inputs:
     """What a pass over one relation with one model reads.
 
     Attributes:
-        relation: its name.
+        relation: its name; queries, contexts and questions are those of the relation that the pass is about.
         seed: of the study.
         dataset_version: the digest of the prompts.
-        queries: of the relation; empty for a pass about questions.
-        contexts: of the relation; empty for a pass about questions.
-        questions: of the relation; empty for a pass about queries.
         scores: the stored rows of the measures that are needed, by name.
         parameters: of the measures in `outputs` and of those that they need, by name.
         outputs: the measures that the pass has to yield.
@@ -124,6 +121,10 @@ class Measure:
     other_model: Callable[[Inputs, Any], Any] = lambda inputs, model: None
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
     prompts: Callable[[Any, int, int], int] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.compute is None) == (self.compute_chunks is None):
+            raise TypeError(f"measure {self.name}: declare compute or compute_chunks, one of the two")
 
     @property
     def table(self) -> Table:

@@ -38,6 +38,12 @@ def of_queries(scores: pa.Table, queries: Sequence[Query]) -> pa.Table:
     return scores.filter(pc.is_in(scores["query_id"], pa.array([query.query_id for query in queries], pa.string())))
 
 
+def rows_of(scores: pa.Table, questions: Sequence[Question]) -> pa.Table:
+    """The rows of these questions."""
+    ids = pa.array([question.question_id for question in questions], pa.string())
+    return scores.filter(pc.is_in(scores["question_id"], ids))
+
+
 def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Context], column: str) -> NDArray[np.float64]:
     """A column of stored scores of pairs, (n_queries, n_contexts); ScoreError where a pair of them is not stored."""
     stored = of_queries(scores, queries).select(["query_id", "context_id", column]).to_pandas()
@@ -68,12 +74,10 @@ def of_questions(
     Raises:
         ScoreError: where a question under a condition has no such row.
     """
-    ids = pa.array([question.question_id for question in questions], pa.string())
-    scores = inputs.scores[measure].select(["question_id", "condition", "sample", *columns])
+    scores = rows_of(inputs.scores[measure], questions).select(["question_id", "condition", "sample", *columns])
     is_greedy = pc.is_null(scores["sample"])
-    is_read = pc.and_(pc.is_in(scores["question_id"], ids), is_greedy if greedy else pc.invert(is_greedy))
     by_question: dict[QuestionKey, list[Row]] = {}
-    for row in scores.filter(is_read).sort_by("sample").to_pylist():
+    for row in scores.filter(is_greedy if greedy else pc.invert(is_greedy)).sort_by("sample").to_pylist():
         by_question.setdefault((row["question_id"], row["condition"]), []).append(row)
     for question in questions:
         for condition in CONDITIONS:

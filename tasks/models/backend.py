@@ -10,12 +10,10 @@ A backend is one module that declares a `Backend`, named in `BACKENDS` of tasks/
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tasks.models.files.identity import ModelIdentity
-
-if TYPE_CHECKING:
-    from tasks.models.language_model import LanguageModel
+from tasks.models.language_model import LanguageModel
 
 Capability = Literal["next_token_logits", "samples", "answer_scores", "gradients"]
 
@@ -34,4 +32,4 @@ class Backend:
     accepts: Callable[[str], bool]
     capabilities: frozenset[Capability]
     identify: Callable[[str], ModelIdentity]
-    load: Callable[[ModelIdentity, str, str], "LanguageModel"]
+    load: Callable[[ModelIdentity, str, str], LanguageModel]

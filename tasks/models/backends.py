@@ -1,14 +1,10 @@
 """The backends of language models, and what is asked of whichever serves a name. Importing this imports no torch."""
 
-from typing import TYPE_CHECKING
-
 from data.errors import UnknownName
 from tasks.models.backend import Backend, Capability
 from tasks.models.files.identity import ModelIdentity, aliases
+from tasks.models.language_model import LanguageModel
 from tasks.models.transformers_backend import TRANSFORMERS
-
-if TYPE_CHECKING:
-    from tasks.models.language_model import LanguageModel
 
 BACKENDS: tuple[Backend, ...] = (TRANSFORMERS,)
 """The first that accepts a name serves it."""
@@ -20,16 +16,11 @@ def capabilities(name: str) -> frozenset[Capability]:
 
 
 def identify_language_model(name: str) -> ModelIdentity:
-    """The identity of the language model of that name (alias of the catalog, folder, or hub id).
-
-    Raises:
-        UnknownName: the name cannot be any of these.
-        ModelError: what it stands for cannot be found, or is damaged.
-    """
+    """The identity of the language model of that name; raises as load_language_model does."""
     return _backend_of(name).identify(name)
 
 
-def load_language_model(name: str, *, dtype: str = "auto", device: str = "auto") -> "LanguageModel":
+def load_language_model(name: str, *, dtype: str = "auto", device: str = "auto") -> LanguageModel:
     """The language model of that name, loaded when it is first asked for.
 
     Args:

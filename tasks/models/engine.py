@@ -7,9 +7,8 @@ from dataclasses import dataclass
 class Verdict:
     """Whether a fast way of reading prompts gives what the plain way gives.
 
-    Attributes:
-        reason: why the fast way is not used; None where it is.
-        rounding: the largest difference of a log-probability between the two ways, in nats.
+    reason: why the fast way is not used, None where it is; rounding: the largest difference of a log-probability
+    between the two ways, in nats.
     """
 
     reason: str | None = None
@@ -20,10 +19,8 @@ class Verdict:
 class Conversation:
     """How a model is asked a question.
 
-    Attributes:
-        template: the chat template that writes the turns.
-        system_turn: whether the system text is a turn of its own.
-        control: the texts of tokens that a question or a context must not contain as tokens.
+    template: the chat template that writes the turns; system_turn: whether the system text is a turn of its own;
+    control: the texts of tokens that a question or a context must not contain as tokens.
     """
 
     template: str

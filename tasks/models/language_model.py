@@ -15,14 +15,11 @@ class LanguageModel:
     """A language model and its tokenizer, ready to be asked.
 
     Attributes:
-        model: the network.
-        tokenizer: of this model.
         name: as it was asked for.
         revision: of the weights.
         dtype: what it computes in, such as "float32" or "4bit".
         device: where its inputs are put, such as "cpu" or "cuda:0".
         forward_passes: calls of the network so far, each of them one batch.
-        engine: what was learnt about this model while it was used.
     """
 
     model: "PreTrainedModel"

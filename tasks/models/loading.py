@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 from data.errors import ModelError, UsageError
 from tasks.models.files.hub import snapshot_folder, verify_snapshot
-from tasks.models.files.identity import ModelIdentity, check_index
+from tasks.models.files.identity import ModelIdentity, check_index, reason_of
 
 QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # and the layers of bitsandbytes that hold the weights
 DTYPES = ("float32", "bfloat16", "float16", *QUANTISED)
@@ -111,8 +111,7 @@ def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Pat
     try:
         loaded = load(source, trust_remote_code=False, **options)
     except Exception as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason}") from error
+        raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason_of(error)}") from error
     if identity.kind == "hub":
         verify_snapshot(identity.name, snapshot)  # what had to be downloaded
         check_index(identity.name, snapshot)

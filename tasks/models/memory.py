@@ -5,14 +5,11 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import torch
 
 from data.errors import ScoreError
-
-if TYPE_CHECKING:
-    from tasks.models.language_model import LanguageModel
+from tasks.models.language_model import LanguageModel
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +50,7 @@ class Halving:
     `attempt`, and does it again where it `ran_out` of memory.
     """
 
-    def __init__(self, model: "LanguageModel", work: str, *amounts: int) -> None:
+    def __init__(self, model: LanguageModel, work: str, *amounts: int) -> None:
         """Starts with these amounts; work: what is done, such as "prompts are read", for the warning."""
         self.amounts = amounts
         self.ran_out = False

@@ -5,47 +5,35 @@ embeddings, which are not quantised, and bitsandbytes passes them through its la
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from data.errors import ModelError
+from tasks.models import loading
 from tasks.models.backend import Backend, Capability
 from tasks.models.files.conversion import converted_folder
 from tasks.models.files.identity import ModelIdentity, identify_model, is_model_name
-from tasks.models.loading import (
-    BALANCED,
-    QUANTISED,
-    chosen_device,
-    chosen_dtype,
-    loaded_once,
-    pretrained,
-    weights_options,
-)
-
-if TYPE_CHECKING:
-    from tasks.models.language_model import LanguageModel
+from tasks.models.language_model import LanguageModel
 
 
-def load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
+def load(identity: ModelIdentity, dtype: str, device: str) -> LanguageModel:
     """The model in that dtype on that device, loaded once a process; raises as load_language_model does."""
-    device = chosen_device(device, spread=True)
-    return _loaded(identity, chosen_dtype(dtype, device), device)
+    device = loading.chosen_device(device, spread=True)
+    return _loaded(identity, loading.chosen_dtype(dtype, device), device)
 
 
-def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
+def _load(identity: ModelIdentity, dtype: str, device: str) -> LanguageModel:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from tasks.models.language_model import LanguageModel
-
     folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
-    options = weights_options(dtype, device)
-    model = pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
-    tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+    options = loading.weights_options(dtype, device)
+    model = loading.pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
+    tokenizer = loading.pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
     if len(tokenizer) == 0:
         raise ModelError(f"model {identity.name!r}: its tokenizer is empty; does its folder have tokenizer files?")
     _check_dtype(identity, model, dtype)
     inputs = str(model.get_input_embeddings().weight.device)
     loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, inputs)
-    if device == BALANCED and not all(place.startswith("cuda") for place in loaded.placement.split("+")):
+    if device == loading.BALANCED and not all(place.startswith("cuda") for place in loaded.placement.split("+")):
         raise ModelError(
             f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: it would lie on "
             f"{loaded.placement}; use 8bit, 4bit or more GPUs"
@@ -53,13 +41,13 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
     return loaded
 
 
-_loaded = loaded_once(_load)
+_loaded = loading.loaded_once(_load)
 
 
 def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
     layers = {type(module).__name__ for module in model.modules()}
-    stored_dtype = next((name for name, layer in QUANTISED.items() if layer in layers), None)
-    if stored_dtype == (dtype if dtype in QUANTISED else None):
+    stored_dtype = next((name for name, layer in loading.QUANTISED.items() if layer in layers), None)
+    if stored_dtype == (dtype if dtype in loading.QUANTISED else None):
         return
     if stored_dtype is None:
         raise ModelError(f"model {identity.name!r} has no linear layer that could be in {dtype}; use bfloat16")

@@ -22,14 +22,8 @@ __all__ = ["EmbeddingStandIn", "Entailment", "EntailmentModel", "identify_entail
 def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: str = "auto") -> Entailment:
     """The judge of that name: an entailment model, or an embedder of the catalog that stands in for one.
 
-    Args:
-        name: an alias, a folder or a hub id.
-        threshold: the least cosine similarity of equivalent answers, in (0, 1], for a stand-in.
-        device: as `load_language_model` takes it, but not "balanced".
-
-    Raises:
-        UsageError: the threshold or the device cannot be.
-        ModelError: the model cannot be loaded, or has no entailment label.
+    threshold: the least cosine similarity of equivalent answers, in (0, 1], for a stand-in. Raises UsageError for a
+    threshold or device that cannot be, ModelError for a model that cannot be loaded or has no entailment label.
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold of an entailment stand-in is {threshold}; it must lie in (0, 1]")

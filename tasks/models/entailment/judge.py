@@ -18,10 +18,8 @@ Pair = tuple[str, str]
 class Entailment(ABC):
     """Judges which answers are equivalent.
 
-    Attributes:
-        name: of the model that judges.
-        revision: of that model.
-        stand_in: None for an entailment model, else a sentence that says what stands in for what.
+    name, revision: of the model that judges; stand_in: None for an entailment model, else a sentence that says what
+    stands in for what.
     """
 
     name: str

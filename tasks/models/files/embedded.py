@@ -13,11 +13,8 @@ from tasks.models.files.digests import sha256_of
 def embedded_file(entry: CatalogModel) -> tuple[Path, str]:
     """The file that the catalog's entry names inside its package, and its SHA-256 in hex.
 
-    The files beside it, such as a tokenizer, are held against the digests with which the package was installed.
-
-    Raises:
-        ModelError: the package is absent, the file is not the catalog's, or one beside it is damaged; it says how to
-            install the package.
+    Raises ModelError where the package is absent, the file is not the catalog's, or one beside it, such as a tokenizer,
+    is not as it was installed.
     """
 
     def refused(reason: str) -> ModelError:

@@ -33,9 +33,7 @@ def verify_snapshot(name: str, folder: Path) -> None:
         if not blob.is_file() or not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
             continue  # a system without symbolic links has no blobs
         state = list(file_state(blob))
-        if known.get(str(blob)) == state:
-            continue
-        if _HASHES[len(blob.name)](blob) != blob.name:
+        if known.get(str(blob)) != state and _HASHES[len(blob.name)](blob) != blob.name:
             raise ModelError(
                 f"model {name!r}: the hub's cache is damaged: {file.name} does not have the digest that the hub gave; "
                 f"delete {blob} so that it is downloaded again"

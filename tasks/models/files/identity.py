@@ -35,14 +35,7 @@ _OFFLINE: dict[ModelKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What a model's name stands for.
-
-    Attributes:
-        name: as it was asked for.
-        revision: see above.
-        kind: where the model was found.
-        location: the embedded file, the folder, or the id on the hub.
-    """
+    """What a model's name stands for; location: the embedded file, the folder, or the id on the hub."""
 
     name: str
     revision: str
@@ -122,6 +115,11 @@ def check_index(name: str, folder: Path) -> None:
                 )
 
 
+def reason_of(error: Exception) -> str:
+    """The first line of a library's error, or its type where it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 def _is_path(name: str) -> bool:
     return name.startswith((".", "/", "~")) or name.count("/") > 1 or os.path.isdir(name)
 
@@ -135,9 +133,8 @@ def _commit(hub_id: str, purpose: ModelKind) -> str:
     try:
         resolved = hf_api().resolve_revision(hub_id)
     except Exception as error:
-        reason = str(error).strip().splitlines()[0]
         raise ModelError(
-            f"model {hub_id!r}: not found in this machine's cache, and the hub did not give it ({reason}); "
+            f"model {hub_id!r}: not found in this machine's cache, and the hub did not give it ({reason_of(error)}); "
             f"pass the folder of a downloaded model instead, or use {_OFFLINE[purpose]}"
         ) from None
     return str(resolved.resolved)

@@ -31,14 +31,9 @@ def needed(*names: str) -> set[str]:
 
 @dataclass
 class Study:
-    """A relation under a model: what is stored of it, and which models were loaded.
+    """A relation under a model: its stored scores, and how often a model was loaded.
 
-    Attributes:
-        folder: of its workspace.
-        inputs: its prompts; scores, parameters and outputs are those of each pass.
-        model: the name of its language model.
-        parameters: of its measures, where they are not the defaults.
-        loaded: how often a language model was loaded.
+    inputs: its prompts; parameters: of its measures, where they are not the defaults.
     """
 
     folder: Path

@@ -30,27 +30,15 @@ def study(study: Study) -> Study:
     return replace(study, inputs=replace(study.inputs, questions=study.inputs.questions[:1]))
 
 
-@pytest.mark.parametrize(
-    ("without", "within", "expected"),  # persuaded, stubborn, context_correct, stubborn_released
-    [
-        ("nobody knows", "the replacement", (True, False, True, False)),
-        ("", "the replacement", (True, False, True, False)),
-        ("the replacement", "the replacement", (False, False, True, False)),
-        ("nobody knows", "nobody knows", (False, True, False, True)),
-        ("the replacement", "nobody knows", (False, False, False, False)),
-        ("", "", (False, False, False, False)),
-    ],
-)
-def test_a_context_persuades_or_leaves_an_answer(
-    without: str, within: str, expected: tuple[bool, ...], study: Study
-) -> None:
+def test_persuaded_compares_the_answers_without_and_with(study: Study) -> None:
     (question,) = study.inputs.questions
-    texts = {text: text.replace("the replacement", question.replacement) for text in (without, within)}
-    say(study, {"none": texts[without], "original": "nobody knows", "counter_memory": texts[within]})
-    row = study.by_question("persuaded")[question.question_id, "counter_memory"]
+    say(study, {"none": "nobody knows", "original": "nobody knows", "counter_memory": question.replacement})
+    rows = study.by_question("persuaded")
     columns = ("persuaded", "stubborn", "context_correct", "stubborn_released")
-    assert tuple(row[column] for column in columns) == expected
-    assert (row["answer_without"], row["answer_with"]) == (texts[without], texts[within])
+    verdicts = {condition: [row[column] for column in columns] for (_, condition), row in rows.items()}
+    assert verdicts == {"original": [False, True, False, True], "counter_memory": [True, False, True, False]}
+    row = rows[question.question_id, "counter_memory"]
+    assert (row["answer_without"], row["answer_with"]) == ("nobody knows", question.replacement)
     assert (row["context_answer"], row["engine"], study.loaded) == (question.replacement, "rouge-l", 0)
 
 

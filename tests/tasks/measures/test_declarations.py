@@ -7,18 +7,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from data.errors import UnknownName
 from tasks.measures import MEASURES
 from tasks.measures.passes import declaration, passes
 from tasks.measures.stored import PROVENANCE
 from tests.tasks.measures.conftest import needed
 
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
-
-
-def test_an_unknown_measure_suggests_the_nearest_one() -> None:
-    with pytest.raises(UnknownName, match="no measure is named 'persuation'; did you mean 'persuasion'"):
-        MEASURES["persuation"]
 
 
 def test_a_measure_comes_after_those_that_it_needs() -> None:
@@ -65,7 +59,7 @@ def test_missing_measures_are_grouped_into_passes(missing: tuple[str, ...], expe
 
 def test_a_declaration_changes_with_the_parameters_of_what_is_needed() -> None:
     parameters = {name: MEASURES[name].parameters() for name in needed("accuracy")}
-    other = {**parameters, "answers": MEASURES["answers"].parameters(samples=3)}
+    other = {**parameters, "answers": MEASURES["answers"].parameters(samples=3)}  # type: ignore[call-arg]
     assert declaration("accuracy", parameters) == declaration("accuracy", dict(parameters))
     assert declaration("accuracy", parameters) != declaration("accuracy", other)
 
@@ -86,17 +80,13 @@ def test_prompts_are_counted_from_amounts(name: str, parameters: dict[str, Any],
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        ("persuasion", {"samples": 3}), ("greedy_answers", {"max_new_tokens": 0}), ("greedy_answers", {"top_k": 3}),
-        ("answer_set_persuasion", {"terminators": []}), ("answer_set_persuasion", {"terminators": [""]}),
-        ("answer_set_persuasion", {"terminators": [".", "."]}), ("answer_set_persuasion", {"terminators": "."}),
-        ("fisher_susceptibility", {"top_k": 0}), ("fisher_susceptibility", {"draws": -1}),
-        ("fisher_susceptibility", {"draws": 31}),
-        ("precision", {"queries": 0}), ("precision", {"reference": "float64"}),
-        ("answers", {"samples": 0}), ("answers", {"max_new_tokens": 0}), ("answers", {"temperature": 0}),
-        ("answers", {"temperature": float("nan")}), ("answers", {"top_p": 0}), ("answers", {"top_p": 1.1}),
-        ("answers", {"top_k": -1}), ("clusters", {"threshold": 0}), ("clusters", {"threshold": float("inf")}),
-        ("semantic_entropy", {"half_samples": -1}), ("coherent_persuasion", {"half_samples": 9}),
-        ("accuracy", {"rouge_threshold": 1}), ("persuaded", {"rouge_threshold": -0.1}),
+        ("persuasion", {"samples": 3}), ("answer_set_persuasion", {"terminators": []}),
+        ("answer_set_persuasion", {"terminators": [""]}), ("answer_set_persuasion", {"terminators": [".", "."]}),
+        ("answer_set_persuasion", {"terminators": "."}), ("fisher_susceptibility", {"draws": -1}),
+        ("fisher_susceptibility", {"draws": 31}), ("precision", {"reference": "float64"}),
+        ("answers", {"temperature": 0}), ("answers", {"temperature": float("nan")}), ("answers", {"top_p": 1.1}),
+        ("clusters", {"threshold": float("inf")}), ("coherent_persuasion", {"half_samples": 9}),
+        ("accuracy", {"rouge_threshold": 1}),
     ],
 )  # fmt: skip
 def test_impossible_parameters_are_refused(name: str, parameters: dict[str, Any]) -> None:
@@ -104,10 +94,14 @@ def test_impossible_parameters_are_refused(name: str, parameters: dict[str, Any]
         MEASURES[name].parameters.model_validate(parameters)
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [("fisher_susceptibility", {"draws": 0}), ("fisher_susceptibility", {"draws": 32}),
-     ("semantic_entropy", {"half_samples": 0}), ("coherent_persuasion", {"half_samples": 10})],
-)  # fmt: skip
-def test_the_least_of_a_sample_is_accepted(name: str, parameters: dict[str, Any]) -> None:
-    assert MEASURES[name].parameters.model_validate(parameters)
+def test_no_draws_or_enough_of_them_are_accepted() -> None:
+    for name, parameter, least in (("fisher_susceptibility", "draws", 32), ("coherent_persuasion", "half_samples", 10)):
+        for number in (0, least):
+            assert getattr(MEASURES[name].parameters.model_validate({parameter: number}), parameter) == number
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_precision_applies_to_other_dtypes_than_its_reference(dtype: str) -> None:
+    precision = MEASURES["precision"]
+    assert precision.applies is not None
+    assert precision.applies(precision.parameters(), dtype) == (dtype == "bfloat16")

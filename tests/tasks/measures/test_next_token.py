@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.errors import ModelError
 from data.records import Context, Query, is_relevant
 from tasks.measures import MEASURES
 from tasks.models import LanguageModel, load_language_model
@@ -61,14 +60,6 @@ def test_a_killed_study_has_the_same_scores_in_the_end(study: Study) -> None:
         with pytest.raises(KeyboardInterrupt):
             study.score(name, progress=kill)
         assert study.rows(name) == other.rows(name)
-
-
-def test_a_model_that_is_gone_changes_nothing_stored(study: Study) -> None:
-    before = study.rows("persuasion")
-    gone = replace(study, model="/no/such/model")
-    assert gone.rows("persuasion") == before
-    with pytest.raises(ModelError, match="does not exist"):
-        gone.score("greedy_answers")
 
 
 def test_greedy_answers_stand_at_their_query_and_context(study: Study, language_model: LanguageModel) -> None:

@@ -8,13 +8,16 @@ from typing import Annotated, Any
 
 import pytest
 
-from data.records.row import Meaning, table
+from data.records.row import Meaning, table, table_of
 from data.records.score import Score
 from data.storage.artifact import TableArtifact
 from tasks.measures import MEASURES, chunks
 from tasks.measures.chunks import cut, cut_by_form
 from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
 from tasks.measures.run import Spent, measure_relation
+
+Run = Callable[..., Spent]
+Outputs = dict[str, TableArtifact]
 
 ITEMS = [f"item {number}" for number in range(5)]
 
@@ -67,13 +70,10 @@ class Fake:
         yield from ({**row, "score": -row["score"]} for row in inputs.scores["first"].to_pylist())
 
     def measures(self) -> Iterator[Measure]:
-        def chunked(inputs: Inputs, model: Any) -> Sequence[Chunk]:
-            return cut(ITEMS, self.size)
-
-        common: dict[str, Any] = {"version": 1, "unit": "", "meaning": "", "about": "queries"}
+        common: dict[str, Any] = {"version": 1, "meaning": "", "about": "queries"}
         yield Measure(
-            row=First, compute_chunks=self.compute, capability="gradients", chunks=chunked,
-            prompts=lambda parameters, queries, contexts: queries, **common,
+            row=First, compute_chunks=self.compute, capability="gradients",
+            chunks=lambda inputs, model: cut(ITEMS, self.size), **common,
         )  # fmt: skip
         yield Measure(
             row=Second, compute=self.derive, needs=("first",), pass_of="first",
@@ -82,16 +82,13 @@ class Fake:
 
 
 @pytest.fixture
-def outputs(tmp_path: Path) -> dict[str, TableArtifact]:
-    tables = {"first": First, "second": Second}
-    return {
-        name: TableArtifact(tmp_path, name, row.__table__, {"measure": name})  # type: ignore[attr-defined]
-        for name, row in tables.items()
-    }
+def outputs(tmp_path: Path) -> Outputs:
+    tables = (table_of(First), table_of(Second))
+    return {table.name: TableArtifact(tmp_path, table.name, table, {"measure": table.name}) for table in tables}
 
 
 @pytest.fixture
-def run(outputs: dict[str, TableArtifact]) -> Callable[..., Spent]:
+def run(outputs: Outputs) -> Run:
     def score(fake: Fake, *names: str, **options: Any) -> Spent:
         first, second = fake.measures()
         with MEASURES.added(first), MEASURES.added(second):
@@ -105,40 +102,32 @@ def scores(artifact: TableArtifact) -> list[int]:
     return [row["score"] for row in artifact.read().to_pylist()]
 
 
-def files(outputs: dict[str, TableArtifact]) -> set[str]:
+def files(outputs: Outputs) -> set[str]:
     return {path.name for path in outputs["first"].folder.iterdir()}
 
 
-def test_chunks_become_whole_files_and_leave_no_parts(
-    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
-) -> None:
+def test_chunks_become_whole_files_that_say_what_they_took(run: Run, outputs: Outputs) -> None:
     seen: list[tuple[int, int]] = []
     spent = run(Fake(), progress=lambda done, total: seen.append((done, total)))
     assert (scores(outputs["first"]), scores(outputs["second"])) == ([0, 1, 2, 3, 4], [0, -1, -2, -3, -4])
     assert files(outputs) == {output.files()[0].name for output in outputs.values()}
     assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert (spent.prompts, spent.forward_passes) == (5, 9)
-
-
-def test_what_a_pass_took_is_noted_at_its_leading_measure(
-    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
-) -> None:
-    spent = run(Fake())
-    first, second = (outputs[name].about() for name in ("first", "second"))
+    first, second = (outputs[name].about() for name in ("first", "second"))  # noted once, at the leading measure
     assert (first["prompts"], first["forward_passes"], first["seconds"]) == (5, 9, pytest.approx(spent.seconds))
     assert (second["prompts"], second["forward_passes"], second["seconds"], second["pass"]) == (0, 0, 0, "first")
     assert first["started_at"] <= first["finished_at"]
     assert {"swaymeter_version", "torch_version", "transformers_version"} <= first.keys()
 
 
-def test_what_is_done_is_not_computed_again(run: Callable[..., Spent]) -> None:
+def test_what_is_done_is_not_computed_again(run: Run) -> None:
     run(Fake())
     again = Fake()
     assert run(again) == Spent()
     assert not again.computed
 
 
-def test_a_killed_run_resumes_at_its_chunk(run: Callable[..., Spent], outputs: dict[str, TableArtifact]) -> None:
+def test_a_killed_run_resumes_at_its_chunk(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Fake(dies_at=1))
     assert not any(output.check().state == "done" for output in outputs.values())
@@ -149,7 +138,7 @@ def test_a_killed_run_resumes_at_its_chunk(run: Callable[..., Spent], outputs: d
     assert outputs["first"].about()["forward_passes"] == 9
 
 
-def test_a_damaged_part_alone_is_computed_again(run: Callable[..., Spent], outputs: dict[str, TableArtifact]) -> None:
+def test_a_damaged_part_alone_is_computed_again(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Fake(dies_at=2))
     (part,) = outputs["second"].part(0).files()
@@ -160,7 +149,7 @@ def test_a_damaged_part_alone_is_computed_again(run: Callable[..., Spent], outpu
     assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
 
 
-def test_parts_of_another_cut_are_computed_again(run: Callable[..., Spent], outputs: dict[str, TableArtifact]) -> None:
+def test_parts_of_another_cut_are_computed_again(run: Run, outputs: Outputs) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Fake(dies_at=4, size=1))
     again = Fake(size=3)
@@ -169,9 +158,7 @@ def test_parts_of_another_cut_are_computed_again(run: Callable[..., Spent], outp
     assert len(files(outputs)) == 2
 
 
-def test_a_damaged_whole_is_derived_again_without_a_model(
-    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
-) -> None:
+def test_a_damaged_whole_is_derived_again_without_a_model(run: Run, outputs: Outputs) -> None:
     run(Fake())
     (path,) = outputs["second"].files()
     path.write_bytes(path.read_bytes()[:-30])
@@ -181,23 +168,7 @@ def test_a_damaged_whole_is_derived_again_without_a_model(
     assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
 
 
-def test_derived_scores_equal_those_of_the_joint_pass(
-    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
-) -> None:
-    run(Fake())
-    joint = outputs["second"].read()
-    for output in outputs.values():
-        output.discard()
-    fake = Fake()
-    run(fake, "first")
-    run(fake)
-    assert fake.derived == [ITEMS]
-    assert outputs["second"].read().equals(joint)
-
-
-def test_older_scores_are_replaced_and_a_kill_keeps_them(
-    run: Callable[..., Spent], outputs: dict[str, TableArtifact]
-) -> None:
+def test_older_scores_are_replaced_and_a_kill_keeps_them(run: Run, outputs: Outputs) -> None:
     run(Fake())
     now = datetime.now(UTC)
     with pytest.raises(KeyboardInterrupt):
@@ -210,9 +181,7 @@ def test_older_scores_are_replaced_and_a_kill_keeps_them(
     assert run(again, not_before=now) == Spent()
 
 
-def test_rows_that_break_the_table_leave_no_part(
-    run: Callable[..., Spent], outputs: dict[str, TableArtifact], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_that_break_the_table_leave_no_part(run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(self: Fake, inputs: Inputs, model: Any, todo: Sequence[Chunk]) -> Computed:
         yield {"first": [{"item": "x", "score": None, "engine": "fake"}]}
 
@@ -222,13 +191,6 @@ def test_rows_that_break_the_table_leave_no_part(
     assert files(outputs) == set()
 
 
-def test_queries_of_a_form_stand_together(prompts: Inputs) -> None:
-    queries = [query for chunk in cut_by_form(prompts.queries, 1) for query in chunk]
-    assert [(query.query_type, query.form) for query in queries] == sorted(
-        (query.query_type, query.form) for query in prompts.queries
-    )
-
-
 @pytest.mark.parametrize(("each", "size"), [(1, 12), (2, 10), (3, 7), (4, 6), (1000, 6), (0, 12)])
 def test_a_chunk_has_enough_prompts_and_queries(
     each: int, size: int, prompts: Inputs, monkeypatch: pytest.MonkeyPatch
@@ -236,4 +198,7 @@ def test_a_chunk_has_enough_prompts_and_queries(
     monkeypatch.setattr(chunks, "LEAST_PROMPTS", 20)
     monkeypatch.setattr(chunks, "LEAST_QUERIES", 6)
     assert len(prompts.queries) == 12
-    assert len(cut_by_form(prompts.queries, each)[0]) == size
+    cuts = cut_by_form(prompts.queries, each)
+    assert len(cuts[0]) == size
+    forms = [(query.query_type, query.form) for queries in cuts for query in queries]
+    assert forms == sorted((query.query_type, query.form) for query in prompts.queries)

@@ -1,7 +1,7 @@
 """Answers, clusters, semantic entropy and coherent persuasion: in one pass, or derived later from what is stored."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,12 @@ from tests.tasks.measures.conftest import Row, Study
 
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
 Key = tuple[str, str]
+Answers = dict[Key, SampledAnswers]
+Equivalent = dict[Key, Any]
 
 
 @pytest.fixture
-def expected(study: Study, language_model: LanguageModel) -> dict[Key, SampledAnswers]:
+def expected(study: Study, language_model: LanguageModel) -> Answers:
     """The answers to every question under every condition, sampled one at a time."""
     sampled = {}
     for question in study.inputs.questions:
@@ -39,17 +41,17 @@ def expected(study: Study, language_model: LanguageModel) -> dict[Key, SampledAn
 
 
 @pytest.fixture
-def equivalent(expected: dict[Key, SampledAnswers], models: dict[str, str]) -> dict[Key, Any]:
+def equivalent(expected: Answers, models: dict[str, str]) -> Equivalent:
     judge = load_entailment(models["entailment"])
     return {key: judge.equivalent([answer.text for answer in one.samples]) for key, one in expected.items()}
 
 
-def halves_of(key: Key, equivalent: dict[Key, Any]) -> list[list[list[int]]]:
+def halves_of(key: Key, equivalent: Equivalent) -> list[list[list[int]]]:
     return [group_answers(equivalent[key], half) for half in draw_halves(4, 12, 7, *key)]
 
 
 def test_answers_are_those_of_their_question_and_condition(
-    study: Study, expected: dict[Key, SampledAnswers], equivalent: dict[Key, Any]
+    study: Study, expected: Answers, equivalent: Equivalent
 ) -> None:
     study.score(*SAMPLED)
     rows = study.rows("answers")
@@ -69,9 +71,7 @@ def test_answers_are_those_of_their_question_and_condition(
         assert row["sample"] in group_answers(equivalent[key])[row["cluster"]]
 
 
-def test_entropies_and_errors_are_those_of_the_answers(
-    study: Study, expected: dict[Key, SampledAnswers], equivalent: dict[Key, Any]
-) -> None:
+def test_entropies_and_errors_are_those_of_the_answers(study: Study, expected: Answers, equivalent: Equivalent) -> None:
     rows = study.by_question("semantic_entropy")
     assert rows.keys() == expected.keys()
     kinds = {"sum": "semantic_entropy", "rao": "semantic_entropy_rao", "assignment": "cluster_assignment_entropy"}
@@ -86,9 +86,7 @@ def test_entropies_and_errors_are_those_of_the_answers(
     assert len({row["semantic_entropy_standard_error"] for row in rows.values()}) > len(rows) / 2
 
 
-def test_coherent_persuasion_is_that_of_both_sides(
-    study: Study, expected: dict[Key, SampledAnswers], equivalent: dict[Key, Any]
-) -> None:
+def test_coherent_persuasion_is_that_of_both_sides(study: Study, expected: Answers, equivalent: Equivalent) -> None:
     def grouped(key: Key) -> GroupedAnswers:
         distributions = [answer.mean_distribution for answer in expected[key].samples]
         return GroupedAnswers("", distributions, group_answers(equivalent[key]), halves_of(key, equivalent))
@@ -135,20 +133,6 @@ def _to_rounding(value: Any) -> Any:
     return pytest.approx(value, rel=1e-3, abs=1e-5) if isinstance(value, float) else value
 
 
-def test_a_killed_pass_has_the_same_scores_in_the_end(study: Study) -> None:
-    def kill(done: int, total: int) -> None:
-        if done == 1:
-            raise KeyboardInterrupt
-
-    other = replace(study, folder=study.folder / "other")
-    other.score(*SAMPLED)
-    with pytest.raises(KeyboardInterrupt):
-        study.score(*SAMPLED, progress=kill)
-    assert study.score(*SAMPLED).prompts == 3
-    for name in SAMPLED:
-        assert study.rows(name) == other.rows(name)
-
-
 def test_without_half_samples_errors_are_null(study: Study) -> None:
     scores = ("semantic_entropy", "coherent_persuasion")
     before = {name: study.by_question(name) for name in scores}
@@ -168,14 +152,22 @@ def test_a_question_without_stored_answers_is_named(study: Study) -> None:
         study.score("accuracy")
 
 
+@dataclass
+class Judge:
+    """A judge that says the same of every two answers, and notes what it is asked."""
+
+    verdict: bool
+    stand_in: str | None = None
+    asked: list[tuple[int, Any]] = field(default_factory=list)
+
+    def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
+        self.asked.append((len(texts), questions))
+        return [np.eye(len(of), dtype=bool) | self.verdict for of in texts]
+
+
 def test_the_stand_in_is_said_of_every_score_behind_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    class StandIn:
-        stand_in = "cosine similarity"
-
-        def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
-            return [np.eye(len(of_question), dtype=bool) for of_question in texts]
-
-    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: StandIn())
+    judge = Judge(False, stand_in="cosine similarity")
+    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     for name in ("clusters", "semantic_entropy", "coherent_persuasion"):
         assert {row["stand_in"] for row in study.rows(name)} == {"cosine similarity"}
     assert {row["stand_in"] for row in study.rows("accuracy")} == {None}
@@ -187,21 +179,13 @@ def test_the_stand_in_is_said_of_every_score_behind_it(study: Study, monkeypatch
 def test_questions_stand_before_answers_where_asked(
     with_question: bool, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = []
-
-    class Noted:
-        stand_in = None
-
-        def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
-            calls.append((len(texts), questions))
-            return [np.ones((len(of_question),) * 2, dtype=bool) for of_question in texts]
-
-    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: Noted())
+    judge = Judge(True)
+    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     study.parameters["clusters"] = {"entailment_with_question": with_question}
     study.score("clusters")
-    asked = [question.question for question in study.inputs.questions for _ in CONDITIONS]
-    assert [count for count, _ in calls] == [6, 3]  # chunks of two questions and of one, under three conditions
-    assert [one for _, some in calls for one in some or ()] == (asked if with_question else [])
+    questions = [question.question for question in study.inputs.questions for _ in CONDITIONS]
+    assert [count for count, _ in judge.asked] == [6, 3]  # chunks of two questions and of one, under three conditions
+    assert [one for _, some in judge.asked for one in some or ()] == (questions if with_question else [])
 
 
 def test_what_was_cut_of_a_context_is_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

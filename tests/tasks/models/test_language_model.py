@@ -27,63 +27,53 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_language_model(tmp_path_factory.mktemp("models") / "tiny")
 
 
-def test_folder_is_loaded_once(folder: Path) -> None:
-    first = load_language_model(str(folder), device="cpu")
-    assert load_language_model(str(folder), device="cpu") is first
-    assert (first.name, first.dtype, first.device) == (str(folder), "float32", "cpu")
-    assert not first.model.training
-
-
-def test_two_dtypes_are_two_models(folder: Path) -> None:
-    half = load_language_model(str(folder), dtype="bfloat16", device="cpu")
-    assert half is not load_language_model(str(folder), device="cpu")
-    assert {weights.dtype for weights in half.model.parameters()} == {torch.bfloat16}
-
-
-def test_unknown_dtype_and_device_are_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match="float8"):
-        load_language_model(str(folder), dtype="float8", device="cpu")
-    with pytest.raises(UsageError, match="toaster"):
-        load_language_model(str(folder), device="toaster")
-
-
-def test_auto_dtype_follows_the_device() -> None:
-    assert resolve_dtype("auto", "cpu") == "float32"
-    assert resolve_dtype("float16", "cuda") == "float16"
-    assert resolve_dtype("4bit", "cuda") == "4bit"
-    with pytest.raises(UsageError, match="int4"):
-        resolve_dtype("int4", "cpu")
-
-
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
 
 
+def test_a_model_is_loaded_once_in_each_dtype(folder: Path) -> None:
+    first = load_language_model(str(folder), device="cpu")
+    assert load_language_model(str(folder), device="cpu") is first
+    assert (first.name, first.dtype, first.device) == (str(folder), "float32", "cpu")
+    assert not first.model.training
+    half = load_language_model(str(folder), dtype="bfloat16", device="cpu")
+    assert {weights.dtype for weights in half.model.parameters()} == {torch.bfloat16}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"dtype": "float8", "device": "cpu"}, UsageError, "float8"),
+        ({"device": "toaster"}, UsageError, "toaster"),
+        ({"device": "cuda"}, ModelError, "device 'cuda': this machine has no CUDA device"),
+        ({"device": "cuda:1"}, ModelError, "device 'cuda:1': this machine has no CUDA device"),
+        ({"device": "balanced"}, ModelError, "device 'balanced': this machine has no CUDA device"),
+        ({"dtype": "8bit", "device": "cpu"}, ModelError, "dtype '8bit' needs a CUDA device.*use bfloat16"),
+        ({"dtype": "4bit", "device": "cpu"}, ModelError, "dtype '4bit' needs a CUDA device.*use bfloat16"),
+    ],
+)
+def test_impossible_dtypes_and_devices_are_refused(
+    options: dict[str, str], error: type[Exception], message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(error, match=message):
+        load_language_model(str(folder), **options)
+
+
 @pytest.mark.usefixtures("two_gpus")
-def test_devices_are_told_by_their_number() -> None:
-    assert [chosen_device(device, spread=True) for device in ("auto", "cuda", "cuda:1", "cpu", "balanced")] == [
-        "cuda:0", "cuda:0", "cuda:1", "cpu", "balanced"
-    ]  # fmt: skip
-    assert resolve_dtype("auto", "balanced") == "bfloat16"
+def test_auto_stands_for_what_the_machine_has() -> None:
+    devices = {"auto": "cuda:0", "cuda": "cuda:0", "cuda:1": "cuda:1", "cpu": "cpu", "balanced": "balanced"}
+    assert {device: chosen_device(device, spread=True) for device in devices} == devices
+    dtypes = [("auto", "cpu"), ("auto", "balanced"), ("float16", "cuda"), ("4bit", "cuda")]
+    assert [resolve_dtype(*options) for options in dtypes] == ["float32", "bfloat16", "float16", "4bit"]
+    with pytest.raises(UsageError, match="int4"):
+        resolve_dtype("int4", "cpu")
     with pytest.raises(ModelError, match="the last CUDA device of this machine is cuda:1"):
-        chosen_device("cuda:2", spread=True)
+        chosen_device("cuda:2")
     with pytest.raises(UsageError, match="balanced"):
         chosen_device("balanced")
-
-
-@pytest.mark.parametrize("device", ["cuda", "cuda:1", "balanced"])
-def test_a_gpu_that_is_not_there_is_said(device: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ModelError, match=f"device '{device}': this machine has no CUDA device"):
-        load_language_model(str(folder), device=device)
-
-
-@pytest.mark.parametrize("dtype", ["8bit", "4bit"])
-def test_quantised_formats_are_refused_on_a_cpu(dtype: str, folder: Path) -> None:
-    with pytest.raises(ModelError, match=f"dtype '{dtype}' needs a CUDA device.*use bfloat16"):
-        load_language_model(str(folder), dtype=dtype, device="cpu")
 
 
 @pytest.mark.usefixtures("two_gpus")
@@ -93,7 +83,7 @@ def test_missing_bitsandbytes_says_how_to_install_it(folder: Path, monkeypatch: 
         load_language_model(str(folder), dtype="4bit", device="cuda")
 
 
-def test_options_name_format_and_place() -> None:
+def test_options_name_dtype_and_device() -> None:
     assert weights_options("float32", "cpu") == {"dtype": torch.float32}
     assert weights_options("bfloat16", "cuda:1") == {"dtype": torch.bfloat16, "device_map": {"": "cuda:1"}}
     eight, four = weights_options("8bit", "cuda:0"), weights_options("4bit", "balanced")
@@ -115,7 +105,7 @@ def _gives(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
 
 
 @pytest.mark.usefixtures("two_gpus")
-def test_a_format_is_never_another_than_the_one_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dtype_is_never_another_than_the_requested(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _gives(monkeypatch, tiny_network())
     with pytest.raises(ModelError, match="no linear layer that could be in 8bit"):
         load_language_model(str(folder), dtype="8bit", device="cuda")
@@ -137,6 +127,15 @@ def test_a_spread_model_that_gpus_cannot_hold_is_refused(folder: Path, monkeypat
         load_language_model(str(folder), dtype="bfloat16", device="balanced")
 
 
+def test_a_weight_that_is_not_finite_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tiny_network()
+    with torch.no_grad():
+        broken.lm_head.weight[3, 2] = torch.inf
+    _gives(monkeypatch, broken)
+    with pytest.raises(ModelError, match=r"its weight lm_head\.weight is not finite"):
+        load_language_model(str(folder), device="cpu")
+
+
 def test_placement_names_every_device_in_order() -> None:
     model = tiny_language_model()
     assert model.placement == "cpu"
@@ -145,36 +144,20 @@ def test_placement_names_every_device_in_order() -> None:
     assert model.placement == "cuda:2+cuda:10"
 
 
-def test_window_comes_from_the_configuration_not_the_tokenizer() -> None:
-    model = tiny_language_model(window=77)
-    assert model.context_window == 77
+@pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_neox", "llama3", "mistral", "qwen2"])
+def test_the_window_comes_from_the_configuration(family: str) -> None:
+    model = tiny_language_model(family, window=99)
+    assert model.context_window == 99
     assert model.tokenizer.model_max_length > 1e9
 
 
-@pytest.mark.parametrize("family", ["gpt2", "gpt_neox", "llama3", "mistral", "qwen2"])
-def test_window_is_known_for_every_family(family: str) -> None:
-    assert tiny_language_model(family, window=99).context_window == 99
-
-
-def test_forward_passes_are_counted() -> None:
-    model = tiny_language_model()
+def test_a_model_counts_passes_and_knows_its_chat_template() -> None:
+    model = tiny_language_model(chat_template=CHAT)
     for _ in range(3):
         model.model(torch.tensor([[5, 6]]))
     assert model.forward_passes == 3
-
-
-def test_chat_template_is_noticed() -> None:
-    assert tiny_language_model(chat_template=CHAT).has_chat_template
+    assert model.has_chat_template
     assert not tiny_language_model().has_chat_template
-
-
-def test_weight_that_is_not_finite_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = tiny_network()
-    with torch.no_grad():
-        broken.lm_head.weight[3, 2] = torch.inf
-    _gives(monkeypatch, broken)
-    with pytest.raises(ModelError, match=r"its weight lm_head\.weight is not finite"):
-        load_language_model(str(folder), device="cpu")
 
 
 def test_capabilities_need_neither_weights_nor_torch() -> None:
@@ -188,19 +171,9 @@ def test_capabilities_need_neither_weights_nor_torch() -> None:
         capabilities("smollm2-135-instruct")
 
 
-def test_tokens_of_the_test_tokenizer_span_the_seam_and_lose_nothing() -> None:
+def test_the_tiny_tokenizer_has_tokens_that_span_the_seam() -> None:
     tokenizer = byte_pair_tokenizer()
-    assert tokenizer.tokenize("Rome.\n") == ["R", "o", "m", "e", ".Ċ"]
     assert tokenizer.tokenize("Rome.\nQ: x") == ["R", "o", "m", "e", ".", "ĊQ:", "Ġ", "x"]
+    assert tokenizer("Rome")["input_ids"] == byte_tokenizer()("Rome")["input_ids"]
     for text in ("Rome.\nThe cité ", "one two"):
         assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
-    assert tokenizer("Rome")["input_ids"] == byte_tokenizer()("Rome")["input_ids"]
-    assert tiny_language_model(tokenizer=tokenizer).model.config.vocab_size == len(tokenizer)
-
-
-def test_scaled_positions_of_the_tiny_model_act_within_its_window() -> None:
-    prompt = torch.tensor([list(range(5, 205))])
-    scaled, plain = tiny_network("llama3"), tiny_network("llama3")
-    plain.model.rotary_emb.inv_freq = 500_000.0 ** -(torch.arange(0, 8, 2) / 8)
-    with torch.inference_mode():
-        assert (scaled.eval()(prompt).logits - plain.eval()(prompt).logits).abs().max() > 0.1

