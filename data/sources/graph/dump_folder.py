@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import pyoxigraph as ox
 from filelock import FileLock
@@ -30,13 +29,6 @@ _failures: dict[tuple[Path, tuple[Path, ...]], SwaymeterError] = {}
 """Why a load into a folder failed in this process: the next relation's load would take as long and fail as well."""
 
 
-class Loaded(NamedTuple):
-    """The files that a dump was loaded from, and when (UTC)."""
-
-    files: tuple[str, ...]
-    loaded_at: datetime
-
-
 def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
     """The folder of the files' graph, loaded unless it exists; a load that failed once in a process fails again."""
     place = _place(files, folder)
@@ -47,14 +39,14 @@ def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
     return place
 
 
-def verify(place: Path) -> Loaded:
-    """The files that a dump was loaded from; DamagedFile where any file of the store has changed."""
+def verify(place: Path) -> tuple[str, datetime]:
+    """The files that a dump was loaded from, and when (UTC); DamagedFile where any file of the store has changed."""
     try:
         about = unsealed((place / _LOADED).read_text(encoding="utf-8"))
         for name, digest in about["digests"].items():
             if sha256_of(place / name) != digest:
                 raise ValueError(f"{name} changed since it was written")
-        return Loaded(tuple(about["files"]), datetime.fromisoformat(about["loaded_at"]))
+        return ",".join(about["files"]), datetime.fromisoformat(about["loaded_at"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise damaged(place, error) from None
 

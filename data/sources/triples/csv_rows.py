@@ -14,7 +14,7 @@ from unicodedata import category
 
 from data.errors import InputError
 from data.records import RelationName, Triple, WikidataId
-from data.sources.http.printable import printable
+from data.sources.http.printable import is_text, printable
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-9][0-9]{0,15})")
@@ -73,7 +73,7 @@ class ListedRow:
             texts = json.loads(cell) if cell.startswith("[") else cell.split("|")
         except (ValueError, RecursionError):
             texts = [None]
-        if not all(isinstance(text, str) and _is_whole(text) for text in texts):
+        if not all(isinstance(text, str) and is_text(text) for text in texts):
             raise self.wrong(field, 'which is not a list of texts, such as ["actor", "actress"] or actor|actress')
         return tuple(dict.fromkeys(text for text in map(one_line, texts) if text))
 
@@ -179,11 +179,3 @@ def _columns(
                 f"{printable(', '.join(header), 200)}, separated by {_DELIMITERS[delimiter]}"
             )
     return columns
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

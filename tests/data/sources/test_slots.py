@@ -15,14 +15,6 @@ def test_only_whole_words_are_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("context", "answer", "changed"),
-    [("C++ (1985) rules", "C++ (1985)", "Ada rules"), ("a.c", "a.c", "Ada"), ("abc", "a.c", None)],
-)
-def test_an_object_is_found_as_it_is_written(context: str, answer: str, changed: str | None) -> None:
-    assert slots.replace_object(context, answer, "Ada") == changed
-
-
-@pytest.mark.parametrize(
     ("question", "answers", "answer", "replacement", "flag"),
     [
         (" ", ["Oslo"], "Oslo", "Lima", slots.EMPTY_QUESTION),
@@ -37,12 +29,6 @@ def test_a_broken_rule_has_its_flag(
     question: str, answers: list[str], answer: str, replacement: str, flag: str
 ) -> None:
     assert slots.flags_of(question, answers, answer, replacement) == (flag,)
-
-
-def test_nothing_at_all_breaks_three_rules_and_no_other() -> None:
-    broken = {slots.EMPTY_QUESTION, slots.EMPTY_ANSWER, slots.EMPTY_REPLACEMENT}
-    assert set(slots.flags_of("", [], "", "")) == broken
-    assert broken < slots.UNASKABLE
 
 
 @pytest.mark.parametrize(

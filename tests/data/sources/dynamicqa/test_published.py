@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.records import PARTITIONS, Partition, Question
+from data.records import Partition, Question
 from data.sources import dynamicqa, slots
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 
@@ -98,11 +98,6 @@ def test_a_row_that_is_there_twice_is_asked_once(tmp_path: Path) -> None:
     assert slots.DUPLICATE_ID in slots.UNASKABLE
 
 
-def test_a_subject_cut_from_the_page_title_is_flagged(tmp_path: Path) -> None:
-    row = {**DISPUTED, "subj": "Same", "dir_info": "./result/Same-sex marriage-1/2"}
-    assert one(tmp_path, "disputable", row).flags == (slots.SUBJECT_IS_NOT_PAGE,)
-
-
 @pytest.mark.parametrize(("context", "answer"), [("Its coast is long.", "Iran"), ("The Iranian coast.", "Iran")])
 def test_a_disputable_context_without_its_object_is_flagged(context: str, answer: str, tmp_path: Path) -> None:
     question = one(tmp_path, "disputable", {**DISPUTED, "context": context, "obj": answer})
@@ -140,10 +135,3 @@ def test_a_malformed_value_is_named_with_file_line_and_column(
         dynamicqa.questions(tmp_path, "static")
     assert str(raised.value).startswith(f"{file}, line 4, column {column}: {said}")
     assert str(raised.value).endswith("; mend it, or remove the file and fetch it again")
-
-
-@pytest.mark.parametrize("partition", PARTITIONS)
-def test_a_file_of_no_rows_has_no_questions(partition: Partition, tmp_path: Path) -> None:
-    file = write(tmp_path, partition, DISPUTED if partition == "disputable" else ROW)
-    file.write_bytes(file.read_bytes().splitlines(keepends=True)[0])
-    assert dynamicqa.questions(tmp_path, partition) == []

@@ -86,24 +86,6 @@ def test_of_two_english_names_the_first_is_the_name(tmp_path: Path) -> None:
     assert facts["M"].object == "Party P"
 
 
-def test_an_entity_keeps_its_first_name(tmp_path: Path) -> None:
-    store = graph(
-        tmp_path,
-        """
-        yago:A rdfs:label "A"@en ; schema:memberOf yago:P .
-        yago:P rdfs:label "Party P"@en .
-        """,
-    )
-
-    def rename(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        if "OPTIONAL" not in query:
-            return rows
-        return tuple({**row, "l": Literal("The P Party", None, "en")} for row in rows)
-
-    fact = by_subject(Changed(store, rename), "memberOf")["A"]
-    assert (fact.object, fact.other_objects) == ("Party P", ())
-
-
 @pytest.mark.parametrize("batch", [1, 100])
 def test_an_instance_known_by_class_is_called_by_it(
     batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -61,14 +61,6 @@ def test_an_expired_response_is_requested_again(opened: Open) -> None:
     assert len(server.asked) == 2
 
 
-def test_a_cached_error_is_requested_again(opened: Open) -> None:
-    with serving(says({"error": {"code": "other", "info": "no"}}), says([1])) as server:
-        session = opened(server)
-        session.ask({})
-        assert session.ask({}, error_of=maxlag).content == [1]
-    assert len(server.asked) == 2
-
-
 def test_a_response_before_a_moment_is_requested_again_once(opened: Open) -> None:
     with serving(says([1]), says([2])) as server:
         first = opened(server).ask({})

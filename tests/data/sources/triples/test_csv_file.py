@@ -53,14 +53,6 @@ def test_a_header_between_quotes_is_read_under_its_delimiter(tmp_path: Path) -> 
     assert [seed.subject_id for seed in from_csv(file)] == ["Q1"]
 
 
-def test_results_of_the_query_service_have_addresses_for_ids(tmp_path: Path) -> None:
-    row = (
-        "http://www.wikidata.org/entity/Q1", "http://www.wikidata.org/prop/direct/P641", "https://www.wikidata.org/wiki/Q2",
-    )  # fmt: skip
-    (seed,) = from_csv(written(tmp_path, HEADER[:3], row))
-    assert (seed.subject_id, seed.property_id, seed.object_id) == ("Q1", "P641", "Q2")
-
-
 @pytest.mark.parametrize(
     ("cell", "answers"),
     [

@@ -103,31 +103,6 @@ def test_a_page_that_is_not_there_has_no_history(name: str, asking: Asking) -> N
         assert asking(server).wiki.revisions("Nope") is None
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"pages": [{"title": "../x", "invalidreason": "relative path", "invalid": True}]},
-        {"pages": [{"ns": -1, "title": "Special:Search", "special": True}]},
-        {"interwiki": [{"title": "fr:Paris", "iw": "fr"}]},
-        {},
-    ],
-)
-def test_what_is_no_page_has_no_history(query: Any, asking: Asking) -> None:
-    with serving(says({"batchcomplete": True, "query": query})) as server:
-        assert asking(server).wiki.revisions("../x") is None
-    assert server.asked[0].form["titles"] == "../x"
-
-
-def test_a_redirect_is_followed_where_that_is_wanted(asking: Asking) -> None:
-    with serving(recorded("wikipedia/revisions_all.json")) as server:
-        wikipedia = asking(server)
-        followed = wikipedia.history("Ada X")
-        wikipedia.wiki.revisions("Ada X")
-    assert followed is not None
-    assert followed.title == "Ada Example"
-    assert [asked.form.get("redirects") for asked in server.asked] == ["1", None]
-
-
 BAD = [
     recorded("wikipedia/revisions_all_formatversion1.json"),
     recorded("wikipedia/revisions_three_titles_latest.json"),

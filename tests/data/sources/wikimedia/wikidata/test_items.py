@@ -135,19 +135,6 @@ def test_a_name_is_kept_letter_by_letter(name: str, asking: Asking) -> None:
     assert (item.label, item.description, item.aliases, item.wikipedia) == (name, name, (name,), name)
 
 
-def test_a_property_or_word_is_not_an_item(asking: Asking) -> None:
-    values = ["P31", "L7", "L7-F1", "M9"]
-    snaks = [snak("P1", "-") | {"snaktype": "value", "datavalue": _entity_value(value)} for value in values]
-    claims = {"P1": [{"mainsnak": one, "id": f"Q1${place}", "rank": "normal"} for place, one in enumerate(snaks)]}
-    item = only(asking, entity("Q1", claims=claims))
-    assert [one.item_id for one in item.statements["P1"]] == [None] * 4
-    assert len({one.value for one in item.statements["P1"]}) == 4
-
-
-def _entity_value(value: str) -> dict[str, Any]:
-    return {"type": "wikibase-entityid", "value": {"entity-type": "any", "id": value}}
-
-
 @pytest.mark.parametrize(
     "said",
     [
