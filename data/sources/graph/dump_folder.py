@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from data.errors import DamagedFile, InputError, SwaymeterError, WorkspaceError
 from data.sources.graph.dump_files import dump_digest, parsed, sealed, unsealed
-from data.storage.files import TEMPORARY, sha256_of
+from data.storage.files import TEMPORARY, sha256_of, written_whole
 
 log = logging.getLogger(__name__)
 
@@ -92,10 +92,9 @@ def _load(files: Sequence[Path], place: Path) -> None:
             file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
         }
         names = [file.name for file in files]
-        with (temporary / _LOADED).open("w", encoding="utf-8") as handle:
-            handle.write(sealed({"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}))
-            handle.flush()
-            os.fsync(handle.fileno())
+        about = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
+        with written_whole(temporary / _LOADED) as file:
+            file.write_text(sealed(about), encoding="utf-8")
         if _place(files, place.parent) != place:
             raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
         temporary.rename(place)

@@ -78,14 +78,11 @@ def test_a_dump_is_known_by_what_it_holds(access: Access, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "address", "names"),
     [
-        (YAGO, None, ["yago", "wikidata"]),
-        (YAGO, "http://127.0.0.1/query", ["yago"]),
-        (YAGO | {"dump": ["facts.nt"]}, None, ["yago"]),
-        (YAGO | {"absent_from": []}, None, []),
-        (SAMPLE, None, []),
+        (YAGO, None, ["yago", "wikidata"]), (YAGO, "http://127.0.0.1/query", ["yago"]),
+        (YAGO | {"dump": ["facts.nt"]}, None, ["yago"]), (YAGO | {"absent_from": []}, None, []), (SAMPLE, None, []),
         (SAMPLE | {"absent_from": ["wikidata"]}, None, ["wikidata"]),
     ],
-)
+)  # fmt: skip
 def test_invented_names_are_looked_up_where_it_suits(
     options: dict[str, Any], address: str | None, names: list[str], access: Access
 ) -> None:

@@ -38,13 +38,11 @@ def test_a_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> 
     ("said", "page", "revision"),
     [
         ("./result/Persian Gulf-310/84205503", "Persian Gulf", 84205503),
-        ("./result/Boeing 747-400-12/7", "Boeing 747-400", 7),
-        ("./result/../../etc-1/2", "../../etc", 2),
-        ("./result/Persian Gulf-310/0", "Persian Gulf", None),
-        ("./result/Persian Gulf", None, None),
+        ("./result/Boeing 747-400-12/7", "Boeing 747-400", 7), ("./result/../../etc-1/2", "../../etc", 2),
+        ("./result/Persian Gulf-310/0", "Persian Gulf", None), ("./result/Persian Gulf", None, None),
         ("", None, None),
     ],
-)
+)  # fmt: skip
 def test_the_page_of_a_dispute_comes_from_its_place(
     said: str, page: str | None, revision: int | None, tmp_path: Path
 ) -> None:
@@ -55,10 +53,8 @@ def test_the_page_of_a_dispute_comes_from_its_place(
 @pytest.mark.parametrize(
     ("changed", "flag"),
     [
-        ({"subj": " "}, slots.EMPTY_SUBJECT),
-        ({"obj": "", "possible_answers": ""}, slots.EMPTY_ANSWER),
-        ({"replace_name": "  "}, slots.EMPTY_REPLACEMENT),
-        ({"question": ""}, slots.EMPTY_QUESTION),
+        ({"subj": " "}, slots.EMPTY_SUBJECT), ({"obj": "", "possible_answers": ""}, slots.EMPTY_ANSWER),
+        ({"replace_name": "  "}, slots.EMPTY_REPLACEMENT), ({"question": ""}, slots.EMPTY_QUESTION),
         ({"context": "The seat of Norway is Oslo."}, slots.NO_SLOT),
         ({"context": "The seat of ENTITY is [ENTITY]."}, slots.BROKEN_SLOT),
         ({"context": "The seat of Norway is [ENTITY]s."}, slots.BROKEN_SLOT),
@@ -67,10 +63,8 @@ def test_the_page_of_a_dispute_comes_from_its_place(
         ({"question": "Is Oslo the seat of Norway?"}, slots.QUESTION_CONTAINS_ANSWER),
         ({"question": "What is the seat of Noreg?"}, slots.SUBJECT_NOT_IN_QUESTION),
         ({"possible_answers": '["Christiania"]'}, slots.OBJECT_NOT_AMONG_ANSWERS),
-        ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION),
-        ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
-        ({"subj_id": "q20"}, slots.MALFORMED_ID),
-        ({"obj_id": "Q1٣"}, slots.MALFORMED_ID),
+        ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION), ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
+        ({"subj_id": "q20"}, slots.MALFORMED_ID), ({"obj_id": "Q1٣"}, slots.MALFORMED_ID),
         ({"obj_id": "Q" + "9" * 40}, slots.MALFORMED_ID),
     ],
 )  # fmt: skip
@@ -117,16 +111,12 @@ HOSTILE = ['He said "no", then left', "two\nlines", "=cmd|'/C calc'!A0", "{entit
         ("possible_answers", '["Oslo", null]', "has an entry that is not text, None"),
         ("possible_answers", '["Oslo", " "]', "has an entry that is not text, ' '"),
         ("possible_answers", '["Oslo", "\\ud800"]', "has an entry that is not text"),
-        ("num_edits", "inf", "is not a number: 'inf'"),
-        ("num_edits", "٣", "is not a number"),
-        ("num_edits", "1.7", "is not a whole number: '1.7'"),
-        ("num_edits", "-1", "is not a count: '-1'"),
-        ("num_edits", "1e300", "is not a count: '1e300'"),
-        ("s_pop", "1,500", "is not a number"),
-        ("o_pop", "1e999", "is not a number"),
-        ("o_pop_new", "-3.0", "is not a count"),
+        ("num_edits", "inf", "is not a number: 'inf'"), ("num_edits", "٣", "is not a number"),
+        ("num_edits", "1.7", "is not a whole number: '1.7'"), ("num_edits", "-1", "is not a count: '-1'"),
+        ("num_edits", "1e300", "is not a count: '1e300'"), ("s_pop", "1,500", "is not a number"),
+        ("o_pop", "1e999", "is not a number"), ("o_pop_new", "-3.0", "is not a count"),
     ],
-)
+)  # fmt: skip
 def test_a_malformed_value_is_named_with_file_line_and_column(
     column: str, cell: str, said: str, tmp_path: Path
 ) -> None:

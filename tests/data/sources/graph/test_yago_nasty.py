@@ -31,12 +31,10 @@ def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
 @pytest.mark.parametrize(
     ("relation", "facts", "asked", "rejected"),
     [
-        ("capital", 40, 41, {yago.OWN_NAME: 1}),
-        ("location", 72, 78, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
-        ("elevation", 22, 23, {yago.NO_VALUE: 1}),
-        ("reverseDirector", 30, 76, {yago.NO_ENTITY: 1}),
+        ("capital", 40, 41, {yago.OWN_NAME: 1}), ("location", 72, 78, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
+        ("elevation", 22, 23, {yago.NO_VALUE: 1}), ("reverseDirector", 30, 76, {yago.NO_ENTITY: 1}),
     ],
-)
+)  # fmt: skip
 def test_what_makes_no_fact_is_dropped_and_counted(
     relation: str, facts: int, asked: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -143,14 +143,12 @@ SOON = datetime.now(UTC) + timedelta(days=1)
 @pytest.mark.parametrize(
     ("content", "immutable", "other", "again"),
     [
-        ([1], True, {"cache_ttl_days": 0}, 1),
-        ([1], True, {"not_before": SOON}, 1),
-        ([1], True, {"offline": True, "cache_ttl_days": 0}, 1),
-        ([1], False, {"cache_ttl_days": 0}, 2),
+        ([1], True, {"cache_ttl_days": 0}, 1), ([1], True, {"not_before": SOON}, 1),
+        ([1], True, {"offline": True, "cache_ttl_days": 0}, 1), ([1], False, {"cache_ttl_days": 0}, 2),
         ({"whole": True}, lambda content: content["whole"], {"cache_ttl_days": 0}, 1),
         ({"whole": False}, lambda content: content["whole"], {"cache_ttl_days": 0}, 2),
     ],
-)
+)  # fmt: skip
 def test_an_immutable_response_stays(content: Any, immutable: Any, other: Any, again: int, opened: Open) -> None:
     with serving(says(content)) as server:
         opened(server).ask({}, immutable=immutable)

@@ -56,14 +56,11 @@ def test_a_header_between_quotes_is_read_under_its_delimiter(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("cell", "answers"),
     [
-        ("", ()),
-        ("writer", ("writer",)),
-        ("writer| author |writer|", ("writer", "author")),
+        ("", ()), ("writer", ("writer",)), ("writer| author |writer|", ("writer", "author")),
         ('["writer", "a | b", "writer", ""]', ("writer", "a | b")),
-        ('["\\u5317\\u4eac", "<b>\\n{x}"]', ("北京", "<b> {x}")),
-        ("[]", ()),
+        ('["\\u5317\\u4eac", "<b>\\n{x}"]', ("北京", "<b> {x}")), ("[]", ()),
     ],
-)
+)  # fmt: skip
 def test_answers_are_a_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
     assert from_csv(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
 

@@ -77,14 +77,12 @@ def test_each_thing_is_hidden_by_itself(hides: dict[str, bool], gone: str, askin
 @pytest.mark.parametrize(
     ("entry", "registered"),
     [
-        ({"user": "Alice", "userid": 6}, True),
-        ({"user": "Alice ~2025-1 fan", "userid": 6}, True),
-        ({"user": "127.0.0.1", "userid": 0, "anon": True}, False),
-        ({"user": "en>Alice", "userid": 0}, False),
+        ({"user": "Alice", "userid": 6}, True), ({"user": "Alice ~2025-1 fan", "userid": 6}, True),
+        ({"user": "127.0.0.1", "userid": 0, "anon": True}, False), ({"user": "en>Alice", "userid": 0}, False),
         ({"user": "~2025-12345-67", "userid": 99}, False),
         ({"user": "*Unregistered 5", "userid": 99, "temp": True}, False),
     ],
-)
+)  # fmt: skip
 def test_only_accounts_that_stay_are_registered(entry: Any, registered: bool, asking: Asking) -> None:
     revision = history_of({**ENTRY, **entry}, asking)
     assert revision.registered is registered

@@ -138,13 +138,8 @@ def test_a_name_is_kept_letter_by_letter(name: str, asking: Asking) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        [],
-        {},
-        {"entities": {}},
-        {"entities": {"Q2": entity("Q2")}},
-        {"entities": {"Q1": "missing"}},
-        {"entities": {"Q1": entity("Q1", id="../Q1")}},
-        {"entities": {"Q1": entity("Q1", lastrevid="1")}},
+        [], {}, {"entities": {}}, {"entities": {"Q2": entity("Q2")}}, {"entities": {"Q1": "missing"}},
+        {"entities": {"Q1": entity("Q1", id="../Q1")}}, {"entities": {"Q1": entity("Q1", lastrevid="1")}},
         {"entities": {"Q1": entity("Q1", labels={"en": {"value": 1}})}},
         {"entities": {"Q1": entity("Q1", aliases={"en": {"value": "Oslo"}})}},
         {"entities": {"Q1": entity("Q1", claims={"capital": []})}},
@@ -154,7 +149,7 @@ def test_a_name_is_kept_letter_by_letter(name: str, asking: Asking) -> None:
         {"entities": {"Q1": entity("Q1", sitelinks={"enwiki": "Oslo"})}},
     ],
     ids=lambda said: json.dumps(said)[:40],
-)
+)  # fmt: skip
 def test_an_invalid_answer_is_an_error(said: Any, asking: Asking) -> None:
     with serving(says(said)) as server, pytest.raises(ServiceError, match=r"Wikidata \(http://127.* JSON that is"):
         asking(server).items(["Q1"])
