@@ -23,6 +23,10 @@ _PROPERTY = re.compile(
 )
 
 
+Ids = tuple[WikidataId, WikidataId, WikidataId]
+"""Of subject, property and object."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListedRow:
     """A row: its stripped cells by field, the names of its columns in the file, and its line."""
@@ -50,19 +54,12 @@ class ListedRow:
         return self._id(field, _PROPERTY, "property of Wikidata", "P106")
 
     def triple(
-        self,
-        ids: tuple[WikidataId, WikidataId, WikidataId],
-        relation: RelationName,
-        *,
-        source: str,
-        licence: str,
-        property: str | None,
-        retrieved_at: str | None = None,
+        self, ids: Ids, relation: RelationName, source: str, licence: str, name: str | None, retrieved_at: str | None
     ) -> Triple:
-        """The row as a triple of these ids, with its own texts."""
+        """The row as a triple of these ids, with its own texts; name: the property's."""
         subject_id, property_id, object_id = ids
         return Triple(
-            relation, subject_id, property_id, object_id, source, licence, self.text("subject"), property,
+            relation, subject_id, property_id, object_id, source, licence, self.text("subject"), name,
             self.text("object"), self.text("question"), self.answers("answers"), self.text("list_id"), retrieved_at,
         )  # fmt: skip
 
