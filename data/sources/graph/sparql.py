@@ -70,12 +70,7 @@ class Endpoint:
     """A SPARQL 1.1 endpoint."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
-
-    @property
-    def address(self) -> str:
-        """The endpoint's address."""
-        return self._session.service.address
+        self._session, self.address = session, session.service.address
 
     def select(self, query: str) -> Rows:
         """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
