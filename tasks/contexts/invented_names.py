@@ -13,10 +13,11 @@ from data import catalog
 from data.catalog.name_parts import names_prompt
 from data.errors import InputError
 from data.invented import GENERATOR_VERSION, invented_names
+from data.sources.access import Access
 from data.sources.graph import yago
 from data.sources.graph.dump import Dump
 from data.sources.registry import FACT_SOURCES
-from data.sources.source import Access, FactsOptions, alternative
+from data.sources.source import FactsOptions, alternative
 from tasks.models.backends import identify_language_model
 
 VERSION = 2

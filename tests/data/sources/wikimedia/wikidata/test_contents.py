@@ -8,7 +8,7 @@ import pytest
 from data.errors import InputError, ServiceError
 from data.sources.wikimedia.edit_history import edit_history
 from tests.data.sources.servers.faults import Asked, Say, says, serving
-from tests.data.sources.wikimedia.wikidata.conftest import Asking
+from tests.data.sources.wikimedia.wikidata.conftest import Asking, counted
 from tests.data.sources.wikimedia.wikidata.item_wiki import (
     BEGUN,
     BERGEN,
@@ -20,7 +20,6 @@ from tests.data.sources.wikimedia.wikidata.item_wiki import (
     holding,
     snak,
 )
-from tests.data.sources.wikimedia.wikidata.telling import counted
 
 # How values are written
 
