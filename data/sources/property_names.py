@@ -5,7 +5,7 @@ else its id. A name that is in use (a relation of the catalog, `disputable`) is 
 """
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable
 
 from data import catalog
@@ -17,10 +17,8 @@ DISPUTABLE = RelationName("disputable")
 
 def relation_of(property_id: str | None, words: str | None = None) -> RelationName:
     """The relation of a property, or of words alone: its English label. InputError where neither gives a valid name."""
-    if property_id:
-        known = _of_catalog(property_id)
-        if known is not None:
-            return known
+    if property_id and (known := _of_catalog(property_id)) is not None:
+        return known
     name = _joined(words or "")
     taken = property_id and name is not None and (name == DISPUTABLE or name in catalog.relations())
     if name is not None and not taken:
@@ -36,13 +34,10 @@ def relations_of(listed: Iterable[tuple[WikidataId, str | None]]) -> dict[Wikida
     for property_id, label in listed:
         words[property_id] = words.get(property_id) or label
     named = {property_id: relation_of(property_id, label) for property_id, label in words.items()}
-    sharing: dict[str, list[WikidataId]] = defaultdict(list)
+    uses = Counter(name.casefold() for name in named.values())
     for property_id, name in named.items():
-        sharing[name.casefold()].append(property_id)
-    for several in sharing.values():
-        for property_id in several if len(several) > 1 else ():
-            if _of_catalog(property_id) is None:
-                named[property_id] = RelationName(property_id)
+        if uses[name.casefold()] > 1 and _of_catalog(property_id) is None:
+            named[property_id] = RelationName(property_id)
     return named
 
 

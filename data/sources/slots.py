@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from data.records import SLOT
 
@@ -26,29 +25,27 @@ NUMBER_UNKNOWN = "number_unknown"
 MALFORMED_ID = "malformed_id"
 DUPLICATE_QUESTION = "duplicate_question"
 
-RULES: Mapping[str, str] = MappingProxyType(
-    {
-        EMPTY_SUBJECT: "A question says who or what it is about.",
-        EMPTY_ANSWER: "A question has an original answer.",
-        EMPTY_REPLACEMENT: "A question has a counter-memory answer.",
-        EMPTY_QUESTION: "A question has words.",
-        NO_SLOT: "A snippet has a slot for the answer.",
-        OBJECT_NOT_IN_CONTEXT: "A disputed sentence has the original answer in it, as whole words.",
-        DUPLICATE_ID: "No question before it in the file has the same index and id.",
-        BROKEN_SLOT: "Every slot has its brackets, and stands apart from the letters beside it.",
-        ANSWER_LEFT_IN_CONTEXT: "No form of the original answer stands in the snippet outside of its slots.",
-        REPLACEMENT_IS_ANSWER: "The counter-memory answer is not a form of the original answer.",
-        REPLACEMENT_IS_OTHER_ANSWER: "The counter-memory answer is not an answer of another row of the same fact.",
-        QUESTION_CONTAINS_ANSWER: "The question does not name the original answer.",
-        SUBJECT_NOT_IN_QUESTION: "The question about a property names its subject.",
-        SUBJECT_IS_NOT_PAGE: "The subject of a disputed sentence is the title of its page, all of it.",
-        OBJECT_NOT_AMONG_ANSWERS: "The original answer is one of the listed answers.",
-        EDITS_CONTRADICT_PARTITION: "A static fact has 1 edit, a temporal one more, a disputed one a reversion.",
-        NUMBER_UNKNOWN: "Edits are counted, and a number is not nan.",
-        MALFORMED_ID: "An id is Q and a number, and of a property P and a number.",
-        DUPLICATE_QUESTION: "No other question of the file has the same words.",
-    }
-)
+RULES: Mapping[str, str] = {
+    EMPTY_SUBJECT: "A question says who or what it is about.",
+    EMPTY_ANSWER: "A question has an original answer.",
+    EMPTY_REPLACEMENT: "A question has a counter-memory answer.",
+    EMPTY_QUESTION: "A question has words.",
+    NO_SLOT: "A snippet has a slot for the answer.",
+    OBJECT_NOT_IN_CONTEXT: "A disputed sentence has the original answer in it, as whole words.",
+    DUPLICATE_ID: "No question before it in the file has the same index and id.",
+    BROKEN_SLOT: "Every slot has its brackets, and stands apart from the letters beside it.",
+    ANSWER_LEFT_IN_CONTEXT: "No form of the original answer stands in the snippet outside of its slots.",
+    REPLACEMENT_IS_ANSWER: "The counter-memory answer is not a form of the original answer.",
+    REPLACEMENT_IS_OTHER_ANSWER: "The counter-memory answer is not an answer of another row of the same fact.",
+    QUESTION_CONTAINS_ANSWER: "The question does not name the original answer.",
+    SUBJECT_NOT_IN_QUESTION: "The question about a property names its subject.",
+    SUBJECT_IS_NOT_PAGE: "The subject of a disputed sentence is the title of its page, all of it.",
+    OBJECT_NOT_AMONG_ANSWERS: "The original answer is one of the listed answers.",
+    EDITS_CONTRADICT_PARTITION: "A static fact has 1 edit, a temporal one more, a disputed one a reversion.",
+    NUMBER_UNKNOWN: "Edits are counted, and a number is not nan.",
+    MALFORMED_ID: "An id is Q and a number, and of a property P and a number.",
+    DUPLICATE_QUESTION: "No other question of the file has the same words.",
+}
 """The rule that each flag reports as broken, in a sentence."""
 
 UNASKABLE = frozenset({EMPTY_ANSWER, EMPTY_REPLACEMENT, EMPTY_QUESTION, NO_SLOT, OBJECT_NOT_IN_CONTEXT, DUPLICATE_ID})

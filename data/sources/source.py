@@ -7,7 +7,7 @@ that module asks which source a study has.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
@@ -24,6 +24,14 @@ Choice = Literal["random", "degree"]
 GraphName = Literal["yago", "wikidata"]
 NameSource = Literal["catalog", "names", "model"]
 ModelUse = Literal["language_model", "embedder"]
+Value = TypeVar("Value", bound=str)
+
+
+def different(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
+    """The values; ValueError where one of them is there twice."""
+    if len(set(values)) < len(values):
+        raise ValueError(f"a {kind} is named twice; name it once")
+    return values
 
 
 class FactsOptions(Options):
@@ -69,9 +77,7 @@ class FactsOptions(Options):
         for name in relations:
             if name not in available:
                 raise ValueError(f"relation {name} is not in {cls.title}; leave it out or choose another source")
-        if len(set(relations)) < len(relations):
-            raise ValueError("a relation is named twice; name it once")
-        return relations
+        return different(relations, "relation")
 
     @model_validator(mode="after")
     def _possible_entities(self) -> "FactsOptions":
@@ -99,9 +105,7 @@ class QuestionsOptions(Options):
     def _some_partitions(cls, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:
         if not partitions:
             raise ValueError("no partition is named; leave `partitions` out for all of them")
-        if len(set(partitions)) < len(partitions):
-            raise ValueError("a partition is named twice; name it once")
-        return partitions
+        return different(partitions, "partition")
 
 
 @dataclass(frozen=True)

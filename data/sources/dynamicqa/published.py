@@ -88,7 +88,7 @@ class _Cells:
         cell = printable(self.text(column), 60)
         return InputError(f"{self.named}, line {self.row.line}, column {column}: {problem}: {cell!r}; {MEND}")
 
-    def number(self, column: str) -> float | None:
+    def number(self, column: str, *, is_count: bool = True) -> float | None:
         cell = self.text(column)
         if cell.lower() == "nan":
             self.flags.append(slots.NUMBER_UNKNOWN)
@@ -97,16 +97,12 @@ class _Cells:
         number = float(cell) if _NUMBER.fullmatch(cell) else float("inf")
         if abs(number) == float("inf"):
             raise self.refused(column, "is not a number")
-        return number
-
-    def count(self, column: str) -> float | None:
-        number = self.number(column)
-        if number is not None and not 0 <= number <= _LARGEST_COUNT:
+        if is_count and not 0 <= number <= _LARGEST_COUNT:
             raise self.refused(column, "is not a count")
         return number
 
     def edits(self) -> int | None:
-        number = self.count("num_edits")
+        number = self.number("num_edits")
         if number is None:
             self.flags.append(slots.NUMBER_UNKNOWN)
             return None
@@ -148,8 +144,8 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     subject_id, property_id = cells.wikidata_id("subj_id", "Q"), cells.wikidata_id("prop_id", "P")
     object_id = cells.wikidata_id("obj_id", "Q")
     page, page_revision = _place(cells.text("dir_info"))
-    numbers = {name: cells.count(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
-    quality = cells.number("replace_quality")
+    numbers = {name: cells.number(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
+    quality = cells.number("replace_quality", is_count=False)
     names_subject = partition == "disputable" or not question or subject.casefold() in question.casefold()
     broken = {
         slots.EMPTY_SUBJECT: not subject,

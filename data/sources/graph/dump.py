@@ -20,8 +20,8 @@ class Dump:
 
     def __init__(self, folder: Path) -> None:
         """Opens a folder that `shared_dump` loaded; DamagedFile where a byte of it changed."""
-        loaded = verify(folder)
-        self.address, self._loaded_at, self._folder = "file:" + ",".join(loaded.files), loaded.loaded_at, folder
+        files, self._loaded_at = verify(folder)
+        self.address, self._folder = f"file:{files}", folder
         try:
             self._store = ox.Store.read_only(str(folder))
         except (OSError, RuntimeError) as error:

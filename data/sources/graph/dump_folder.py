@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import pyoxigraph as ox
 from filelock import FileLock
 
 from data.errors import DamagedFile, InputError, SwaymeterError, WorkspaceError
 from data.sources.graph.dump_files import dump_digest, parsed, sealed, unsealed
-from data.storage.files import TEMPORARY, sha256_of
+from data.storage.files import TEMPORARY, sha256_of, written_whole
 
 log = logging.getLogger(__name__)
 
@@ -28,13 +27,6 @@ _NOT_READ = ("LOG", "LOCK", _LOADED)
 """Files of a store that opening it does not read, by the beginning of their names."""
 _failures: dict[tuple[Path, tuple[Path, ...]], SwaymeterError] = {}
 """Why a load into a folder failed in this process: the next relation's load would take as long and fail as well."""
-
-
-class Loaded(NamedTuple):
-    """The files that a dump was loaded from, and when (UTC)."""
-
-    files: tuple[str, ...]
-    loaded_at: datetime
 
 
 def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
@@ -47,14 +39,14 @@ def loaded_folder(files: Sequence[Path], folder: Path) -> Path:
     return place
 
 
-def verify(place: Path) -> Loaded:
-    """The files that a dump was loaded from; DamagedFile where any file of the store has changed."""
+def verify(place: Path) -> tuple[str, datetime]:
+    """The files that a dump was loaded from, and when (UTC); DamagedFile where any file of the store has changed."""
     try:
         about = unsealed((place / _LOADED).read_text(encoding="utf-8"))
         for name, digest in about["digests"].items():
             if sha256_of(place / name) != digest:
                 raise ValueError(f"{name} changed since it was written")
-        return Loaded(tuple(about["files"]), datetime.fromisoformat(about["loaded_at"]))
+        return ",".join(about["files"]), datetime.fromisoformat(about["loaded_at"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise damaged(place, error) from None
 
@@ -100,10 +92,9 @@ def _load(files: Sequence[Path], place: Path) -> None:
             file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
         }
         names = [file.name for file in files]
-        with (temporary / _LOADED).open("w", encoding="utf-8") as handle:
-            handle.write(sealed({"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}))
-            handle.flush()
-            os.fsync(handle.fileno())
+        about = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
+        with written_whole(temporary / _LOADED) as file:
+            file.write_text(sealed(about), encoding="utf-8")
         if _place(files, place.parent) != place:
             raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
         temporary.rename(place)

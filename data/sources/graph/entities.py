@@ -41,21 +41,22 @@ class Entities:
     def learn(self, entities: Iterable[Uri]) -> None:
         """Queries the entities that were not queried before."""
         new = [entity for entity in dict.fromkeys(entities) if entity not in self._requested]
-        labels: dict[Term, list[Literal]] = defaultdict(list)
+        rows = list(in_batches(self._store, new, _description))
+        labels = _labels(rows)
         same: dict[Term, list[str]] = defaultdict(list)
-        for row in in_batches(self._store, new, _description):
-            entity, label, other = bound(row, "e"), row.get("l"), row.get("same")
-            if isinstance(label, Literal):
-                labels[entity].append(label)
-            if other is not None:
-                same[entity].append(other.value if isinstance(other, Literal) else other)
+        for row in rows:
+            if (other := row.get("same")) is not None:
+                same[bound(row, "e")].append(other.value if isinstance(other, Literal) else other)
         for entity in new:
             self.name(entity, labels[entity])
             ids = [match[1] for match in map(_WIKIDATA.fullmatch, same[entity]) if match]
             if ids:
                 self.ids[entity] = WikidataId(min(ids, key=lambda number: (len(number), number)))
         self._requested.update(new)
-        self._learn_classes([entity for entity in new if _is_generic(entity, labels[entity])])
+        generic = [entity for entity in new if _is_generic(entity, labels[entity])]
+        labels = _labels(in_batches(self._store, generic, _classes))
+        for entity in generic:
+            self.name(entity, labels[entity])
 
     def name(self, entity: str, labels: Iterable[Literal] = ()) -> str | None:
         """The entity's name: the known name, else the first usable label; None where no label is usable."""
@@ -110,14 +111,6 @@ class Entities:
         for row in in_batches(self._store, different, query):
             counted[str(bound(row, "e"))] = count(bound(row, "n"))
         return counted
-
-    def _learn_classes(self, generic: Sequence[Uri]) -> None:
-        labels: dict[Term, list[Literal]] = defaultdict(list)
-        for row in in_batches(self._store, generic, _classes):
-            if isinstance(label := bound(row, "l"), Literal):
-                labels[bound(row, "e")].append(label)
-        for entity in generic:
-            self.name(entity, labels[entity])
 
 
 def in_batches(
@@ -180,6 +173,14 @@ def _classes(batch: Sequence[str]) -> str:
         f"SELECT ?e ?l WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n"
         f"  ?e a ?class .\n  ?class {iri(LABEL)} ?l .\n  FILTER(LANG(?l) {_ENGLISH})\n}}"
     )
+
+
+def _labels(rows: Iterable[Row]) -> dict[Term, list[Literal]]:
+    labels: dict[Term, list[Literal]] = defaultdict(list)
+    for row in rows:
+        if isinstance(label := row.get("l"), Literal):
+            labels[bound(row, "e")].append(label)
+    return labels
 
 
 def _is_generic(entity: str, labels: Iterable[Literal]) -> bool:

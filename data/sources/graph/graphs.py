@@ -7,13 +7,14 @@ from data.sources.access import Access
 from data.sources.graph.dump import shared_dump
 from data.sources.graph.dump_files import dump_digest
 from data.sources.graph.sparql import Endpoint, SparqlStore
+from data.sources.source import GraphName
 
 
 @dataclass(frozen=True)
 class Graph:
     """A SPARQL service, by its key under `services` in a study file, or RDF files in its place."""
 
-    name: str
+    name: GraphName
     access: Access
     files: tuple[Path, ...] = ()
 

@@ -74,13 +74,8 @@ class QecDataset:
         return tuple(warnings)
 
 
-def _encodable(text: str) -> str:
-    text.encode()  # not with a lone surrogate
-    return text
-
-
 Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
-Text = Annotated[str, AfterValidator(_encodable)]
+Text = Annotated[str, AfterValidator(lambda text: text.encode().decode())]  # no lone surrogates
 
 
 class _Entry(BaseModel):

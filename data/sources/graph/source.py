@@ -10,7 +10,7 @@ from data.sources.access import Access
 from data.sources.graph import yago
 from data.sources.graph.graphs import Graph
 from data.sources.http.services import SERVICES
-from data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
+from data.sources.source import FactsOptions, FactSource, FetchedFacts, GraphName, alternative
 
 VERSION = 3
 ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
@@ -68,7 +68,8 @@ def _graph(options: YagoFacts, access: Access) -> Graph:
 
 def _graphs(options: YagoFacts, access: Access) -> list[Graph]:
     is_public = not options.dump and access.address("yago") == SERVICES["yago"].address
-    names = options.absent_from if options.absent_from is not None else ("yago", "wikidata")[: 1 + is_public]
+    suitable: tuple[GraphName, ...] = ("yago", "wikidata") if is_public else ("yago",)
+    names = suitable if options.absent_from is None else options.absent_from
     return [_graph(options, access) if name == "yago" else Graph(name, access) for name in names]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from data.errors import InputError, ServiceError, ServiceTimeout
 from data.sources.http.answer import misread, out_of_time
-from data.sources.http.printable import shown
+from data.sources.http.printable import is_text, shown
 from data.sources.http.session import ServiceProblem, Session
 
 RESULTS = "application/sparql-results+json"
@@ -70,12 +70,7 @@ class Endpoint:
     """A SPARQL 1.1 endpoint."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
-
-    @property
-    def address(self) -> str:
-        """The endpoint's address."""
-        return self._session.service.address
+        self._session, self.address = session, session.service.address
 
     def select(self, query: str) -> Rows:
         """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
@@ -118,12 +113,8 @@ def iris(values: Iterable[str]) -> str:
 
 def string(value: str, language: str | None = None) -> str:
     """The text as a query writes it, with its language where it has one; InputError for a lone surrogate."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InputError(
-            f"no SPARQL query can hold {value[:200]!r}: it has a lone surrogate, which is not text"
-        ) from None
+    if not is_text(value):
+        raise InputError(f"no SPARQL query can hold {value[:200]!r}: it has a lone surrogate, which is not text")
     # Some services read \uXXXX before anything else, so that \\u0022 would end the text. Where a text has a backslash
     # and a u, the u is written as such an escape: all ways of reading then give the same.
     escaped = re.sub(r"\\([uU]?)", lambda match: "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else ""), value)

@@ -10,7 +10,7 @@ from http.client import responses
 from typing import Any, Literal
 
 from data.errors import ServiceError, ServiceTimeout
-from data.sources.http.printable import printable
+from data.sources.http.printable import is_text, printable
 
 Form = Literal["json", "text"]
 
@@ -123,11 +123,8 @@ def _json(reply: Reply, named: str) -> Any:
             message = f"{named} answered with JSON cut short after {len(reply.body)} bytes; ask for less"
             raise ServiceTimeout(message) from None
         raise ServiceError(f"{named} answered with something that is not JSON: {printable(reply.body)!r}") from None
-    if "\\u" in text:
-        try:
-            json.dumps(content, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise ServiceError(f"{named} answered with a lone surrogate, which is not text") from None
+    if "\\u" in text and not is_text(json.dumps(content, ensure_ascii=False)):
+        raise ServiceError(f"{named} answered with a lone surrogate, which is not text")
     return content
 
 

@@ -9,6 +9,15 @@ def printable(content: str | bytes, most: int = 80) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:most]
 
 
+def is_text(value: str) -> bool:
+    """Whether UTF-8 can hold it: it has no lone surrogate."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def shown(content: Any, most: int = 120) -> str:
     """The first characters of parsed JSON, which may be nested too deeply for `str`."""
     try:

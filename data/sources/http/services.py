@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 _A_DAY = 24 * 60
 """Minutes: building a study's questions takes hours, and a service may be needed throughout."""
@@ -33,7 +32,7 @@ def _wikimedia(name: str, address: str, cache_ttl_days: float) -> Service:
     return Service(name, address, 3, 200, cache_ttl_days, max_requests=200_000, max_minutes=_A_DAY)
 
 
-SERVICES: Mapping[str, Service] = MappingProxyType({
+SERVICES: Mapping[str, Service] = {
     "yago": Service("YAGO", "https://yago-knowledge.org/sparql/query"),
     "wikidata": Service(
         "Wikidata Query Service", "https://query.wikidata.org/sparql",
@@ -50,5 +49,5 @@ SERVICES: Mapping[str, Service] = MappingProxyType({
         "DynamicQA on GitHub", "https://raw.githubusercontent.com/copenlu/dynamicqa/main/Data",
         cache_ttl_days=365, contact_needed=False,
     ),
-})  # fmt: skip
+}  # fmt: skip
 """The defaults of a study: addresses, and polite limits where the service publishes none."""

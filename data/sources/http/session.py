@@ -159,14 +159,11 @@ class Session:
         cached = self._cache.get(key)
         if cached is None or cached.status not in expected.allow:
             return None
-        young = self._is_young(cached.retrieved_at)
-        if not young and expected.immutable is False:
-            return None
         try:
             content = expected.content(Reply(cached.status, {}, cached.body), self._named)
         except ServiceError:
             return None
-        if expected.error_of(content) is not None or not (young or expected.is_immutable(content)):
+        if expected.error_of(content) or not (self._is_young(cached.retrieved_at) or expected.is_immutable(content)):
             return None
         return Answer(content, self.service.address, cached.retrieved_at, True, cached.status)
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from data.errors import InputError
-from data.records import Triple, WikidataId
+from data.records import Triple
 from data.sources.property_names import relations_of
-from data.sources.triples.csv_rows import ListedRow, rows
+from data.sources.triples.csv_rows import Ids, ListedRow, rows
 
 LICENCE = "facts: Wikidata CC0 1.0"
 COLUMNS = {
@@ -25,27 +25,21 @@ def from_csv(path: Path) -> list[Triple]:
     Columns: subject_id, property_id, object_id (ids, or addresses that end with an id); and, as far as known, subject,
     property, object, question, answers (a JSON list, or separated by |), list_id. Commas, semicolons or tabs.
     """
-    listed = list(rows(path, {**COLUMNS, _POPQA: (_POPQA,)}, REQUIRED))
-    if _POPQA in listed[0].columns:
-        raise InputError(
-            f"{path} is PopQA's list, which has the ids of Wikidata in other columns; name `source: popqa` with it"
-        )
-    ids = [_ids(row) for row in listed]
-    lines: dict[tuple[WikidataId, ...], int] = {}
-    for row, triple in zip(listed, ids, strict=True):
-        if triple in lines:
+    listed: dict[Ids, ListedRow] = {}
+    for row in rows(path, {**COLUMNS, _POPQA: (_POPQA,)}, REQUIRED):
+        if _POPQA in row.columns:
+            raise InputError(
+                f"{path} is PopQA's list, which has the ids of Wikidata in other columns; name `source: popqa` with it"
+            )
+        ids = row.item("subject_id"), row.property("property_id"), row.item("object_id")
+        if ids in listed:
             raise InputError(
                 f"{row.where}: {', '.join(row.columns[field] for field in REQUIRED)} are the same as in line "
-                f"{lines[triple]}; leave one out"
+                f"{listed[ids].line}; leave one out"
             )
-        lines[triple] = row.line
-    relations = relations_of((triple[1], row.text("property")) for row, triple in zip(listed, ids, strict=True))
+        listed[ids] = row
+    relations = relations_of((ids[1], row.text("property")) for ids, row in listed.items())
     source = f"a list of Wikidata facts ({path.name})"
     return [
-        row.triple(triple, relations[triple[1]], source=source, licence=LICENCE, property=row.text("property"))
-        for row, triple in zip(listed, ids, strict=True)
+        row.triple(ids, relations[ids[1]], source, LICENCE, row.text("property"), None) for ids, row in listed.items()
     ]
-
-
-def _ids(row: ListedRow) -> tuple[WikidataId, WikidataId, WikidataId]:
-    return row.item("subject_id"), row.property("property_id"), row.item("object_id")

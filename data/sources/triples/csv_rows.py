@@ -14,13 +14,17 @@ from unicodedata import category
 
 from data.errors import InputError
 from data.records import RelationName, Triple, WikidataId
-from data.sources.http.printable import printable
+from data.sources.http.printable import is_text, printable
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-9][0-9]{0,15})")
 _PROPERTY = re.compile(
     r"(?:https?://(?:www\.)?wikidata\.org/(?:entity/|prop/(?:direct/|statement/)?|wiki/Property:))?(P[1-9][0-9]{0,15})"
 )
+
+
+Ids = tuple[WikidataId, WikidataId, WikidataId]
+"""Of subject, property and object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +54,12 @@ class ListedRow:
         return self._id(field, _PROPERTY, "property of Wikidata", "P106")
 
     def triple(
-        self,
-        ids: tuple[WikidataId, WikidataId, WikidataId],
-        relation: RelationName,
-        *,
-        source: str,
-        licence: str,
-        property: str | None,
-        retrieved_at: str | None = None,
+        self, ids: Ids, relation: RelationName, source: str, licence: str, name: str | None, retrieved_at: str | None
     ) -> Triple:
-        """The row as a triple of these ids, with its own texts."""
+        """The row as a triple of these ids, with its own texts; name: the property's."""
         subject_id, property_id, object_id = ids
         return Triple(
-            relation, subject_id, property_id, object_id, source, licence, self.text("subject"), property,
+            relation, subject_id, property_id, object_id, source, licence, self.text("subject"), name,
             self.text("object"), self.text("question"), self.answers("answers"), self.text("list_id"), retrieved_at,
         )  # fmt: skip
 
@@ -73,7 +70,7 @@ class ListedRow:
             texts = json.loads(cell) if cell.startswith("[") else cell.split("|")
         except (ValueError, RecursionError):
             texts = [None]
-        if not all(isinstance(text, str) and _is_whole(text) for text in texts):
+        if not all(isinstance(text, str) and is_text(text) for text in texts):
             raise self.wrong(field, 'which is not a list of texts, such as ["actor", "actress"] or actor|actress')
         return tuple(dict.fromkeys(text for text in map(one_line, texts) if text))
 
@@ -179,11 +176,3 @@ def _columns(
                 f"{printable(', '.join(header), 200)}, separated by {_DELIMITERS[delimiter]}"
             )
     return columns
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -13,7 +13,7 @@ from data.errors import ServiceError
 from data.records import Triple, WikidataId
 from data.sources.http.printable import printable
 from data.sources.property_names import relations_of
-from data.sources.triples.csv_rows import ListedRow, nearest, rows
+from data.sources.triples.csv_rows import Ids, ListedRow, nearest, rows
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def popqa(
     if path is None:
         path, retrieved_at = _from_hub(offline, endpoint, cache)
     read = list(rows(path, COLUMNS, tuple(COLUMNS)))
-    listed: dict[tuple[WikidataId, WikidataId, WikidataId], ListedRow] = {}
+    listed: dict[Ids, ListedRow] = {}
     for row in read:
         listed.setdefault((row.item("subject_id"), _property(row), row.item("object_id")), row)
     if len(listed) < len(read):
@@ -55,10 +55,7 @@ def popqa(
     names = {property_id: name for name, property_id in PROPERTIES.items()}
     relations = relations_of(names.items())
     return [
-        row.triple(
-            ids, relations[ids[1]], source=SOURCE, licence=LICENCE, property=names[ids[1]], retrieved_at=retrieved_at
-        )
-        for ids, row in listed.items()
+        row.triple(ids, relations[ids[1]], SOURCE, LICENCE, names[ids[1]], retrieved_at) for ids, row in listed.items()
     ]
 
 

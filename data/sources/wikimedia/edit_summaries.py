@@ -8,7 +8,6 @@ rest is free text. In case of doubt the verdict is UNKNOWN, and contents must be
 import re
 from collections.abc import Mapping
 from enum import Enum, auto
-from types import MappingProxyType
 
 from data.records import WikidataId
 
@@ -65,7 +64,7 @@ _KEYS: Mapping[Edit, str] = {
         """,
 }
 
-EDITS: Mapping[str, Edit] = MappingProxyType({key: edit for edit, keys in _KEYS.items() for key in keys.split()})
+EDITS: Mapping[str, Edit] = {key: edit for edit, keys in _KEYS.items() for key in keys.split()}
 """The meaning of each key of Wikibase; an unknown key may belong to an edit that changes anything."""
 
 _KEY = re.compile(r"/\*\s*([a-z][a-z-]*)(?::(.*?))?\s*\*/\s*", re.DOTALL)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from data.options import Options
-from data.sources.source import ModelUse, QuestionsOptions, QuestionSource
+from data.sources.source import ModelUse, QuestionsOptions, QuestionSource, different
 
 CONTROVERSIAL = "Wikipedia:List of controversial issues"
 
@@ -28,7 +28,7 @@ class TriplesOptions(Options):
     @field_validator("properties")
     @classmethod
     def _different_properties(cls, properties: tuple[str, ...]) -> tuple[str, ...]:
-        return _different(properties, "property")
+        return different(properties, "property")
 
     @model_validator(mode="after")
     def _complete(self) -> "TriplesOptions":
@@ -60,7 +60,7 @@ class DisputesOptions(Options):
     @field_validator("pages")
     @classmethod
     def _different_pages(cls, pages: tuple[str, ...]) -> tuple[str, ...]:
-        return _different(pages, "page")
+        return different(pages, "page")
 
 
 class WikidataQuestions(QuestionsOptions):
@@ -91,12 +91,6 @@ class WikidataQuestions(QuestionsOptions):
     def needs_disputes(self) -> bool:
         """Whether disputable questions are asked."""
         return "disputable" in self.partitions
-
-
-def _different(values: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    if len(set(values)) < len(values):
-        raise ValueError(f"a {kind} is named twice; name it once")
-    return values
 
 
 def _models(options: WikidataQuestions, first_model: str) -> dict[ModelUse, str]:

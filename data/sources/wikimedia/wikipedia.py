@@ -27,7 +27,6 @@ class Page:
     """
 
     title: str
-    page_id: int
     revision: int
     text: str
     address: str
@@ -76,7 +75,6 @@ def _page(fields: Mapping[str, Any], address: str, retrieved_at: datetime) -> Pa
     addresses = (text(fields.get(name, "")) for name in ("canonicalurl", "fullurl"))
     return Page(
         title=text(fields["title"]),
-        page_id=whole(fields["pageid"]),
         revision=whole(fields["revisions"][0]["revid"]),
         text=text(fields.get("extract", "")),
         address=next((candidate for candidate in addresses if _WEB.fullmatch(candidate)), address),

@@ -15,14 +15,6 @@ def test_only_whole_words_are_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("context", "answer", "changed"),
-    [("C++ (1985) rules", "C++ (1985)", "Ada rules"), ("a.c", "a.c", "Ada"), ("abc", "a.c", None)],
-)
-def test_an_object_is_found_as_it_is_written(context: str, answer: str, changed: str | None) -> None:
-    assert slots.replace_object(context, answer, "Ada") == changed
-
-
-@pytest.mark.parametrize(
     ("question", "answers", "answer", "replacement", "flag"),
     [
         (" ", ["Oslo"], "Oslo", "Lima", slots.EMPTY_QUESTION),
@@ -39,29 +31,17 @@ def test_a_broken_rule_has_its_flag(
     assert slots.flags_of(question, answers, answer, replacement) == (flag,)
 
 
-def test_nothing_at_all_breaks_three_rules_and_no_other() -> None:
-    broken = {slots.EMPTY_QUESTION, slots.EMPTY_ANSWER, slots.EMPTY_REPLACEMENT}
-    assert set(slots.flags_of("", [], "", "")) == broken
-    assert broken < slots.UNASKABLE
-
-
 @pytest.mark.parametrize(
     ("snippet", "answer", "replacement"),
     [
-        ("[ENTITY] is near [ENTITY].", "Oslo", "Lima"),
-        ("Oslo Street is in [ENTITY], not in Lima.", "Oslo", "Lima"),
+        ("[ENTITY] is near [ENTITY].", "Oslo", "Lima"), ("Oslo Street is in [ENTITY], not in Lima.", "Oslo", "Lima"),
         ("Its country is a [ENTITY]n one, of [ENTITY]ns.", "Latvia", "Peru"),
         ("He was a [ENTITY], a film actor.", "film", "film actor"),
-        ("He was a film [ENTITY], a film actor.", "film actor", "film"),
-        ("[ENTITY][ENTITY]", "a", "aa"),
-        ("[ENTITY]", "Oslo", "Lima"),
-        ("no slot at all", "Oslo", "Lima"),
-        ("It is [ENTITY].", "Oslo", ""),
-        ("It is [ENTITY].", "", "Oslo"),
-        ("(.*) \\1 [ENTITY] $&", "(.*)", "\\1"),
-        ("", "Oslo", "Lima"),
+        ("He was a film [ENTITY], a film actor.", "film actor", "film"), ("[ENTITY][ENTITY]", "a", "aa"),
+        ("[ENTITY]", "Oslo", "Lima"), ("no slot at all", "Oslo", "Lima"), ("It is [ENTITY].", "Oslo", ""),
+        ("It is [ENTITY].", "", "Oslo"), ("(.*) \\1 [ENTITY] $&", "(.*)", "\\1"), ("", "Oslo", "Lima"),
     ],
-)
+)  # fmt: skip
 def test_a_snippet_is_found_again_from_its_two_contexts(snippet: str, answer: str, replacement: str) -> None:
     contexts = slots.fill_slot(snippet, answer), slots.fill_slot(snippet, replacement)
     found = slots.snippet_of(*contexts, answer, replacement)
@@ -95,17 +75,12 @@ def test_a_long_snippet_is_found_in_no_time() -> None:
 @pytest.mark.parametrize(
     ("snippet", "flags"),
     [
-        ("The seat is [ENTITY], (the [ENTITY]) and '[ENTITY]'s.", ()),
-        ("The seat is Oslo.", (slots.NO_SLOT,)),
-        ("The ENTITY band is [ENTITY].", (slots.BROKEN_SLOT,)),
-        ("A SodaENTITY of [ENTITY].", (slots.BROKEN_SLOT,)),
-        ("An entity of [ENTITY].", ()),
-        ("The [ENTITY]ian coast.", (slots.BROKEN_SLOT,)),
-        ("vo[ENTITY]bulary", (slots.BROKEN_SLOT,)),
-        ("The ENTITY.", (slots.NO_SLOT, slots.BROKEN_SLOT)),
-        ("[ENTITY], once christiania", (slots.ANSWER_LEFT_IN_CONTEXT,)),
-        ("[ENTITY] and the Osloite", ()),
+        ("The seat is [ENTITY], (the [ENTITY]) and '[ENTITY]'s.", ()), ("The seat is Oslo.", (slots.NO_SLOT,)),
+        ("The ENTITY band is [ENTITY].", (slots.BROKEN_SLOT,)), ("A SodaENTITY of [ENTITY].", (slots.BROKEN_SLOT,)),
+        ("An entity of [ENTITY].", ()), ("The [ENTITY]ian coast.", (slots.BROKEN_SLOT,)),
+        ("vo[ENTITY]bulary", (slots.BROKEN_SLOT,)), ("The ENTITY.", (slots.NO_SLOT, slots.BROKEN_SLOT)),
+        ("[ENTITY], once christiania", (slots.ANSWER_LEFT_IN_CONTEXT,)), ("[ENTITY] and the Osloite", ()),
     ],
-)
+)  # fmt: skip
 def test_a_snippet_s_broken_rules_are_named(snippet: str, flags: tuple[str, ...]) -> None:
     assert slots.flags_of_snippet(snippet, ["Oslo", "Christiania", ""]) == flags

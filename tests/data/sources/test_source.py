@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from data import catalog
 from data.errors import InputError, ServiceError
+from data.records import PARTITIONS, SLOT, Partition, RelationName
+from data.sources import sample
 from data.sources.access import Access
 from data.sources.http.services import SERVICES
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
@@ -78,14 +81,11 @@ def test_a_dump_is_known_by_what_it_holds(access: Access, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "address", "names"),
     [
-        (YAGO, None, ["yago", "wikidata"]),
-        (YAGO, "http://127.0.0.1/query", ["yago"]),
-        (YAGO | {"dump": ["facts.nt"]}, None, ["yago"]),
-        (YAGO | {"absent_from": []}, None, []),
-        (SAMPLE, None, []),
+        (YAGO, None, ["yago", "wikidata"]), (YAGO, "http://127.0.0.1/query", ["yago"]),
+        (YAGO | {"dump": ["facts.nt"]}, None, ["yago"]), (YAGO | {"absent_from": []}, None, []), (SAMPLE, None, []),
         (SAMPLE | {"absent_from": ["wikidata"]}, None, ["wikidata"]),
     ],
-)
+)  # fmt: skip
 def test_invented_names_are_looked_up_where_it_suits(
     options: dict[str, Any], address: str | None, names: list[str], access: Access
 ) -> None:
@@ -125,3 +125,21 @@ def test_published_questions_are_known_by_their_file_or_address(access: Access, 
     assert len({content_key(dict(key)) for key in keys}) == 4
     with pytest.raises(ServiceError, match=r"Static_final\.csv .* offline.*; name a `folder`"):
         source.fetch(downloaded, "static", replace(access, offline=True))
+
+
+def test_facts_are_those_of_the_relation_with_source_and_licence() -> None:
+    facts = sample.facts("capital")
+    assert len(facts) == len(catalog.facts("capital")) > 0
+    for fact in facts:
+        assert fact.relation == "capital"
+        assert type(fact.relation) is RelationName
+        assert fact.source
+        assert fact.licence == sample.LICENCE
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_a_context_holds_its_answer_and_no_slot(partition: Partition) -> None:
+    for question in sample.questions(partition):
+        assert question.object in question.original_context
+        assert question.replacement in question.counter_memory_context
+        assert SLOT not in question.original_context + question.counter_memory_context

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
-from data.records import PARTITIONS, Partition, Question
+from data.records import Partition, Question
 from data.sources import dynamicqa, slots
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 
@@ -38,13 +38,11 @@ def test_a_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> 
     ("said", "page", "revision"),
     [
         ("./result/Persian Gulf-310/84205503", "Persian Gulf", 84205503),
-        ("./result/Boeing 747-400-12/7", "Boeing 747-400", 7),
-        ("./result/../../etc-1/2", "../../etc", 2),
-        ("./result/Persian Gulf-310/0", "Persian Gulf", None),
-        ("./result/Persian Gulf", None, None),
+        ("./result/Boeing 747-400-12/7", "Boeing 747-400", 7), ("./result/../../etc-1/2", "../../etc", 2),
+        ("./result/Persian Gulf-310/0", "Persian Gulf", None), ("./result/Persian Gulf", None, None),
         ("", None, None),
     ],
-)
+)  # fmt: skip
 def test_the_page_of_a_dispute_comes_from_its_place(
     said: str, page: str | None, revision: int | None, tmp_path: Path
 ) -> None:
@@ -55,10 +53,8 @@ def test_the_page_of_a_dispute_comes_from_its_place(
 @pytest.mark.parametrize(
     ("changed", "flag"),
     [
-        ({"subj": " "}, slots.EMPTY_SUBJECT),
-        ({"obj": "", "possible_answers": ""}, slots.EMPTY_ANSWER),
-        ({"replace_name": "  "}, slots.EMPTY_REPLACEMENT),
-        ({"question": ""}, slots.EMPTY_QUESTION),
+        ({"subj": " "}, slots.EMPTY_SUBJECT), ({"obj": "", "possible_answers": ""}, slots.EMPTY_ANSWER),
+        ({"replace_name": "  "}, slots.EMPTY_REPLACEMENT), ({"question": ""}, slots.EMPTY_QUESTION),
         ({"context": "The seat of Norway is Oslo."}, slots.NO_SLOT),
         ({"context": "The seat of ENTITY is [ENTITY]."}, slots.BROKEN_SLOT),
         ({"context": "The seat of Norway is [ENTITY]s."}, slots.BROKEN_SLOT),
@@ -67,10 +63,8 @@ def test_the_page_of_a_dispute_comes_from_its_place(
         ({"question": "Is Oslo the seat of Norway?"}, slots.QUESTION_CONTAINS_ANSWER),
         ({"question": "What is the seat of Noreg?"}, slots.SUBJECT_NOT_IN_QUESTION),
         ({"possible_answers": '["Christiania"]'}, slots.OBJECT_NOT_AMONG_ANSWERS),
-        ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION),
-        ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
-        ({"subj_id": "q20"}, slots.MALFORMED_ID),
-        ({"obj_id": "Q1٣"}, slots.MALFORMED_ID),
+        ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION), ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
+        ({"subj_id": "q20"}, slots.MALFORMED_ID), ({"obj_id": "Q1٣"}, slots.MALFORMED_ID),
         ({"obj_id": "Q" + "9" * 40}, slots.MALFORMED_ID),
     ],
 )  # fmt: skip
@@ -98,11 +92,6 @@ def test_a_row_that_is_there_twice_is_asked_once(tmp_path: Path) -> None:
     assert slots.DUPLICATE_ID in slots.UNASKABLE
 
 
-def test_a_subject_cut_from_the_page_title_is_flagged(tmp_path: Path) -> None:
-    row = {**DISPUTED, "subj": "Same", "dir_info": "./result/Same-sex marriage-1/2"}
-    assert one(tmp_path, "disputable", row).flags == (slots.SUBJECT_IS_NOT_PAGE,)
-
-
 @pytest.mark.parametrize(("context", "answer"), [("Its coast is long.", "Iran"), ("The Iranian coast.", "Iran")])
 def test_a_disputable_context_without_its_object_is_flagged(context: str, answer: str, tmp_path: Path) -> None:
     question = one(tmp_path, "disputable", {**DISPUTED, "context": context, "obj": answer})
@@ -122,16 +111,12 @@ HOSTILE = ['He said "no", then left', "two\nlines", "=cmd|'/C calc'!A0", "{entit
         ("possible_answers", '["Oslo", null]', "has an entry that is not text, None"),
         ("possible_answers", '["Oslo", " "]', "has an entry that is not text, ' '"),
         ("possible_answers", '["Oslo", "\\ud800"]', "has an entry that is not text"),
-        ("num_edits", "inf", "is not a number: 'inf'"),
-        ("num_edits", "٣", "is not a number"),
-        ("num_edits", "1.7", "is not a whole number: '1.7'"),
-        ("num_edits", "-1", "is not a count: '-1'"),
-        ("num_edits", "1e300", "is not a count: '1e300'"),
-        ("s_pop", "1,500", "is not a number"),
-        ("o_pop", "1e999", "is not a number"),
-        ("o_pop_new", "-3.0", "is not a count"),
+        ("num_edits", "inf", "is not a number: 'inf'"), ("num_edits", "٣", "is not a number"),
+        ("num_edits", "1.7", "is not a whole number: '1.7'"), ("num_edits", "-1", "is not a count: '-1'"),
+        ("num_edits", "1e300", "is not a count: '1e300'"), ("s_pop", "1,500", "is not a number"),
+        ("o_pop", "1e999", "is not a number"), ("o_pop_new", "-3.0", "is not a count"),
     ],
-)
+)  # fmt: skip
 def test_a_malformed_value_is_named_with_file_line_and_column(
     column: str, cell: str, said: str, tmp_path: Path
 ) -> None:
@@ -140,10 +125,3 @@ def test_a_malformed_value_is_named_with_file_line_and_column(
         dynamicqa.questions(tmp_path, "static")
     assert str(raised.value).startswith(f"{file}, line 4, column {column}: {said}")
     assert str(raised.value).endswith("; mend it, or remove the file and fetch it again")
-
-
-@pytest.mark.parametrize("partition", PARTITIONS)
-def test_a_file_of_no_rows_has_no_questions(partition: Partition, tmp_path: Path) -> None:
-    file = write(tmp_path, partition, DISPUTED if partition == "disputable" else ROW)
-    file.write_bytes(file.read_bytes().splitlines(keepends=True)[0])
-    assert dynamicqa.questions(tmp_path, partition) == []

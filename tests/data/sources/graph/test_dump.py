@@ -13,7 +13,7 @@ from data.errors import DamagedFile, InputError, ServiceError
 from data.sources.graph.dump import Dump, shared_dump
 from data.sources.graph.sparql import Literal, Uri
 from tests.data.sources.graph.dumps import ALL, QUADS, TRIPLES, TURTLE, flipped, graphs, rows, unfinished, written
-from tests.data.sources.graph.turtle import HEAD, YAGO
+from tests.data.sources.graph.turtle import YAGO
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.ttl", TURTLE), ("a.nt", TRIPLES), ("a.nq.gz", QUADS)])
@@ -24,12 +24,6 @@ def test_every_format_is_the_same_graph(name: str, text: str, tmp_path: Path) ->
         Literal("7", "http://www.w3.org/2001/XMLSchema#integer"),
     ]  # fmt: skip
     assert dump.address == f"file:{name}"
-
-
-def test_blank_nodes_of_two_files_are_not_the_same(tmp_path: Path) -> None:
-    files = [written(tmp_path, f"{name}.ttl", HEAD + f"_:b yago:n {name} .\n") for name in (1, 2)]
-    count = shared_dump(files, tmp_path / "graphs").select("SELECT (COUNT(DISTINCT ?s) AS ?n) WHERE { ?s ?p ?o }")
-    assert count.rows[0]["n"] == Literal("2", "http://www.w3.org/2001/XMLSchema#integer")
 
 
 def test_unbound_variables_are_absent_and_blank_nodes_rejected(tmp_path: Path) -> None:

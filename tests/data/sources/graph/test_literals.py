@@ -16,18 +16,11 @@ METRE = YAGO + "Metre"
 @pytest.mark.parametrize(
     ("value", "kind", "read"),
     [
-        ("1879-03-14", "date", "14 March 1879"),
-        ("1879-03-14+01:00", "date", "14 March 1879"),
-        ("1879-03-14T23:59:59.999-05:00", "dateTime", "14 March 1879"),
-        ("1879-03", "gYearMonth", "March 1879"),
-        ("1879", "gYear", "1879"),
-        ("1879-01-01", "gYear", "1879"),
-        ("2000-02-29", "date", "29 February 2000"),
-        ("12024-05-06", "date", "6 May 12024"),
-        ("0000", "gYear", "1 BC"),
-        ("-0043", "gYear", "44 BC"),
-        ("-043-03-15T00:00:00Z", "dateTime", "15 March 44 BC"),
-        ("-0004-02-29", "date", "29 February 5 BC"),
+        ("1879-03-14", "date", "14 March 1879"), ("1879-03-14+01:00", "date", "14 March 1879"),
+        ("1879-03-14T23:59:59.999-05:00", "dateTime", "14 March 1879"), ("1879-03", "gYearMonth", "March 1879"),
+        ("1879", "gYear", "1879"), ("1879-01-01", "gYear", "1879"), ("2000-02-29", "date", "29 February 2000"),
+        ("12024-05-06", "date", "6 May 12024"), ("0000", "gYear", "1 BC"), ("-0043", "gYear", "44 BC"),
+        ("-043-03-15T00:00:00Z", "dateTime", "15 March 44 BC"), ("-0004-02-29", "date", "29 February 5 BC"),
     ],
 )  # fmt: skip
 def test_dates_are_said_in_words_with_years_before_christ(value: str, kind: str, read: str) -> None:
@@ -99,19 +92,14 @@ def test_identifiers_texts_and_addresses_stay_as_written() -> None:
 @pytest.mark.parametrize(
     ("name", "read"),
     [
-        ("  Line\nBreak\r\n\tTab\u2028end\u00a0", "Line Break Tab end"),
-        ("Ame\u0301lie", "Amélie"),
-        ("Be\u0007ll\x00", "Bell"),
-        ("Over\u202eride\u202c \u2067x\u2069", "Override x"),
-        ("zero\u200bwidth\ufeff", "zerowidth"),
-        ("in\U000e0041\U000e0042visible", "invisible"),
-        ("half \ud83d", "half"),
-        ("نمی\u200cدانم\u200f", "نمی\u200cدانم\u200f"),
+        ("  Line\nBreak\r\n\tTab\u2028end\u00a0", "Line Break Tab end"), ("Ame\u0301lie", "Amélie"),
+        ("Be\u0007ll\x00", "Bell"), ("Over\u202eride\u202c \u2067x\u2069", "Override x"),
+        ("zero\u200bwidth\ufeff", "zerowidth"), ("in\U000e0041\U000e0042visible", "invisible"),
+        ("half \ud83d", "half"), ("نمی\u200cدانم\u200f", "نمی\u200cدانم\u200f"),
         ("<b>Bold</b> &amp; {entity}", "<b>Bold</b> &amp; {entity}"),
-        ("\\u0022 \"quoted\" 'name'", "\\u0022 \"quoted\" 'name'"),
-        ("x" * LONGEST, "x" * LONGEST),
+        ("\\u0022 \"quoted\" 'name'", "\\u0022 \"quoted\" 'name'"), ("x" * LONGEST, "x" * LONGEST),
     ],
-)
+)  # fmt: skip
 def test_a_name_is_one_visible_line(name: str, read: str) -> None:
     assert plain(name) == read
 

@@ -40,14 +40,6 @@ def test_the_first_pair_of_an_entity_is_its_fact(tmp_path: Path) -> None:
     assert read.warnings == ()
 
 
-def test_entities_of_one_name_are_two_where_their_iris_are(tmp_path: Path) -> None:
-    uris = [f"{YAGO}Norway", f"{YAGO}South_Africa", f"{YAGO}Norway,_Maine"]
-    read = read_qec(write(tmp_path, changed(entities=["Norway", "South Africa", "Norway"], entity_uris=uris)))
-    assert [(found.subject, found.object) for found in read.facts["capital"]] == [
-        ("Norway", "Oslo"), ("South Africa", "Pretoria"), ("Norway", "Cape Town"),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "missing", ["entity_uris", "answer_uris", "entity_uri_to_degree", "entity_uri_to_predicate_degree"]
 )
@@ -168,13 +160,6 @@ def test_a_literal_is_written_in_place_of_an_iri(tmp_path: Path) -> None:
     assert entry["answers"] == entry["answer_uris"] == ["17 May 1814", "7 June 1905"]
     assert entry["answer_types"] == {}
     assert entry["gpt_fake_entities"] == []
-
-
-def test_nothing_is_written_where_no_relation_has_a_predicate(tmp_path: Path) -> None:
-    relations = {"capital": replace(catalog.relation("capital"), yago=())}
-    with pytest.raises(InputError, match="none of capital has one"):
-        write_qec(tmp_path / "q.json", {"capital": [KENYA]}, {}, relations)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,12 +31,10 @@ def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
 @pytest.mark.parametrize(
     ("relation", "facts", "asked", "rejected"),
     [
-        ("capital", 40, 41, {yago.OWN_NAME: 1}),
-        ("location", 72, 78, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
-        ("elevation", 22, 23, {yago.NO_VALUE: 1}),
-        ("reverseDirector", 30, 76, {yago.NO_ENTITY: 1}),
+        ("capital", 40, 41, {yago.OWN_NAME: 1}), ("location", 72, 78, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
+        ("elevation", 22, 23, {yago.NO_VALUE: 1}), ("reverseDirector", 30, 76, {yago.NO_ENTITY: 1}),
     ],
-)
+)  # fmt: skip
 def test_what_makes_no_fact_is_dropped_and_counted(
     relation: str, facts: int, asked: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -84,24 +82,6 @@ def test_of_two_english_names_the_first_is_the_name(tmp_path: Path) -> None:
     facts = by_subject(store, "memberOf")
     assert facts["A"].object == "Party P"
     assert facts["M"].object == "Party P"
-
-
-def test_an_entity_keeps_its_first_name(tmp_path: Path) -> None:
-    store = graph(
-        tmp_path,
-        """
-        yago:A rdfs:label "A"@en ; schema:memberOf yago:P .
-        yago:P rdfs:label "Party P"@en .
-        """,
-    )
-
-    def rename(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        if "OPTIONAL" not in query:
-            return rows
-        return tuple({**row, "l": Literal("The P Party", None, "en")} for row in rows)
-
-    fact = by_subject(Changed(store, rename), "memberOf")["A"]
-    assert (fact.object, fact.other_objects) == ("Party P", ())
 
 
 @pytest.mark.parametrize("batch", [1, 100])

@@ -1,11 +1,15 @@
 import re
 from importlib.metadata import version
+from urllib.parse import urlsplit
 
 import pytest
 import requests
 
 from data.errors import ServiceError, ServiceTimeout
 from data.sources.http import exchange
+from data.sources.http.printable import shown
+from data.sources.http.request import check_address, place_in
+from data.sources.http.services import SERVICES
 from tests.data.sources.http.asking import Open
 from tests.data.sources.servers.faults import Say, gzipped, says, serving
 
@@ -119,3 +123,46 @@ def test_html_in_place_of_json_is_quoted_briefly(opened: Open) -> None:
     assert shown is not None
     assert len(shown[1]) == 80
     assert len(server.asked) == 1
+
+
+TEXTS = [
+    "a,b\r\n1,2\r\n", "\ufeffid,subj\r\n", "a\nb\rc\r\n\r\r", "", "\x00\x01\x1f\u2028\x85", "Ålesund 模型 🙂 \\u00e5",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
+    with serving(Say(text.encode(), headers={"Content-Type": "text/plain; charset=iso-8859-1"})) as server:
+        fresh = opened(server).ask({}, path="Static_final.csv", content="text")
+        kept = opened(server, offline=True).ask({}, path="Static_final.csv", content="text")
+    assert fresh.content == text
+    assert kept.content == text
+    assert (fresh.from_cache, kept.from_cache) == (False, True)
+    assert (kept.retrieved_at, kept.address) == (fresh.retrieved_at, server.address)
+    assert server.asked[0].path == "/ask/Static_final.csv"
+    assert server.asked[0].headers["accept"].startswith("text/plain")
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"\xed\xa0\x80", "é".encode()[:1]])
+def test_what_is_no_text_is_an_error_and_not_kept(body: bytes, opened: Open) -> None:
+    with serving(Say(b"a" + body), Say(b"a")) as server:
+        with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(byte \d\)"):
+            opened(server).ask({}, content="text")
+        assert opened(server).ask({}, content="text").content == "a"
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_has_a_safe_address_and_unique_name(name: str) -> None:
+    service = SERVICES[name]
+    check_address(service.address, service.name)
+    assert urlsplit(service.address).scheme == "https"
+    assert not service.address.endswith("/")
+    assert place_in(service.address, "a/b", service.name) == f"{service.address}/a/b"
+    assert [other.name.casefold() for other in SERVICES.values()].count(service.name.casefold()) == 1
+
+
+def test_content_nested_too_deep_is_shown() -> None:
+    deep: list[object] = []
+    for _ in range(10_000):
+        deep = [deep]
+    assert shown(deep) == "nested too deep to be shown"

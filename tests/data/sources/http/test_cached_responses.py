@@ -61,14 +61,6 @@ def test_an_expired_response_is_requested_again(opened: Open) -> None:
     assert len(server.asked) == 2
 
 
-def test_a_cached_error_is_requested_again(opened: Open) -> None:
-    with serving(says({"error": {"code": "other", "info": "no"}}), says([1])) as server:
-        session = opened(server)
-        session.ask({})
-        assert session.ask({}, error_of=maxlag).content == [1]
-    assert len(server.asked) == 2
-
-
 def test_a_response_before_a_moment_is_requested_again_once(opened: Open) -> None:
     with serving(says([1]), says([2])) as server:
         first = opened(server).ask({})
@@ -151,14 +143,12 @@ SOON = datetime.now(UTC) + timedelta(days=1)
 @pytest.mark.parametrize(
     ("content", "immutable", "other", "again"),
     [
-        ([1], True, {"cache_ttl_days": 0}, 1),
-        ([1], True, {"not_before": SOON}, 1),
-        ([1], True, {"offline": True, "cache_ttl_days": 0}, 1),
-        ([1], False, {"cache_ttl_days": 0}, 2),
+        ([1], True, {"cache_ttl_days": 0}, 1), ([1], True, {"not_before": SOON}, 1),
+        ([1], True, {"offline": True, "cache_ttl_days": 0}, 1), ([1], False, {"cache_ttl_days": 0}, 2),
         ({"whole": True}, lambda content: content["whole"], {"cache_ttl_days": 0}, 1),
         ({"whole": False}, lambda content: content["whole"], {"cache_ttl_days": 0}, 2),
     ],
-)
+)  # fmt: skip
 def test_an_immutable_response_stays(content: Any, immutable: Any, other: Any, again: int, opened: Open) -> None:
     with serving(says(content)) as server:
         opened(server).ask({}, immutable=immutable)

@@ -20,16 +20,6 @@ def test_never_more_are_in_flight_than_the_service_allows(opened: Open) -> None:
     assert server.most_at_once == 2
 
 
-def test_the_cache_serves_threads_together(opened: Open) -> None:
-    with serving(play=lambda asked: says([asked.form["q"]])) as server:
-        session = opened(server, max_concurrency=4)
-        with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(lambda number: session.ask({"q": str(number % 30)}).content, range(120)))
-        assert session.sent == 30
-    assert answers == [[str(number % 30)] for number in range(120)]
-    assert len(server.asked) == 30
-
-
 def test_requests_come_no_faster_than_the_service_allows(opened: Open) -> None:
     with serving(says([1])) as server:
         session = opened(server, requests_per_minute=600, max_concurrency=4)

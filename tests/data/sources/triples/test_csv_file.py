@@ -53,25 +53,14 @@ def test_a_header_between_quotes_is_read_under_its_delimiter(tmp_path: Path) -> 
     assert [seed.subject_id for seed in from_csv(file)] == ["Q1"]
 
 
-def test_results_of_the_query_service_have_addresses_for_ids(tmp_path: Path) -> None:
-    row = (
-        "http://www.wikidata.org/entity/Q1", "http://www.wikidata.org/prop/direct/P641", "https://www.wikidata.org/wiki/Q2",
-    )  # fmt: skip
-    (seed,) = from_csv(written(tmp_path, HEADER[:3], row))
-    assert (seed.subject_id, seed.property_id, seed.object_id) == ("Q1", "P641", "Q2")
-
-
 @pytest.mark.parametrize(
     ("cell", "answers"),
     [
-        ("", ()),
-        ("writer", ("writer",)),
-        ("writer| author |writer|", ("writer", "author")),
+        ("", ()), ("writer", ("writer",)), ("writer| author |writer|", ("writer", "author")),
         ('["writer", "a | b", "writer", ""]', ("writer", "a | b")),
-        ('["\\u5317\\u4eac", "<b>\\n{x}"]', ("北京", "<b> {x}")),
-        ("[]", ()),
+        ('["\\u5317\\u4eac", "<b>\\n{x}"]', ("北京", "<b> {x}")), ("[]", ()),
     ],
-)
+)  # fmt: skip
 def test_answers_are_a_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
     assert from_csv(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
 

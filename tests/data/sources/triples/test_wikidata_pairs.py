@@ -1,5 +1,4 @@
 import hashlib
-import re
 
 import pytest
 
@@ -90,16 +89,6 @@ def test_literal_values_are_left_out(wikidata: Dump) -> None:
     (seed,) = of_property(wikidata, SPORT, 10, seed=1)
     assert (seed.subject_id, seed.object_id, seed.relation) == ("Q4", "Q5", "P641")
     assert seed.property == "b {sport} <b>"
-
-
-def test_no_item_is_asked_about_twice(wikidata: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wikidata_pairs, "BLOCK", 20)
-    asked = Changed(wikidata, lambda query, rows: rows)
-    of_property(asked, OCCUPATION, 1_000, seed=2)
-    named = [
-        item for query in asked.queries if "VALUES" in query for item in re.findall(rf"<{ENTITY}(Q[0-9]+)>", query)
-    ]
-    assert len(named) == len(set(named)) == len(PEOPLE) + len(OCCUPATIONS)
 
 
 def test_a_property_of_literals_is_refused_early(wikidata: Dump, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,11 +99,9 @@ def test_nonsense_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("until", "count", "span"),
     [
-        (date(2026, 11, 21), 12, ("2025-11", "2026-10")),
-        (date(2026, 1, 1), 1, ("2025-12", "2025-12")),
-        (date(2026, 1, 31), 13, ("2024-12", "2025-12")),
-        (date(2024, 3, 31), 2, ("2024-01", "2024-02")),
+        (date(2026, 11, 21), 12, ("2025-11", "2026-10")), (date(2026, 1, 1), 1, ("2025-12", "2025-12")),
+        (date(2026, 1, 31), 13, ("2024-12", "2025-12")), (date(2024, 3, 31), 2, ("2024-01", "2024-02")),
     ],
-)
+)  # fmt: skip
 def test_the_last_whole_months_before_a_day(until: date, count: int, span: tuple[str, str]) -> None:
     assert months(until, count) == span

@@ -1,6 +1,7 @@
 """The history of a page, from recorded answers; a person can check each by reading revisions_all.json."""
 
 import hashlib
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -77,14 +78,12 @@ def test_each_thing_is_hidden_by_itself(hides: dict[str, bool], gone: str, askin
 @pytest.mark.parametrize(
     ("entry", "registered"),
     [
-        ({"user": "Alice", "userid": 6}, True),
-        ({"user": "Alice ~2025-1 fan", "userid": 6}, True),
-        ({"user": "127.0.0.1", "userid": 0, "anon": True}, False),
-        ({"user": "en>Alice", "userid": 0}, False),
+        ({"user": "Alice", "userid": 6}, True), ({"user": "Alice ~2025-1 fan", "userid": 6}, True),
+        ({"user": "127.0.0.1", "userid": 0, "anon": True}, False), ({"user": "en>Alice", "userid": 0}, False),
         ({"user": "~2025-12345-67", "userid": 99}, False),
         ({"user": "*Unregistered 5", "userid": 99, "temp": True}, False),
     ],
-)
+)  # fmt: skip
 def test_only_accounts_that_stay_are_registered(entry: Any, registered: bool, asking: Asking) -> None:
     revision = history_of({**ENTRY, **entry}, asking)
     assert revision.registered is registered
@@ -101,31 +100,6 @@ def test_hostile_words_come_back_letter_by_letter(said: str, asking: Asking) -> 
 def test_a_page_that_is_not_there_has_no_history(name: str, asking: Asking) -> None:
     with serving(recorded(f"wikipedia/{name}.json")) as server:
         assert asking(server).wiki.revisions("Nope") is None
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"pages": [{"title": "../x", "invalidreason": "relative path", "invalid": True}]},
-        {"pages": [{"ns": -1, "title": "Special:Search", "special": True}]},
-        {"interwiki": [{"title": "fr:Paris", "iw": "fr"}]},
-        {},
-    ],
-)
-def test_what_is_no_page_has_no_history(query: Any, asking: Asking) -> None:
-    with serving(says({"batchcomplete": True, "query": query})) as server:
-        assert asking(server).wiki.revisions("../x") is None
-    assert server.asked[0].form["titles"] == "../x"
-
-
-def test_a_redirect_is_followed_where_that_is_wanted(asking: Asking) -> None:
-    with serving(recorded("wikipedia/revisions_all.json")) as server:
-        wikipedia = asking(server)
-        followed = wikipedia.history("Ada X")
-        wikipedia.wiki.revisions("Ada X")
-    assert followed is not None
-    assert followed.title == "Ada Example"
-    assert [asked.form.get("redirects") for asked in server.asked] == ["1", None]
 
 
 BAD = [
@@ -152,3 +126,59 @@ def test_what_is_no_history_is_an_error_and_not_kept(say: Say, asking: Asking) -
     assert history is not None
     assert len(history.revisions) == 11
     assert len(server.asked) == 2
+
+
+def test_a_title_that_none_can_be_is_not_asked_for(asking: Asking) -> None:
+    with serving() as server:
+        wikipedia = asking(server)
+        for title in ("", "  ", "_", "A|B", "A\x1fB", "C#", "<b>", "[[A]]", "{{A}}", "A\nB", "\ud800", "é" * 300):
+            assert wikipedia.wiki.revisions(title) is None, title
+            assert wikipedia.page(title) is None, title
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "title", ["../../etc/passwd", ".", "AC/DC", 'Say "Hi"', "100% & more?", "עברית \u202e", "a=b&c=d", "C++", "🙂"]
+)
+def test_any_other_title_arrives_as_it_is(title: str, asking: Asking) -> None:
+    with serving(recorded("wikipedia/missing_title.json")) as server:
+        asking(server).wiki.revisions(title)
+    (asked,) = server.asked
+    assert asked.form["titles"] == title
+    assert asked.path == "/ask"
+
+
+def renamed(asked: Any, **said: Any) -> Say:
+    """The second part says something else of the page than the first."""
+    say = in_parts(asked)
+    if asked.form.get("rvcontinue", "").endswith("|10"):
+        content = json.loads(say.body)
+        content["query"]["pages"][0] |= said
+        return says(content)
+    return say
+
+
+@pytest.mark.parametrize("said", [{"pageid": 4}, {"missing": True}])
+def test_another_page_under_the_name_meanwhile_is_an_error(said: Any, asking: Asking) -> None:
+    taken = r"another page took the name 'Ada Example' while its history was read; run again$"
+    with serving(play=lambda asked: renamed(asked, **said)) as server:
+        with pytest.raises(ServiceError, match=taken):
+            asking(server).wiki.revisions("Ada Example")
+        with pytest.raises(ServiceError, match=f"{taken[:-1]} with a network$"):
+            asking(server, offline=True).wiki.revisions("Ada Example")
+    assert [asked.form.get("rvcontinue", "")[-3:] for asked in server.asked] == ["", "|10", "|13", "|16"] * 2
+
+
+@pytest.mark.parametrize("said", [{"pageid": 4}, {"missing": True}])
+def test_a_history_kept_of_two_pages_is_asked_for_anew(said: Any, asking: Asking) -> None:
+    with serving(play=lambda asked: renamed(asked, **said)) as server:
+        with pytest.raises(ServiceError, match="another page took the name"):
+            asking(server).wiki.revisions("Ada Example")
+        server.play = in_parts
+        asked_so_far = len(server.asked)
+        history = asking(server).wiki.revisions("Ada Example")
+        assert history is not None
+        assert [revision.revision_id for revision in history.revisions] == list(range(7, 18))
+        assert len(server.asked) == asked_so_far + 4
+        assert asking(server).wiki.revisions("Ada Example") == history
+    assert len(server.asked) == asked_so_far + 4

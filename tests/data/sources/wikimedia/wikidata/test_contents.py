@@ -8,20 +8,18 @@ import pytest
 from data.errors import InputError, ServiceError
 from data.sources.wikimedia.edit_history import edit_history
 from tests.data.sources.servers.faults import Asked, Say, says, serving
-from tests.data.sources.wikimedia.wikidata.conftest import Asking
+from tests.data.sources.wikimedia.wikidata.conftest import Asking, counted
 from tests.data.sources.wikimedia.wikidata.item_wiki import (
     BEGUN,
     BERGEN,
     FIRST,
     ITEM,
-    MADE,
     OSLO,
     contents_asked,
     edit,
     holding,
     snak,
 )
-from tests.data.sources.wikimedia.wikidata.telling import counted
 
 # How values are written
 
@@ -58,15 +56,6 @@ def test_many_contents_are_asked_for_in_parts(asking: Asking) -> None:
     assert history is not None
     assert history.edits == tuple(FIRST + number for number in range(0, 50, 2))
     assert [len(contents_asked([asked])) for asked in server.asked] == [0, 20, 20, 10]
-
-
-def test_what_leaves_every_byte_as_it_was_needs_no_content(asking: Asking) -> None:
-    protected = edit("Protected [[Q20]]: vandalism", OSLO)
-    with serving(play=holding([BEGUN, MADE, protected, protected])) as server:
-        history = edit_history(asking(server), ITEM, "P36")
-    assert history is not None
-    assert history.edits == (101,)
-    assert contents_asked(server.asked) == [100]
 
 
 def test_edits_in_the_wrong_order_are_put_right(asking: Asking) -> None:

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.data.sources.wikimedia.wikidata.conftest import Asking
+from tests.data.sources.wikimedia.wikidata.conftest import Asking, counted
 from tests.data.sources.wikimedia.wikidata.item_wiki import BEGUN, BERGEN, BOTH, FIRST, MADE, OSLO, SET, Edit, edit
-from tests.data.sources.wikimedia.wikidata.telling import counted
 
 LABEL = edit("/* wbsetlabel-add:1|en */ Norway", OSLO, beside="Norway")
 OF_P35 = {"P35": {"c": "Q1"}}

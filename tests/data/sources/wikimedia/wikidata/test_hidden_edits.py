@@ -8,7 +8,7 @@ import pytest
 
 from data.sources.wikimedia.edit_history import EditHistory, edit_history
 from tests.data.sources.servers.faults import serving
-from tests.data.sources.wikimedia.wikidata.conftest import Asking
+from tests.data.sources.wikimedia.wikidata.conftest import Asking, told
 from tests.data.sources.wikimedia.wikidata.item_wiki import (
     BEGUN,
     BERGEN,
@@ -21,7 +21,6 @@ from tests.data.sources.wikimedia.wikidata.item_wiki import (
     edit,
     holding,
 )
-from tests.data.sources.wikimedia.wikidata.telling import told
 from tests.data.sources.wikimedia.wikidata.test_edit_history import drawn
 
 LABEL_OSLO = edit("/* wbsetlabel-add:1|en */ X", OSLO, beside="X")
