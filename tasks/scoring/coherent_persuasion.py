@@ -63,9 +63,7 @@ def coherent_persuasion(
         p_context: (m, V), the mean distributions of the answers with the context.
         groups_context: Their groups.
 
-    Raises:
-        InputError: A row is not a distribution, or the groups do not hold each answer once.
-        ScoreError: The score is not finite.
+    Raises the errors of `coherent_persuasions`.
     """
     without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
     within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
@@ -77,10 +75,6 @@ def coherent_persuasions(without: GroupedAnswers, contexts: Sequence[GroupedAnsw
 
     A half-sample of the answers without a context is compared with the half-sample of the same number with it, so both
     need as many half-samples of as many answers.
-
-    Args:
-        without: The answers without a context.
-        contexts: The answers with each context.
 
     Raises:
         InputError: A row is not a distribution, or the groups or half-samples do not match.

@@ -58,18 +58,18 @@ AGAINST = says(ONE, "ben", "discard", at=1)
 def test_outcomes_of_judgements(annotations: list[Annotation], expected: str) -> None:
     for in_any_order in (annotations, annotations[::-1]):
         decided = decide([ONE], in_any_order)
-        assert len(decided.accepted) + len(decided.rejected) == 1
+        assert len(decided.questions) + len(decided.rejected) == 1
         assert [row.reason for row in decided.rejected] == [expected] * (expected != "accepted")
-        assert decided.accepted == (ONE,) * (expected == "accepted")
+        assert decided.questions == [ONE] * (expected == "accepted")
 
 
 def test_two_changes_agree_only_in_the_same_words() -> None:
     same = [says(ONE, name, "change", question="Which city was he born in?") for name in ("ada", "ben")]
-    assert [one.question for one in decide([ONE], same).accepted] == ["Which city was he born in?"]
+    assert [one.question for one in decide([ONE], same).questions] == ["Which city was he born in?"]
     other = replace(same[1], question="What city was he born in?")
     assert decide([ONE], [same[0], other]).rejected[0].reason == reasons.ANNOTATORS_DISAGREE
     third = says(ONE, "cem", "change", at=2, question="Where to?")
-    assert decide([ONE], [same[0], other, third]).accepted[0].question == "Where to?"
+    assert decide([ONE], [same[0], other, third]).questions[0].question == "Where to?"
 
 
 def test_who_revises_late_stays_one_of_the_first_two() -> None:
@@ -96,7 +96,7 @@ def test_what_was_judged_with_other_texts_is_judged_anew() -> None:
 def test_spaces_and_line_breaks_make_no_other_text() -> None:
     said = [says(ONE, name, "accept") for name in ("ada", "ben")]
     spaced = replace(ONE, original_context=ONE.original_context.replace(" ", "\r\n "))
-    assert decide([spaced], said).accepted == (spaced,)
+    assert decide([spaced], said).questions == [spaced]
 
 
 def test_an_annotator_gets_what_they_have_not_judged() -> None:

@@ -15,7 +15,7 @@ from data.sources.dynamicqa.export import from_questions
 from tasks.contexts.disputes import questions as disputed_questions
 from tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
 from tasks.models import LanguageModel
-from tasks.scoring.generation import Answer, SampledAnswers, sample_answers
+from tasks.scoring.generation import Answer, SampledAnswers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 Say = Callable[..., list[dict[str, Any]]]
@@ -51,7 +51,7 @@ def chat() -> LanguageModel:
 
 @pytest.fixture
 def say(monkeypatch: pytest.MonkeyPatch) -> Say:
-    """Puts words into the model's mouth, for each dispute its tries; returns what it was asked."""
+    """Lets the model answer with these texts, for each dispute its tries; returns what it was asked."""
 
     def says(*tries: Sequence[str]) -> list[dict[str, Any]]:
         asked: list[dict[str, Any]] = []
@@ -137,7 +137,7 @@ def test_a_dispute_without_a_question_is_rejected(
         ("", None),
     ],
 )
-def test_the_question_in_what_a_model_says(answer: str, question: str | None) -> None:
+def test_the_question_in_an_answer(answer: str, question: str | None) -> None:
     assert question_in(answer) == question
 
 
@@ -167,7 +167,7 @@ def test_slots_braces_and_control_tokens_of_a_page_stay_text(say: Say, chat: Lan
     assert list(tokens).count(turn) == 2  # the user's and the assistant's, none of the page's
 
 
-def test_an_object_that_its_sentence_does_not_hold_is_flagged(say: Say, plain: LanguageModel) -> None:
+def test_an_object_outside_its_sentence_is_flagged(say: Say, plain: LanguageModel) -> None:
     say([ASKED])
     elsewhere = replace(DISPUTE, context="She was a hero to most people of the liberator's own harbour.")
     [question] = write_questions(plain, [elsewhere], seed=0).questions
@@ -209,17 +209,8 @@ def test_two_disputes_of_one_sentence_are_two_questions(say: Say, plain: Languag
     assert len({question.question_id for question in questions}) == 2
     counted = with_current_counts(questions, [replace(second, reversions=9), replace(first, reversions=5)])
     assert [question.edits for question in counted] == [5, 9]
-
-
-def test_the_published_layout_holds_what_its_rule_gives(say: Say, plain: LanguageModel) -> None:
-    say([ASKED], [ASKED])
-    twice = replace(DISPUTE, context="Most people say liberator, and she is remembered as a liberator.", place=16)
-    questions = write_questions(plain, [DISPUTE, twice], seed=0).questions
-    laid = from_questions(questions, "disputable")
-    assert [row.cells["context"] for row in laid.rows.rows] == [DISPUTE.context]
-    [left] = laid.omitted
-    assert left.question == questions[1]
-    assert left.why == "its two contexts do not come from one snippet"
+    laid = from_questions(questions, "disputable")  # the published layout replaces every mention
+    assert [omitted.why for omitted in laid.omitted] == ["its two contexts do not come from one snippet"] * 2
 
 
 def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
@@ -230,34 +221,12 @@ def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
     assert [question.original_context for question in written.questions] == [DISPUTE.context]
     [rejected] = written.rejected
     assert rejected.reason == reasons.PROMPT_TOO_LONG
-    assert rejected.detail is not None
-    assert rejected.detail.endswith(f"and 64 of the answer; {small.name} reads 2048")
-    assert rejected.reason in reasons.REASONS
-    [prompts] = [one["prompts"] for one in asked]
-    assert len(prompts) == 1
-    assert len(prompts[0]) + 64 <= 2048
+    assert (rejected.detail or "").endswith(f"and 64 of the answer; {small.name} reads 2048")
+    [[prompt]] = [one["prompts"] for one in asked]
+    assert len(prompt) + 64 <= 2048
 
 
-def test_what_a_model_writes_hangs_on_seed_and_dispute_alone(
-    plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said: list[list[str]] = []
-
-    def noted(*given: Any, **options: Any) -> list[SampledAnswers]:
-        answers = sample_answers(*given, **{**options, "max_new_tokens": 6})
-        said.append([answer.text for answer in answers[-1].samples])
-        return answers
-
-    monkeypatch.setattr(disputed_questions, "sample_answers", noted)
-    other = replace(DISPUTE, object="hero")
-    for disputes, seed in (([DISPUTE], 0), ([other, DISPUTE], 0), ([DISPUTE], 1)):
-        write_questions(plain, disputes, seed=seed)
-    assert said[0] == said[1] != said[2]
-
-
-def test_disputes_are_asked_in_batches_in_order(
-    say: Say, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_disputes_are_asked_in_batches(say: Say, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disputed_questions, "AT_ONCE", 1)
     asked = say([ASKED])
     others = [replace(DISPUTE, replacement=name) for name in ("king", "tyrant", "fool")]
