@@ -101,7 +101,7 @@ def test_nan_within_an_answer_is_raised_with_its_prompt(way: str, monkeypatch: p
         greedy_answers(model, contexts, queries)
 
 
-def test_nan_behind_the_end_of_an_answer_is_none_of_its_own() -> None:
+def test_nan_behind_the_end_of_an_answer_does_not_count() -> None:
     model = tiny_language_model(chat_template=CHAT)
     token = int(log_probs(model, [tokens_of(model, "the context\nquery")]).argmax())
     model.model.generation_config.eos_token_id = [token]

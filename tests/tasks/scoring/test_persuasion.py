@@ -41,7 +41,7 @@ def test_two_opposed_contexts_by_hand() -> None:
     np.testing.assert_allclose(_scores(log_probs, [0.5, 0.5]), [by_hand, by_hand], atol=1e-7)
 
 
-def test_disjoint_contexts_reach_the_bound_and_zero_log_zero_is_zero() -> None:
+def test_disjoint_contexts_reach_the_bound() -> None:
     # A logit of minus infinity is refused; a probability that is rounded to zero is not.
     log_probs = torch.tensor([[0.0, -200.0, -200.0], [-200.0, 0.0, -200.0]])
     weights = np.array([0.25, 0.75])

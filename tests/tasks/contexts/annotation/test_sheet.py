@@ -79,7 +79,7 @@ def broken(flag: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"choice": "aksept"}, r"row 2, column choice: 'aksept' is not a choice \(did you mean 'accept'\?\); choose "
                                "accept, change, discard, misinformation or incomplete"),
@@ -98,8 +98,8 @@ def broken(flag: str) -> str:
         (rows_for(QUESTIONS, "ada")[1], "row 3, column key: is also that of row 2; remove one of them"),
     ],
 )  # fmt: skip
-def test_errors_name_row_and_column(row: dict[str, str], said: str) -> None:
-    with pytest.raises(InputError, match=f"^ada.xlsx: .*{said}.*; nothing was imported$"):
+def test_errors_name_row_and_column(row: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=f"^ada.xlsx: .*{message}.*; nothing was imported$"):
         read(row)
 
 

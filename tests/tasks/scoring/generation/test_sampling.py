@@ -100,7 +100,7 @@ def test_impossible_settings_are_refused(settings: dict[str, float]) -> None:
         Sampling(**settings)  # type: ignore[arg-type]
 
 
-def test_tokens_that_rounding_could_swap_at_the_cut_make_no_draw_sure() -> None:
+def test_rounding_at_the_cut_makes_no_draw_sure() -> None:
     logits = torch.tensor([[0.6, 0.2, 0.2 - 1e-6]]).log()
     points = torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)
     rows = torch.zeros(3, dtype=torch.int64)
