@@ -91,8 +91,7 @@ def written() -> list[dict[str, Any]]:
     from data.records import RelationName
     from data.storage.keys import drawn_first
     from tasks.contexts.entities import Entity
-    from tasks.contexts.queries import write_queries
-    from tasks.contexts.sentences import write_contexts
+    from tasks.contexts.sentences import write_contexts, write_queries
 
     relation = RelationName(RELATION)
     capitals = {fact.subject: fact.object for fact in catalog.facts(RELATION)} | MORE_CAPITALS

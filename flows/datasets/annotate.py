@@ -148,7 +148,7 @@ def standing(contents: Contents) -> Standing:
     return Standing(
         questions=len(texts),
         agreement=agreement(current),
-        outcome={"accepted": len(decided.accepted), **dict(sorted(reasons.items()))},
+        outcome={"accepted": len(decided.questions), **dict(sorted(reasons.items()))},
         open_conflicts=sum(row.is_conflict and row.third is None for row in judgements(current).values()),
         outdated=sum(len(rows) for about, rows in newest(annotations).items() if about not in texts),
         missing=missing,

@@ -21,9 +21,8 @@ from flows.stages.fetch import Fetched
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import decide, imported
 from tasks.contexts.entities import choose_entities, objects
-from tasks.contexts.queries import write_queries
 from tasks.contexts.questions import choose_questions
-from tasks.contexts.sentences import write_contexts
+from tasks.contexts.sentences import write_contexts, write_queries
 
 VERSION = 4
 
@@ -157,7 +156,7 @@ def choose(step: Step, run: Run) -> None:
     if study.questions.annotated:
         rows = [of_row(Annotation, row) for file in annotations for row in file.read().to_pylist()]
         decided = decide(candidates, sorted(rows, key=lambda row: row.imported_at))
-        candidates, rejected = list(decided.accepted), list(decided.rejected)
+        candidates, rejected = decided.questions, decided.rejected
     if not candidates:
         counts = Counter(candidate.reason for candidate in rejected).most_common(5)
         reasons = ", ".join(f"{count} {reason}" for reason, count in counts) or "no candidate was found"

@@ -44,18 +44,8 @@ def choose_entities(
 ) -> list[Entity]:
     """The entities of a study's queries: `real` of the facts' subjects, then `invented` ones of `names`.
 
-    Args:
-        relation: The relation.
-        facts: Its facts.
-        names: Invented names of its class.
-        real: The number of real entities.
-        invented: The number of invented entities.
-        seed: Draws entities and the objects of invented ones.
-        choice: Whether real entities are drawn at random or have the highest degrees.
-
-    Raises:
-        InputError: The facts or names are fewer than requested, the source has no degrees, or the facts have fewer than
-            two different objects.
+    choice: whether real entities are drawn at random or have the highest degrees. Raises InputError where facts or
+    names are fewer than requested, the source has no degrees, or the facts have fewer than two different objects.
     """
     by_subject = {fact.subject: fact for fact in facts}
     if len(by_subject) < real:

@@ -1,9 +1,8 @@
 """Names of invented entities that a language model generates from the catalog's prompt.
 
-A model with a chat template gets a chat prompt for a list with the first dash of its answer, so that small models
-neither greet nor explain; any other model continues a list. Each round has other examples from the seeded generator, so
-that the answers differ, and samples several answers. Names depend only on seed, model and class, and the first n names
-of a longer list are the list of n.
+A chat model gets a prompt for a list with the first dash of its answer; any other model continues a list. Each round
+has other examples from the seeded generator, and samples several answers. Names depend only on seed, model and class,
+and the first n names of a longer list are the list of n.
 What it is not: a proof that a name does not exist. Models repeat what they have read, so the names must be looked up.
 """
 
@@ -31,14 +30,9 @@ def names_by_model(
 ) -> list[str]:
     """`count` different names of a class of the catalog that the model invents.
 
-    known: names to exclude, whatever their case; names in a prompt are excluded, too.
-
-    Raises:
-        UnknownName: The catalog does not have the class.
-        UsageError: The count is negative.
-        ModelError: The chat template fails.
-        ScoreError: Prompt and answer do not fit the model's context window.
-        InputError: The model gives too few names in 8 rounds plus one for every two names.
+    known: names to exclude, whatever their case; names in a prompt are excluded, too. Raises UnknownName for the class,
+    UsageError for a negative count, InputError where 8 rounds plus one for every two names give too few, and ModelError
+    and ScoreError as the prompt and the engine do.
     """
     if count < 0:
         raise UsageError(f"{count} invented names are requested; request 0 or more")

@@ -1,5 +1,6 @@
-"""Contexts: sentences about an entity that state, insist on or deny an object [Du et al. 2024, section 4.1].
+"""Queries and contexts: sentences about an entity from the catalog's templates [Du et al. 2024, section 4.1].
 
+There are two open and two closed forms of queries. Contexts state, insist on or deny an object.
 Base and assertive contexts state an object that is not a true one of the entity, so that every context conflicts with
 the facts; the first negation denies the entity's own object, further ones deny others.
 """
@@ -8,9 +9,33 @@ from collections.abc import Collection, Mapping, Sequence
 
 from data import catalog
 from data.errors import InputError
-from data.records import Context, ContextKind, RelationName, identity
+from data.records import Context, ContextKind, Query, QueryType, RelationName, identity
 from data.storage.keys import generator
 from tasks.contexts.entities import Entity
+
+
+def write_queries(relation: RelationName, entities: Sequence[Entity]) -> list[Query]:
+    """Four queries an entity, in the order of the entities; open forms do not mention the answer."""
+    forms = catalog.relation(relation)
+    types: tuple[tuple[QueryType, tuple[str, str]], ...] = (("open", forms.open), ("closed", forms.closed))
+    return [
+        Query(
+            query_id=identity(relation, query_type, form, entity.name, entity.invented, entity.object),
+            relation=relation,
+            query_type=query_type,
+            form=form,
+            entity=entity.name,
+            entity_id=entity.wikidata_id,
+            invented=entity.invented,
+            answer=entity.object,
+            text=catalog.fill(template, entity=entity.name, answer=entity.object),
+            degree=entity.degree,
+            relation_degree=entity.relation_degree,
+        )
+        for entity in entities
+        for query_type, templates in types
+        for form, template in enumerate(templates, start=1)
+    ]
 
 
 def write_contexts(

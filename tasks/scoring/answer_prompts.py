@@ -68,14 +68,8 @@ def answer_prompt(
 ) -> AnswerPrompt:
     """The prompt for a short answer to a question, with or without (None) a context before it.
 
-    A prompt that is too long has as many tokens of its context as fit: its end is cut, and the rest is tokenized again
-    as one text.
-
-    Args:
-        model: The model that will answer.
-        question: The question.
-        context: The context, or None.
-        reserved_tokens: Tokens of the context window that stay free for the answer.
+    A prompt that does not fit the context window with `reserved_tokens` more tokens has as many tokens of its context
+    as fit: its end is cut, and the rest is tokenized again as one text.
 
     Raises:
         ModelError: The chat template fails or leaves the question out.

@@ -29,17 +29,14 @@ from tasks.scoring.next_token.broken import check_contexts_matter, check_scores
 from tasks.scoring.next_token.by_query import engine
 from tasks.scoring.next_token.complete_answers import complete_answers
 from tasks.scoring.next_token.prompts import no_distribution, tokenized, tokenized_prompts
-from tasks.scoring.persuasion import counted, divergence_from_mixture
+from tasks.scoring.persuasion import Persuasion, counted, divergence_from_mixture
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerSetPersuasion:
-    """Scores over a set of answers, as Persuasion; mass: (n_queries, n_contexts), all answers together, 0 to 1."""
+class AnswerSetPersuasion(Persuasion):
+    """Scores over a set of answers; mass: (n_queries, n_contexts), the probability of all of them, 0 to 1."""
 
-    scores: NDArray[np.float64]
-    susceptibility: NDArray[np.float64]
     mass: NDArray[np.float64]
-    engine: str
 
 
 def answer_set_persuasion(
@@ -85,7 +82,7 @@ def answer_set_persuasion(
     check_contexts_matter(model, unmoved.numpy(), prompts, queries)
     # A context that changes nothing may come out as -1e-17, and a whole mass as 1 + 1e-7: rounding.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
-    return AnswerSetPersuasion(scores[:, rows], scores @ weights, mass[:, rows], engine_name)
+    return AnswerSetPersuasion(scores[:, rows], scores @ weights, engine_name, mass[:, rows])
 
 
 def _persuasion(

@@ -15,7 +15,6 @@ for the score and all its half-samples. In float64, a block of the vocabulary at
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +25,8 @@ from tasks.scoring.semantic_entropy import check_groups
 
 Groups = Sequence[Sequence[int]]
 Distribution = NDArray[np.float32] | NDArray[np.float64]
+_Logarithms = tuple[NDArray[np.float64], NDArray[np.bool_] | None]
+"""log p of every group in a block, (g, b), 0 where p is 0; and where p is 0: (g, b), None for nowhere."""
 
 _SLACK = 1e-3
 _BLOCK = 2048  # tokens at a time, so that the groups' values stay in a processor's cache
@@ -63,9 +64,7 @@ def coherent_persuasion(
         p_context: (m, V), the mean distributions of the answers with the context.
         groups_context: Their groups.
 
-    Raises:
-        InputError: A row is not a distribution, or the groups do not hold each answer once.
-        ScoreError: The score is not finite.
+    Raises the errors of `coherent_persuasions`.
     """
     without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
     within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
@@ -77,10 +76,6 @@ def coherent_persuasions(without: GroupedAnswers, contexts: Sequence[GroupedAnsw
 
     A half-sample of the answers without a context is compared with the half-sample of the same number with it, so both
     need as many half-samples of as many answers.
-
-    Args:
-        without: The answers without a context.
-        contexts: The answers with each context.
 
     Raises:
         InputError: A row is not a distribution, or the groups or half-samples do not match.
@@ -94,13 +89,6 @@ def coherent_persuasions(without: GroupedAnswers, contexts: Sequence[GroupedAnsw
         for pair in pairs:
             pair.add(block, logarithms)
     return [pair.scored() for pair in pairs]
-
-
-class _Logarithms(NamedTuple):
-    """log p of every group in a block, (g, b), 0 where p is 0; and where p is 0: (g, b) bool, None for nowhere."""
-
-    values: NDArray[np.float64]
-    of_zero: NDArray[np.bool_] | None
 
 
 class _Side:
@@ -133,9 +121,9 @@ class _Side:
         rows = self.rows[:, block]
         means = self.weights @ rows
         if rows.all():
-            return _Logarithms(np.log(means), None)
+            return np.log(means), None
         of_zero = means == 0
-        return _Logarithms(np.log(np.where(of_zero, 1.0, means)), of_zero)
+        return np.log(np.where(of_zero, 1.0, means)), of_zero
 
 
 class _Pair:
@@ -163,10 +151,11 @@ class _Pair:
 
     def add(self, block: slice, of_query: _Logarithms) -> None:
         rows = self._context.rows[:, block]
-        self._cross += rows @ of_query.values.T
-        self._own += rows @ self._context.logarithms(block).values.T
-        if of_query.of_zero is not None:
-            self._lost += (rows > 0) @ of_query.of_zero.T.astype(np.float64)
+        logarithms, of_zero = of_query
+        self._cross += rows @ logarithms.T
+        self._own += rows @ self._context.logarithms(block)[0].T
+        if of_zero is not None:
+            self._lost += (rows > 0) @ of_zero.T.astype(np.float64)
 
     def scored(self) -> CoherentPersuasion:
         weights, shares = self._context.weights, self._context.shares

@@ -43,10 +43,7 @@ _PADDING = {"cpu": 1.0, "cuda": 2.0}
 class Fisher:
     """Fisher susceptibility of queries, each (n_queries,), float64, in nats per squared embedding unit.
 
-    Attributes:
-        trace: The susceptibility.
-        standard_error: That of its estimate, 0 where it is exact.
-        top_k_trace: The exact part of the most probable answers.
+    standard_error: that of the estimate, 0 where it is exact; top_k_trace: the exact part of the most probable answers.
     """
 
     trace: NDArray[np.float64]

@@ -65,7 +65,7 @@ def greedy_answers(
 
     Args:
         model: The language model.
-        contexts: Texts put directly before the queries; a context that occurs twice is read once.
+        contexts: Texts put directly before the queries.
         queries: Complete texts.
         max_new_tokens: Most tokens of an answer, its end included.
         memory: Bytes that may be used besides the model; None for `memory_budget`.

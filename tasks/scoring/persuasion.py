@@ -30,13 +30,7 @@ _TINY = torch.finfo(torch.float32).tiny
 
 @dataclass(frozen=True, eq=False)
 class Persuasion:
-    """Persuasion and susceptibility scores.
-
-    Attributes:
-        scores: (n_queries, n_contexts), nats, float64.
-        susceptibility: (n_queries,), nats, float64.
-        engine: The name of the engine that computed them.
-    """
+    """Scores, (n_queries, n_contexts), and susceptibilities, (n_queries,), in nats, float64; engine: what read them."""
 
     scores: NDArray[np.float64]
     susceptibility: NDArray[np.float64]

@@ -29,14 +29,11 @@ def group_answers(equivalent: NDArray[np.bool_], among: Sequence[int] | None = N
     An answer joins the first group to all of whose members it is equivalent.
 
     Args:
-        equivalent: (n, n) bool, symmetric, true on the diagonal.
+        equivalent: (n, n) bool, symmetric, true on the diagonal; InputError otherwise.
         among: The answers that are grouped, in that order, as if there were no others; None: all.
 
     Returns:
         The numbers of each group's members, groups in order of their first member.
-
-    Raises:
-        InputError: The matrix is not square, bool, symmetric and true on the diagonal.
     """
     matrix = np.asarray(equivalent)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

@@ -2,8 +2,8 @@
 
 alpha = 1 - D_o / D_e for nominal data: the observed disagreement of the pairs of judgements of one question over that
 of all pairs whatever their question. It is not the share of equal choices: where nearly all are the same, one
-difference weighs much. Only independent judgements count: of the first annotator of a question, the last judgement
-before the other's, and of the other, the first. Later judgements decide a question, and are not independent.
+difference weighs much. Only independent judgements count: of the first annotator of a question, the last before the
+other's, and of the other, the first.
 Source: Krippendorff 2004, Content Analysis, chapter 11; computed by the library krippendorff.
 """
 
@@ -23,8 +23,7 @@ class Agreement:
     """How far the two independent annotators of each question agree.
 
     alpha: of their choices, whatever texts a change has; None, with the reason in `undefined`, where it is not defined.
-    units: questions with two judgements. annotators: those who made them. counts: the newest choices of every
-    annotator, of all questions, including those of a third who decides.
+    units: questions with two judgements. annotators: those who made them. counts: everybody's newest choices.
     """
 
     alpha: float | None

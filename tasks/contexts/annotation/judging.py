@@ -1,9 +1,8 @@
 """Annotators' judgements, and the questions that they accept: those that two accept or change in the same way.
 
 Two annotators judge a question independently: the first two whose sheets are imported. Equal judgements, with a change
-in the same words, decide; otherwise a third decides. A judgement is about the texts that were shown: a question that
-was rebuilt with other texts is judged again. Of an annotator's judgements the newest counts; the earlier ones stay in
-their files.
+in the same words, decide; otherwise a third decides. A judgement is about the texts that were shown, and the newest of
+an annotator counts.
 """
 
 import unicodedata
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from data import reasons
 from data.errors import DamagedFile, UsageError
-from data.records import Annotation, Question, Rejected, of_row
+from data.records import Annotation, Question, of_row
 from data.records.tables import ANNOTATIONS
 from data.storage.artifact import TableArtifact
 from data.storage.files import CHARACTERS, verify
@@ -21,7 +20,7 @@ from data.storage.keys import content_key
 from data.storage.workspace import Workspace
 from tasks.contexts.annotation.cells import plain
 from tasks.contexts.annotation.changed import change
-from tasks.contexts.questions import rejected_question
+from tasks.contexts.questions import BuiltQuestions, rejected_question
 
 INDEPENDENT = 2
 DIGEST_LENGTH = 16
@@ -59,14 +58,6 @@ class Judgement:
         if len(self.independent) < INDEPENDENT:
             return None
         return self.third if self.is_conflict else self.independent[0]
-
-
-@dataclass(frozen=True)
-class Decided:
-    """The accepted questions, changed where annotators changed them, and the rejected ones with the reason."""
-
-    accepted: tuple[Question, ...]
-    rejected: tuple[Rejected, ...]
 
 
 def shown_texts(question: Question) -> dict[str, str]:
@@ -142,20 +133,19 @@ def judgements(annotations: Iterable[Annotation]) -> dict[Shown, Judgement]:
     return judged
 
 
-def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> Decided:
-    """The accepted and rejected questions by the judgements of their present texts; a duplicate is accepted once.
+def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> BuiltQuestions:
+    """The accepted questions, with the texts that annotators changed, and the rejected ones.
 
-    Two titles of a page lead to the same questions.
-    A changed question has its new texts, the other answer in its counter-memory context, and new flags.
+    Judgements are about the present texts. Of duplicates, to which two titles of a page lead, the first is accepted.
     """
     judged = judgements(annotations)
     judged_before = {question_id for question_id, _ in judged}
     seen: set[Shown] = set()
-    accepted, rejected = [], []
+    decided = BuiltQuestions([], [])
     for question in questions:
         about = shown(question)
         if about in seen:
-            rejected.append(rejected_question(question, reasons.DOUBLED))
+            decided.rejected.append(rejected_question(question, reasons.DOUBLED))
             continue
         seen.add(about)
         judgement = judged.get(about, Judgement())
@@ -164,12 +154,12 @@ def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> 
             reason = reasons.ANNOTATORS_DISAGREE if judgement.is_conflict else reasons.NOT_ANNOTATED
             outdated = not judgement.independent and question.question_id in judged_before
             detail = "judged with other texts, before it was rebuilt" if outdated else _summary(judgement)
-            rejected.append(rejected_question(question, reason, detail))
+            decided.rejected.append(rejected_question(question, reason, detail))
         elif holds.choice in _REASONS:
-            rejected.append(rejected_question(question, _REASONS[holds.choice], _summary(judgement)))
+            decided.rejected.append(rejected_question(question, _REASONS[holds.choice], _summary(judgement)))
         else:
-            accepted.append(change(question, *changed_texts(holds)))
-    return Decided(tuple(accepted), tuple(rejected))
+            decided.questions.append(change(question, *changed_texts(holds)))
+    return decided
 
 
 def for_annotator(

@@ -1,15 +1,14 @@
 """The sheet of an annotator: its columns and rows, and how it is read.
 
-Every row has the question's id and the digest of its texts, in a hidden column, so that a sheet keeps its meaning when
-rows are sorted or removed or the questions are rebuilt meanwhile, and so that an overwritten text is noticed. All
-errors of a sheet are reported at once, by row and column; then nothing is imported.
+Every row has the question's id and the digest of its texts, in a hidden column, so that rows may be sorted or removed
+and an overwritten text is noticed. All errors of a sheet are reported at once, by row and column; then nothing is
+imported.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from types import MappingProxyType
 
 from data.errors import InputError, UsageError
 from data.reasons import REASONS
@@ -19,31 +18,27 @@ from tasks.contexts.annotation.changed import change
 from tasks.contexts.annotation.judging import Judgement, Shown, changed_texts, shown, shown_texts, texts_digest
 from tasks.contexts.annotation.spreadsheet import Sheet, SheetColumn, SheetRow
 
-MEANINGS: Mapping[str, str] = MappingProxyType(
-    {
-        "accept": "The question is clear, the context states the answer, and the other answer could stand in its place "
-        "and would say something else.",
-        "change": "As accept, but for words to correct: write the whole new text into its new column, and leave "
-        "the new columns of what stays as it is empty.",
-        "discard": "Not correctable: both answers mean the same, neither is what the question asks for, the text is "
-        "broken, or nobody would ask this.",
-        "misinformation": "The context or an answer is plainly made up or meant to harm: vandalism, a hoax, an insult.",
-        "incomplete": "Nobody can tell what is asked, or what the context says, without something that is not there: "
-        "who, when, or which one.",
-    }
-)
+MEANINGS: Mapping[str, str] = {
+    "accept": "The question is clear, the context states the answer, and the other answer could stand in its place "
+    "and would say something else.",
+    "change": "As accept, but for words to correct: write the whole new text into its new column, and leave "
+    "the new columns of what stays as it is empty.",
+    "discard": "Not correctable: both answers mean the same, neither is what the question asks for, the text is "
+    "broken, or nobody would ask this.",
+    "misinformation": "The context or an answer is plainly made up or meant to harm: vandalism, a hoax, an insult.",
+    "incomplete": "Nobody can tell what is asked, or what the context says, without something that is not there: "
+    "who, when, or which one.",
+}
 """The five choices and the meaning of each, as in the sheet and the guide."""
 
-GUIDE: Mapping[str, str] = MappingProxyType(
-    {
-        "what you see": "A context, a question that it answers, the answer that the context states, and another answer "
-        "that is to take its place. Of disputed texts neither answer need be true.",
-        "what you do": "Pick one choice for every question. Do it alone, before you talk to anybody about it. Write "
-        "only into the blue columns; the note is for whatever you want to say.",
-        **MEANINGS,
-        "when you stop": "Save the file as it is, .xlsx or CSV UTF-8. It may be handed in half done, and again later.",
-    }
-)
+GUIDE: Mapping[str, str] = {
+    "what you see": "A context, a question that it answers, the answer that the context states, and another answer "
+    "that is to take its place. Of disputed texts neither answer need be true.",
+    "what you do": "Pick one choice for every question. Do it alone, before you talk to anybody about it. Write "
+    "only into the blue columns; the note is for whatever you want to say.",
+    **MEANINGS,
+    "when you stop": "Save the file as it is, .xlsx or CSV UTF-8. It may be handed in half done, and again later.",
+}
 
 KEY, ANNOTATOR, OPINIONS = "key", "annotator", "two others said"
 _SHOWN = ("context", "question", "answer", "other answer")
@@ -73,9 +68,8 @@ _MOST_REPORTED = 20
 class ReadBack:
     """The annotations of a sheet, and the numbers of rows that were not imported or do not count yet.
 
-    unfinished: rows with a note and no choice. outdated: rows whose question was rebuilt with other texts since, or no
-    longer exists; their annotations are imported and count when such a question exists. others: unknown columns with
-    content.
+    unfinished: rows with a note and no choice. outdated: rows whose question was rebuilt with other texts, or does not
+    exist; their annotations count when such a question exists. others: unknown columns with content.
     """
 
     annotations: tuple[Annotation, ...]

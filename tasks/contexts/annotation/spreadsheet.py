@@ -1,8 +1,7 @@
 """Sheets that people fill in with a spreadsheet program: .xlsx, or .csv for any other.
 
-A sheet has a row of names and rows of texts, never a formula, a number or a date: texts are read as they were written,
-and what people type is read as text. In .xlsx only the columns to fill in are unlocked, the choices are listed, keys
-are hidden, and a second sheet has the instructions. `write_sheet` never overwrites a file.
+A sheet has a row of names and rows of texts, never a formula, a number or a date. In .xlsx only the columns to fill in
+are unlocked, the choices are listed, keys are hidden, and a second sheet has the instructions.
 """
 
 import csv
@@ -58,10 +57,10 @@ class Sheet:
 def write_sheet(
     path: Path, columns: Sequence[SheetColumn], rows: Sequence[Mapping[str, str]], guide: Mapping[str, str]
 ) -> None:
-    """Writes the rows, each with a text or "" for every column, whole or not at all; guide: headings and their texts.
+    """Writes the rows, each with a text or "" for every column, to a new file; guide: headings and their texts.
 
-    UsageError where the file exists already, or is neither .xlsx nor .csv; InputError where a text does not fit into a
-    cell; WorkspaceError where the file cannot be written.
+    UsageError where the file exists, or is neither .xlsx nor .csv; InputError where a text does not fit into a cell;
+    WorkspaceError where the file cannot be written.
     """
     suffix = _format(path)
     if os.path.lexists(path):

@@ -64,7 +64,7 @@ def disputes_of_page(
     similarity: float = SIMILARITY,
     span_words: int = SPAN_WORDS,
 ) -> PageDisputes:
-    """The disputes of a page, or of the page that it redirects to.
+    """The disputes of a page, or of the page that it redirects to; raises ServiceError.
 
     Args:
         title: The page's title.
@@ -74,9 +74,6 @@ def disputes_of_page(
         months: The first and the last month whose views count (YYYY-MM).
         similarity: Spans that are more alike than this, by cosine, are rejected.
         span_words: The most words of a span.
-
-    Raises:
-        ServiceError: A service failed.
     """
     history = wikipedia.history(title)
     if history is None:

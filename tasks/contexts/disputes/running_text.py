@@ -2,8 +2,8 @@
 
 Left out: templates, references, comments, tables, headings, galleries, formulas, pictures with their captions, links to
 categories and to other wikis, the content of tags that are not known to hold text. A link is the text that it shows.
-What it is not: the page as the wiki renders it. No template is expanded: a template or a formula leaves a gap, and
-text with a gap is not a sentence.
+What it is not: the page as the wiki renders it. A template or a formula leaves a gap, and text with a gap is not a
+sentence.
 """
 
 import re

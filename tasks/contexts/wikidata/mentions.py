@@ -4,10 +4,9 @@ A name without capitals matches in any case ("Journalist" may begin a sentence),
 written or in all capitals: Reading is a town and reading is not. A phrase whose only capital is its first ("Film
 actor") counts as a name without capitals.
 
-Names come from Wikidata's labels and aliases, and a text is unlikely to mean some of these: country codes ("in", "no",
-"can" of India, Norway, Canada), flags. So a form of up to three characters is matched in its own case only, and only
-where it is the label, a word of a name ("pop" of "pop music") or its initials ("US", "R&B"); a single character never
-matches.
+Some of Wikidata's aliases are unlikely to be meant: country codes ("in", "no", "can" of India, Norway, Canada), flags.
+So a form of up to three characters is matched in its own case only, and only where it is the label, a word of a name
+("pop" of "pop music") or its initials ("US", "R&B"); a single character never matches.
 """
 
 import re

@@ -40,12 +40,8 @@ def questions_of_property(
 ) -> BuiltQuestions:
     """The questions of one property's listed facts, with their sources.
 
-    Args:
-        triples: The listed facts, of one property.
-        clients: The services that are requested.
-        words: The most words of a snippet (`find_snippet`).
-        months: The first and the last month whose page views count (YYYY-MM).
-        embed: Texts to unit vectors (n, d); used where Wembedder names nothing that fits.
+    words: most words of a snippet; months: the first and the last month whose page views count (YYYY-MM); embed: texts
+    to unit vectors (n, d), used where Wembedder names nothing that fits.
 
     Raises:
         InputError: The list mixes properties.

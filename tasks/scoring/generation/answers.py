@@ -21,7 +21,7 @@ class Answer:
         text: Without special tokens, stripped, so it may be empty.
         token_ids: As generated, end step included.
         token_log_probs: One per token, nats.
-        mean_distribution: (V,) float32, sums to 1.
+        mean_distribution: (V,) float32, the mean over its steps.
         finished: Whether it ended before the limit of tokens.
     """
 

@@ -5,6 +5,8 @@ What it is not: transformers' generate. Of a model's generation settings only it
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import takewhile
 
 import torch
 
@@ -53,15 +55,8 @@ class GreedyLines:
 
     def texts(self) -> list[list[str]]:
         """The answers: [query][context]."""
-        known: dict[tuple[int, ...], str] = {}
-        texts: list[list[str]] = []
-        for of_query in self._tokens.tolist():
-            answers = [tuple(tokens) for tokens in of_query]
-            for answer in answers:
-                if answer not in known:
-                    known[answer] = self._marks.text(answer)
-            texts.append([known[answer] for answer in answers])
-        return texts
+        text = cache(self._marks.text)
+        return [[text(tuple(tokens)) for tokens in of_query] for of_query in self._tokens.tolist()]
 
     def _breaks_alone(self, prompt: Tokens) -> bool:
         return bool(self._decoded_plainly([prompt])[1].any())
@@ -119,9 +114,5 @@ class _Marks:
 
     def text(self, answer: Sequence[int]) -> str:
         """The text of an answer's tokens, up to its end."""
-        tokens: list[int] = []
-        for token in answer:
-            if token in self._ends or token == _NOTHING:
-                break
-            tokens.append(token)
+        tokens = list(takewhile(lambda token: token not in self._ends and token != _NOTHING, answer))
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True)).lstrip().partition("\n")[0].rstrip()

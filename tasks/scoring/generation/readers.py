@@ -63,8 +63,7 @@ class SlotReader:
 
     def __init__(self, model: LanguageModel, prompts: Sequence[Tokens], slots: int, slot_tokens: int) -> None:
         self._model = model
-        longest_last = shared_prefixes(prompts)
-        self._prefixes = longest_last[-(slots // 4) :] if slots >= 4 else []
+        self._prefixes = shared_prefixes(prompts)[-(slots // 4) :] if slots >= 4 else []  # the longest of many
         self._first = slots  # the slots of the prefixes are behind those of the prompts
         self._slots = Slots(model, slots + len(self._prefixes), slot_tokens)
         self._known = False

@@ -1,7 +1,7 @@
 """Answers to many prompts: prompts are prefilled, their answers are decoded together and freed when they have ended."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ def sample_answers(
     batch_size: int | None = None,
     memory: int | None = None,
 ) -> list[SampledAnswers]:
-    """Samples answers to every prompt: `samples` of them and a greedy one.
+    """Samples answers to every prompt, in the order of the prompts: `samples` of them and a greedy one.
 
     Args:
         model: The language model.
@@ -46,15 +46,12 @@ def sample_answers(
         identities: A tuple per prompt; the draws depend only on it, the seed and the model's name.
         samples: Sampled answers per prompt.
         max_new_tokens: Most steps of an answer, its end step included.
-        temperature: > 0.
+        temperature: See `Sampling`, as for `top_p` and `top_k`.
         top_p: In (0, 1].
-        top_k: >= 0; 0 for every token.
+        top_k: 0 for every token.
         seed: Seed of the draws.
         batch_size: Prompts that are answered at once; None for the device's default.
         memory: Bytes that may be used besides the model, which may reduce the batch; None for `memory_budget`.
-
-    Returns:
-        The answers in the order of the prompts.
 
     Raises:
         UsageError: A parameter is not valid.
@@ -119,18 +116,15 @@ class _Decoding:
         while waiting:
             (slots,) = halving.amounts
             with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
-                yield from self._finished(self._reader(waiting, plain, slots, slot_tokens), waiting, growing, slots)
+                prompts = [tree.prompt for tree in waiting]
+                reader = PlainReader(self._model) if plain else SlotReader(self._model, prompts, slots, slot_tokens)
+                yield from self._finished(reader, waiting, growing, slots)
             if halving.ran_out:
                 (self._model.engine.prompts_at_once,) = halving.amounts
                 waiting.extendleft(tree.afresh() for tree in reversed(growing))
                 growing.clear()
             self._sums = Sums()
             release_memory(self._model.device)
-
-    def _reader(self, trees: Iterable[Tree], plain: bool, slots: int, slot_tokens: int) -> Reader:
-        if plain:
-            return PlainReader(self._model)
-        return SlotReader(self._model, [tree.prompt for tree in trees], slots, slot_tokens)
 
     def _finished(self, reader: Reader, waiting: deque[Tree], growing: list[Tree], slots: int) -> Iterator[Tree]:
         free = list(range(slots))

@@ -21,8 +21,7 @@ _ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
 class Step:
     """For every answer the token that it draws, its log-probability in nats, and whether rounding cannot change it.
 
-    tokens, log_probs, sure: (k,). broken: nodes without a distribution, since a logit is NaN or infinite; then the
-    other fields are not valid.
+    broken: nodes without a distribution, since a logit is NaN or infinite; then the other fields are not valid.
     """
 
     tokens: list[int]
@@ -100,7 +99,7 @@ def step(
         rows: (n,) the row of each node in `sums`.
         nodes: (k,) the node of each answer.
         points: (k,) the uniform number of each answer, NaN for the most probable token.
-        sampling: The temperature and truncation.
+        sampling: Temperature and truncation.
         rounding: The largest error of a logit.
     """
     device = logits.device

@@ -17,15 +17,9 @@ from tasks.scoring.generation.answers import Answer
 
 @dataclass(eq=False)
 class Node:
-    """Answers with a shared prefix.
+    """Answers with a shared prefix: their numbers, their tokens so far and the log-probabilities of these, nats.
 
-    Attributes:
-        tree: The tree of their prompt.
-        members: Their numbers.
-        tokens: Their tokens so far.
-        log_probs: The log-probabilities of these tokens, nats.
-        places: The places of these tokens' keys in the tree's slot.
-        row: The row of the sum of their steps' distributions.
+    places: where the tokens' keys are in the tree's slot; row: where the distributions of their steps are summed.
     """
 
     tree: "Tree"

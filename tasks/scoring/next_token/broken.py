@@ -43,13 +43,9 @@ def check_scores(
 ) -> None:
     """Raises ScoreError with the query and the context where a check finds something broken.
 
-    Args:
-        model: The model that gave the scores.
-        checks: (n_queries, n_contexts) whether a score is broken, with a message; the first check that fails counts.
-        prompts: [context][query] tokens.
-        queries: Their texts.
-        contexts: Their texts.
-        breaks_alone: Whether a prompt read alone gives a NaN; by default at its next token.
+    checks: (n_queries, n_contexts) whether a score is broken, with a message; the first check that fails counts.
+    prompts: [context][query] tokens. breaks_alone: whether a prompt read alone gives a NaN; by default at its next
+    token.
     """
     breaks = breaks_alone or (lambda prompt: is_broken(model, prompt))
     for broken, wrong in checks:
@@ -66,13 +62,8 @@ def check_contexts_matter(
 ) -> None:
     """Raises ScoreError for a model that gives the same bits after every context, as damaged weights do.
 
-    Prompts with the same tokens, or with differences that their last token cannot see, may give that.
-
-    Args:
-        model: The model that gave the distributions.
-        unmoved: (n_queries,) whether a query's distributions are the same after every context.
-        prompts: [context][query] tokens.
-        queries: Their texts.
+    Prompts with the same tokens, or with differences that their last token cannot see, may give that. unmoved:
+    (n_queries,) whether a query's distributions are the same after every context; prompts: [context][query] tokens.
     """
     for query in np.flatnonzero(unmoved).tolist():
         if in_reach(model, [of_context[query] for of_context in prompts]):

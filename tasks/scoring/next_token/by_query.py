@@ -1,8 +1,8 @@
 """Log-distributions of the next token for contexts x queries: by the prefix tree if the model allows it, else plainly.
 
 The prefix tree is compared with the plain engine on some of the prompts, once for each model. Where the two differ by
-more than rounding, or the prefix tree cannot be used, the plain engine reads this model, and a warning has the reason.
-So an unknown kind of model costs time, but never gives a wrong number.
+more than rounding, or the prefix tree cannot be used, the plain engine reads this model, and a warning has the reason:
+an unknown kind of model costs time, but never gives a wrong number.
 """
 
 import logging
@@ -30,12 +30,8 @@ def next_token_by_query(
 ) -> Iterator[tuple[int, Distributions]]:
     """For each query its place and the distributions after every context, (n_contexts, V); queries in any order.
 
-    Distributions must be used before the next are requested: their memory is reused.
-
-    Args:
-        model: The language model.
-        prompts: [context][query] tokens, as `tokenized_prompts` returns them.
-        memory: Bytes that may be used besides the model; None for `memory_budget`.
+    Distributions must be used before the next are requested: their memory is reused. prompts: [context][query] tokens;
+    memory: bytes that may be used besides the model, None for `memory_budget`.
     """
     if engine(model, prompts) == PLAIN:
         for place in range(len(prompts[0])):
@@ -94,11 +90,8 @@ def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
 def verdict(model: LanguageModel, reason: str | None, compare: Callable[[], Verdict], failure: str) -> Verdict:
     """The verdict on a fast engine, with a warning where it is not used.
 
-    Args:
-        model: The language model.
-        reason: Why the engine cannot be used, if that is known already.
-        compare: Compares it with the plain engine; any error but a lack of memory means that it cannot be used.
-        failure: The reason then.
+    reason: why it cannot be used, if that is known already; compare: compares it with the plain engine; failure: the
+    reason where that raises an error, other than a lack of memory.
     """
     try:
         result = Verdict(reason) if reason else compare()

@@ -27,11 +27,9 @@ _DISTRIBUTIONS_AT_ONCE = 256
 
 @dataclass(frozen=True, eq=False)
 class CompleteAnswers:
-    """Log-probabilities of complete answers, on the CPU.
+    """Log-probabilities of complete answers, (n_queries, n_contexts, n_answers) in nats, float64, on the CPU.
 
-    Attributes:
-        log_probs: (n_queries, n_contexts, n_answers) in nats, float64.
-        sound: (n_queries, n_contexts), whether all their distributions are finite.
+    sound: (n_queries, n_contexts), whether all their distributions are finite.
     """
 
     log_probs: torch.Tensor

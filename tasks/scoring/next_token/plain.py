@@ -18,7 +18,7 @@ from tasks.scoring.next_token.prompts import Tokens, shortened
 BATCH = 32
 
 
-def read_plain(model: LanguageModel, prompts: Sequence[Tokens]) -> torch.Tensor:
+def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int = BATCH) -> torch.Tensor:
     """The logits after every prompt, at least one: (n_prompts, V), in the model's dtype, on its device.
 
     Where memory runs out, batches are halved. Raises ScoreError where a single prompt does not fit.
@@ -26,7 +26,7 @@ def read_plain(model: LanguageModel, prompts: Sequence[Tokens]) -> torch.Tensor:
     order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
     parts: list[torch.Tensor] = []
     done = 0
-    halving = Halving(model, "prompts are read", BATCH)
+    halving = Halving(model, "prompts are read", batch_size)
     while done < len(order):
         batch = [prompts[place] for place in order[done : done + halving.amounts[0]]]
         with halving.attempt(len(batch), smallest=partial(_single, model, batch[0])):

@@ -23,15 +23,9 @@ def tokenized_prompts(
 
     Each prompt is tokenized as one text, so that a token may span the seam of context and query.
 
-    Args:
-        model: The language model.
-        contexts: Texts put directly before the queries.
-        queries: Complete texts.
-        reserved_tokens: Tokens of the context window that stay free for an answer.
-
     Raises:
         UsageError: Contexts or queries are empty.
-        ScoreError: A prompt does not fit the context window.
+        ScoreError: A prompt does not fit the context window with `reserved_tokens` more tokens.
     """
     if not contexts or not queries:
         raise UsageError(

@@ -29,10 +29,9 @@ TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """One pass of the model: some units after some contexts.
+    """One pass of the model: the places of some units and contexts, row by row.
 
-    contexts: the places of the contexts, row by row; units: the places of the units; paths: for each unit the nodes of
-    each of its sequences in the tree that `reading` reads.
+    paths: for each unit the nodes of each of its sequences in the tree that `reading` reads.
     """
 
     contexts: list[int]
@@ -42,7 +41,7 @@ class Pass:
 
 
 class SharedPrefixes:
-    """Prompts of several contexts, read with shared prefixes computed once.
+    """Prompts of several contexts, read with shared prefixes computed once; largest: the units of the largest batch.
 
     Args:
         model: The language model.
@@ -52,9 +51,6 @@ class SharedPrefixes:
         inner: Whether logits are read at inner nodes of the trees, too, not only at the ends.
         keep: Whether more tokens will follow the trees.
         memory: Bytes that may be used besides the model; None for `memory_budget`.
-
-    Attributes:
-        largest: The number of units of the largest batch.
     """
 
     def __init__(
@@ -92,10 +88,9 @@ class SharedPrefixes:
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
-        """Reads all prompts; `compute` reads each pass. Yields the units that are complete.
+        """Reads all prompts; `compute` reads each pass, again and smaller where memory ran out.
 
-        Units whose passes ran out of memory are computed again, in smaller passes.
-        Raises ScoreError where a single context and unit do not fit.
+        Yields the units that are complete. Raises ScoreError where a single context and unit do not fit.
         """
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]

@@ -12,11 +12,8 @@ from tasks.scoring.next_token.prompts import Tokens
 class PrefixTree:
     """Sequences of tokens, merged at their shared prefixes.
 
-    Attributes:
-        tokens: (n,) the nodes' tokens, a parent before its children.
-        depths: (n,) from 0.
-        ancestors: (n, n) whether the column's node is the row's node or an ancestor of it.
-        paths: For each sequence its nodes from the first token to the last.
+    tokens, depths: (n,) of the nodes, a parent before its children; ancestors: (n, n) whether the column's node is the
+    row's node or an ancestor of it; paths: for each sequence its nodes from the first token to the last.
     """
 
     tokens: torch.Tensor

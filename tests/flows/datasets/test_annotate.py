@@ -60,11 +60,11 @@ def test_three_annotators_have_the_alpha_of_the_library(contents: Contents, tmp_
     assert standing.open_conflicts == 0
 
     decided = decide(questions, read_annotations(contents.workspace))
-    assert [one.question for one in decided.accepted] == [first.question, "Who made it?", third.question]
-    assert [one.question_id for one in decided.accepted] == [one.question_id for one in questions[:3]]
+    assert [one.question for one in decided.questions] == [first.question, "Who made it?", third.question]
+    assert [one.question_id for one in decided.questions] == [one.question_id for one in questions[:3]]
     reasons = {one.subject: one.reason for one in decided.rejected}
     assert reasons[fourth.subject] == "annotators_discard"
-    assert len(decided.accepted) + len(decided.rejected) == len(questions) == standing.questions
+    assert len(decided.questions) + len(decided.rejected) == len(questions) == standing.questions
 
 
 def test_an_import_writes_over_no_earlier_one(contents: Contents, tmp_path: Path) -> None:

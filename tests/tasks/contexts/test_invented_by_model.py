@@ -1,7 +1,5 @@
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Collection
 
-import numpy as np
 import pytest
 
 from data.catalog.name_parts import name_parts
@@ -10,49 +8,17 @@ from data.invented import invented_names
 from tasks.contexts import invented_by_model
 from tasks.contexts.invented_by_model import EXAMPLES, FEWEST_ROUNDS, SAMPLES, names_by_model
 from tasks.models import LanguageModel
-from tasks.scoring.generation import Answer, SampledAnswers
-from tests.tasks.models.tiny import CHAT, tiny_language_model
-
-Say = Callable[[Sequence[str]], list[dict[str, Any]]]
-
-
-@pytest.fixture(scope="module")
-def plain() -> LanguageModel:
-    return tiny_language_model(window=2048)
-
-
-@pytest.fixture(scope="module")
-def chat() -> LanguageModel:
-    return tiny_language_model(chat_template=CHAT, window=2048)
-
-
-@pytest.fixture
-def say(monkeypatch: pytest.MonkeyPatch) -> Say:
-    """Lets the model answer with these texts, one round after the other; returns what it was asked."""
-
-    def says(rounds: Sequence[str]) -> list[dict[str, Any]]:
-        asked: list[dict[str, Any]] = []
-
-        def answered(model: Any, prompts: Any, identities: Any, **options: Any) -> list[SampledAnswers]:
-            text = rounds[len(asked)] if len(asked) < len(rounds) else ""
-            prompt = str(model.tokenizer.decode(prompts[0]))
-            asked.append({"prompt": prompt, "identity": identities[0], **options})
-            answer = Answer(text, (), (), np.zeros(0, np.float32), finished=True)
-            return [SampledAnswers(identities[0], (answer,), answer)]
-
-        monkeypatch.setattr(invented_by_model, "sample_answers", answered)
-        return asked
-
-    return says
+from tests.tasks.contexts.conftest import Say
+from tests.tasks.models.tiny import tiny_language_model
 
 
 def test_names_keep_the_order_of_the_model(say: Say, plain: LanguageModel) -> None:
-    rounds, names = ["Velmar", "Ostrand\nVELMAR", "Kelm\nDrusk"], ["Velmar", "Ostrand", "Kelm"]
-    asked = say(rounds)
+    rounds, names = (["Velmar"], ["Ostrand\nVELMAR"], ["Kelm\nDrusk"]), ["Velmar", "Ostrand", "Kelm"]
+    asked = say(*rounds)
     assert names_by_model(plain, "city", 3, seed=0, known=()) == names
     assert [one["identity"] for one in asked] == [("invented names", "city", str(number)) for number in range(3)]
     for count in range(3):  # fewer names are the first of more
-        say(rounds)
+        say(*rounds)
         assert names_by_model(plain, "city", count, seed=0, known=()) == names[:count]
 
 
@@ -79,7 +45,7 @@ def test_names_of_common_nouns_may_begin_small(entity_class: str, say: Say, plai
 
 
 def test_every_round_shows_other_examples(say: Say, plain: LanguageModel) -> None:
-    asked = say(["Velmar", "Ostrand"])
+    asked = say(["Velmar"], ["Ostrand"])
     names_by_model(plain, "mountain", 2, seed=9, known=())
     examples = invented_names("mountain", 2 * EXAMPLES, seed=9)
     for number, one in enumerate(asked):
@@ -89,7 +55,7 @@ def test_every_round_shows_other_examples(say: Say, plain: LanguageModel) -> Non
 
 
 def test_chat_and_plain_models_are_prompted_differently(say: Say, plain: LanguageModel, chat: LanguageModel) -> None:
-    asked = say(["Velmar", "Ostrand"])
+    asked = say(["Velmar"], ["Ostrand"])
     names_by_model(chat, "tvSeries", 1, seed=0, known=())
     assert asked[0]["prompt"].startswith("<turn>user\nWrite a list of twenty made-up names of television series. ")
     assert asked[0]["prompt"].endswith("<end>\n<turn>assistant\n-")
@@ -106,8 +72,7 @@ def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) ->
     assert len(asked) == FEWEST_ROUNDS + 2
 
 
-def test_a_failing_chat_template_is_a_model_error(say: Say) -> None:
-    say([])
+def test_a_failing_chat_template_is_a_model_error() -> None:
     broken = tiny_language_model(chat_template="{{ raise_exception('no users here') }}", name="shy")
     with pytest.raises(ModelError, match="the chat template of shy cannot write a question: no users here"):
         names_by_model(broken, "city", 1, seed=0, known=())

@@ -49,10 +49,7 @@ def test_names_depend_on_maker_count_and_graphs(access: Access) -> None:
     assert invented_names_key(facts(), "country", 1, access) != before
     assert invented_names_key(facts(), "city", 0, access) != before
     assert invented_names_key(facts(pairs=11), "country", 0, access) == before
-
-
-def test_listed_names_depend_on_the_list_alone(access: Access) -> None:
-    options = facts(source="sample", invented="catalog")
+    options = facts(source="sample", invented="catalog")  # listed names depend on the list alone
     assert invented_names_key(options, "country", 0, access) == invented_names_key(options, "country", 5, access)
 
 
@@ -64,6 +61,8 @@ def test_existing_names_are_replaced(access: Access, tmp_path: Path) -> None:
     assert names[:3] == known[20:23]
     assert not set(names) & set(known[:20])
     assert addresses == ["file:graph.nt"]
+    names, addresses = fetch_invented_names(facts(absent_from=[]), "country", 0, access)  # not looked up
+    assert (names, addresses) == (known, [])
 
 
 def test_listed_names_are_as_many_as_remain(access: Access, tmp_path: Path) -> None:
@@ -73,12 +72,6 @@ def test_listed_names_are_as_many_as_remain(access: Access, tmp_path: Path) -> N
     options = facts(invented="catalog", dump=[graph_of(tmp_path, *listed)])
     with pytest.raises(InputError, match="class country: every invented name exists"):
         fetch_invented_names(options, "country", 0, access)
-
-
-def test_names_need_not_be_looked_up(access: Access) -> None:
-    names, addresses = fetch_invented_names(facts(absent_from=[]), "country", 0, access)
-    assert names == invented_names("country", 3 + SPARE, seed=0)
-    assert addresses == []
 
 
 def test_an_unreachable_graph_comes_with_advice(access: Access) -> None:

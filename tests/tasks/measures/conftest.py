@@ -13,8 +13,7 @@ from data.records import ContextKind, RelationName
 from data.sources import sample
 from data.storage.artifact import TableArtifact
 from tasks.contexts.entities import choose_entities, objects
-from tasks.contexts.queries import write_queries
-from tasks.contexts.sentences import write_contexts
+from tasks.contexts.sentences import write_contexts, write_queries
 from tasks.measures import MEASURES, chunks
 from tasks.measures.measure import Inputs
 from tasks.measures.run import Progress, Spent, measure_relation

@@ -24,7 +24,7 @@ class Family:
 
     template: str
     control: tuple[str, ...]
-    start: str | None
+    start: str
     end: str
     written: str
     ends: frozenset[str]
@@ -34,8 +34,7 @@ class Family:
 def family_model(family: Family, *, window: int = 2048) -> LanguageModel:
     """A random model with a tokenizer and a chat template of the family."""
     tokenizer = _characters() if family.sentencepiece else byte_tokenizer()
-    named = {"eos_token": family.end} if family.start is None else {"bos_token": family.start, "eos_token": family.end}
-    tokenizer.add_special_tokens(named)
+    tokenizer.add_special_tokens({"bos_token": family.start, "eos_token": family.end})
     tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in family.control])
     tokenizer.chat_template = family.template
     model = tiny_language_model(tokenizer=tokenizer, window=window)
@@ -55,17 +54,6 @@ def _characters() -> PreTrainedTokenizerFast:
     )
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<unk>")
 
-
-def _turns(default: str) -> str:
-    """Turns between <|im_start|> and <|im_end|>; default: what the system says where it is given nothing to say."""
-    return (
-        "{% if messages[0].role != 'system' %}<|im_start|>system\n" + default + "<|im_end|>\n{% endif %}"
-        "{% for turn in messages %}<|im_start|>{{ turn.role }}\n{{ turn.content }}<|im_end|>\n{% endfor %}"
-        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-    )
-
-
-_BETWEEN_MARKS = "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\n"
 
 FAMILIES = {
     "llama-2-chat": Family(
@@ -98,20 +86,18 @@ FAMILIES = {
         ends=frozenset({"</s>"}),
         sentencepiece=True,
     ),
-    "qwen2-instruct": Family(
-        template=_turns("You help."),
-        control=("<|endoftext|>", "<|im_start|>", "<|im_end|>"),
-        start=None,
-        end="<|im_end|>",
-        written=_BETWEEN_MARKS,
-        ends=frozenset({"<|im_end|>"}),
-    ),
     "smollm2-instruct": Family(
-        template=_turns("You are small, and you help."),
+        template=(
+            "{% if messages[0].role != 'system' %}<|im_start|>system\nYou help.<|im_end|>\n{% endif %}"
+            "{% for turn in messages %}<|im_start|>{{ turn.role }}\n{{ turn.content }}<|im_end|>\n{% endfor %}"
+            "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+        ),
         control=("<|endoftext|>", "<|im_start|>", "<|im_end|>"),
         start="<|im_start|>",
         end="<|im_end|>",
-        written=_BETWEEN_MARKS,
+        written=(
+            "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\n"
+        ),
         ends=frozenset({"<|im_end|>"}),
     ),
     "llama-3-instruct": Family(

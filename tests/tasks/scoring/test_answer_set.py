@@ -1,7 +1,6 @@
 """Answer-set scores against a brute force that reads each answer as a prompt of its own; bounds, degenerate cases."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from tasks.scoring.answer_ends import end_tokens
 from tasks.scoring.answer_set import answer_set_persuasion
 from tasks.scoring.next_token import complete_answers
 from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+from tests.tasks.scoring.alone import break_token, steps, tokens_of
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", ""]
 # The last token of the second one joins the space behind it. All are short, since one model sees eight tokens back.
@@ -24,33 +24,20 @@ ANSWERS = [["O", "Os"], ["N"], ["NY"], ["S"], ["S. L", "S."], ["Q:"]]
 TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_pair_tokenizer()}
 
 
-@lru_cache(maxsize=1)
-def _texts(model: LanguageModel) -> list[str]:
-    """What each token says by itself."""
-    return list(model.tokenizer.batch_decode([[token] for token in range(len(model.tokenizer))]))
-
-
-def _log_probs(
-    model: LanguageModel, prompt: str, aliases: Sequence[str], terminators: Sequence[str] = ("\n", ".")
-) -> NDArray[np.float64]:
+def _log_probs(model: LanguageModel, prompt: str, aliases: Sequence[str]) -> NDArray[np.float64]:
     """log p of each alias and its end behind a prompt: (n_aliases,)."""
-
-    def ids(text: str) -> list[int]:
-        return list(model.tokenizer(text, add_special_tokens=False)["input_ids"])
-
     space = "" if prompt[-1:].isspace() else " "
-    wholes = [ids(f"{prompt}{space}{alias}") for alias in aliases]
-    alike = [len(set(tokens)) == 1 for tokens in zip(ids(prompt), *wholes, strict=False)]
-    beginning = [*alike, False].index(False)
-    stops = {token for token, text in enumerate(_texts(model)) if text.startswith(tuple(terminators))}
-    stops |= end_tokens(model)
+    wholes = [tokens_of(model, f"{prompt}{space}{alias}") for alias in aliases]
+    alike = [len(set(tokens)) == 1 for tokens in zip(tokens_of(model, prompt), *wholes, strict=False)]
+    start = [*alike, False].index(False)
+    texts = model.tokenizer.batch_decode([[token] for token in range(len(model.tokenizer))])
+    stops = {token for token, text in enumerate(texts) if text.startswith(("\n", "."))} | end_tokens(model)
     found = []
     for whole in wholes:
-        with torch.inference_mode():
-            log_p = torch.log_softmax(model.model(torch.tensor([whole]), use_cache=False).logits[0].double(), dim=-1)
-        tokens = sum(float(log_p[place - 1, whole[place]]) for place in range(beginning, len(whole)))
-        going_on = {other[len(whole)] for other in wholes if other[: len(whole)] == whole and len(other) > len(whole)}
-        found.append(tokens + float(log_p[-1, sorted(stops - going_on)].logsumexp(dim=0)))
+        of_steps = steps(model, whole[:start], [*whole[start:], 0]).double()
+        continued = {other[len(whole)] for other in wholes if other[: len(whole)] == whole and len(other) > len(whole)}
+        tokens = sum(float(step[token]) for step, token in zip(of_steps, whole[start:], strict=False))
+        found.append(tokens + float(of_steps[-1, sorted(stops - continued)].logsumexp(dim=0)))
     return np.array(found)
 
 
@@ -69,8 +56,7 @@ def _by_brute_force(
 
 @pytest.mark.parametrize(
     ("family", "tokens"),
-    [("llama", "bytes"), ("bloom", "bytes")]
-    + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom")],
+    [("llama", "bytes")] + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral", "bloom")],
 )
 def test_scores_and_mass_are_those_of_a_brute_force(family: str, tokens: str) -> None:
     tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
@@ -87,7 +73,7 @@ def test_scores_and_mass_are_those_of_a_brute_force(family: str, tokens: str) ->
 
 def test_a_token_that_spans_query_and_answer_is_scored(tiny: LanguageModel) -> None:
     model = tiny_language_model(tokenizer=TOKENIZERS["pairs"])
-    alone, joined = (model.tokenizer(f"Where{end}")["input_ids"] for end in ("", " O"))
+    alone, joined = (tokens_of(model, f"Where{end}") for end in ("", " O"))
     assert joined[: len(alone)] != alone
     found = answer_set_persuasion(model, CONTEXTS[:1], QUERIES[1:2], [["Oslo"]])
     assert found.mass[0, 0] == pytest.approx(np.exp(_log_probs(model, CONTEXTS[0] + QUERIES[1], ["Oslo"]))[0], rel=1e-4)
@@ -105,7 +91,7 @@ def test_embedded_model_agrees_with_the_brute_force(smollm2: LanguageModel) -> N
     np.testing.assert_allclose(found.mass[0], mass, atol=1e-4)
 
 
-def test_an_answer_that_another_begins_with_does_not_share_its_mass(tiny: LanguageModel) -> None:
+def test_a_prefix_of_another_answer_keeps_its_own_mass(tiny: LanguageModel) -> None:
     def mass(*answers: str) -> float:
         found = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], [[answer] for answer in answers])
         return float(found.mass[0, 0])
@@ -139,7 +125,7 @@ def test_aliases_add_up(tiny: LanguageModel) -> None:
     assert (merged.scores < apart.scores).all()
 
 
-def test_scores_keep_their_bounds_and_a_context_that_comes_twice_weighs_twice(tiny: LanguageModel) -> None:
+def test_bounds_and_a_context_that_occurs_twice(tiny: LanguageModel) -> None:
     contexts = [*CONTEXTS[:3], CONTEXTS[0]]
     found = answer_set_persuasion(tiny, contexts, QUERIES, ANSWERS)
     weights = np.array([0.5, 0.25, 0.25, 0.5])
@@ -147,7 +133,6 @@ def test_scores_keep_their_bounds_and_a_context_that_comes_twice_weighs_twice(ti
     assert (found.scores <= -np.log(weights)).all()
     assert ((found.mass > 0) & (found.mass < 1)).all()
     np.testing.assert_array_equal(found.scores[:, 0], found.scores[:, 3])
-    np.testing.assert_array_equal(found.mass[:, 0], found.mass[:, 3])
     np.testing.assert_allclose(found.susceptibility, found.scores.mean(axis=1), atol=1e-12)
     once = answer_set_persuasion(tiny, CONTEXTS[:3], QUERIES, ANSWERS)
     assert (found.scores[:, 0] < once.scores[:, 0]).all()
@@ -185,19 +170,25 @@ def test_memory_order_and_slices_change_nothing(tiny: LanguageModel, monkeypatch
     np.testing.assert_allclose(found.mass, sliced.mass, rtol=1e-4)
 
 
-def test_what_cannot_be_scored_is_refused(tiny: LanguageModel) -> None:
-    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
-        with pytest.raises(UsageError, match="contexts and queries"):
-            answer_set_persuasion(tiny, contexts, queries, ANSWERS)
-    for answers, message in (
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
         ([], "has no answers"),
         ([["Oslo"], []], "answer 1 has no text"),
         ([["Oslo", " "]], "answer 0 has no text"),
         ([["Oslo"], ["Rome", "Oslo"]], "'Oslo' and 'Oslo'"),
         ([["Oslo", "Oslo "]], "'Oslo' and 'Oslo'"),
-    ):
-        with pytest.raises(UsageError, match=message):
-            answer_set_persuasion(tiny, CONTEXTS, QUERIES, answers)
+    ],
+)
+def test_answers_that_are_no_set_are_refused(answers: list[list[str]], message: str, tiny: LanguageModel) -> None:
+    with pytest.raises(UsageError, match=message):
+        answer_set_persuasion(tiny, CONTEXTS, QUERIES, answers)
+
+
+def test_prompts_that_cannot_be_scored_are_refused(tiny: LanguageModel) -> None:
+    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
+        with pytest.raises(UsageError, match="contexts and queries"):
+            answer_set_persuasion(tiny, contexts, queries, ANSWERS)
     with pytest.raises(UsageError, match="terminator"):
         answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS, terminators=("\n", ""))
     with pytest.raises(ScoreError, match="does not fit"):
@@ -206,8 +197,7 @@ def test_what_cannot_be_scored_is_refused(tiny: LanguageModel) -> None:
 
 def test_nan_is_raised_with_its_query_and_context() -> None:
     model = tiny_language_model()
-    with torch.no_grad():
-        model.model.get_input_embeddings().weight[model.tokenizer("x")["input_ids"][0]] = float("nan")
+    break_token(model, "x")
     with pytest.raises(ScoreError, match=r"NaN.*query 'a query' after the context 'with an x"):
         answer_set_persuasion(model, ["fine\n", "with an x\n"], ["a query"], ANSWERS)
     with pytest.raises(ScoreError, match=r"NaN.*query 'a query' after the context 'fine"):
@@ -218,6 +208,6 @@ def test_infinite_logit_is_raised_with_its_query_and_context() -> None:
     model = tiny_language_model()
     model.model.lm_head.bias = torch.nn.Parameter(torch.zeros(len(model.tokenizer)))
     with torch.no_grad():
-        model.model.lm_head.bias[model.tokenizer("O")["input_ids"][0]] = -float("inf")
+        model.model.lm_head.bias[tokens_of(model, "O")[0]] = -float("inf")
     with pytest.raises(ScoreError, match=r"infinite logits.*'a query' after the context 'fine"):
         answer_set_persuasion(model, ["fine\n"], ["a query"], [["Oslo"], ["Odense"]])

@@ -11,6 +11,9 @@ from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasio
 from tasks.scoring.half_samples import draw_halves
 from tasks.scoring.semantic_entropy import group_answers
 
+KL = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)
+TINY = float(np.float32(1e-45))
+
 
 @pytest.mark.parametrize("place", range(4))
 def test_score_agrees_with_the_reference(place: int, oracle_answers: Any) -> None:
@@ -19,21 +22,26 @@ def test_score_agrees_with_the_reference(place: int, oracle_answers: Any) -> Non
     assert found == pytest.approx(case["coherent_persuasion"], abs=1e-6)
 
 
-def test_score_by_hand_and_in_the_direction_of_the_context() -> None:
-    without, within = [[0.5, 0.5]], [[0.75, 0.25]]
-    by_hand = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)
-    assert coherent_persuasion(without, [[0]], within, [[0]]) == pytest.approx(by_hand)
-    assert coherent_persuasion(within, [[0]], without, [[0]]) != pytest.approx(by_hand)
+@pytest.mark.parametrize(
+    ("without", "groups_without", "within", "groups_within", "expected"),
+    [
+        ([[0.5, 0.5]], [[0]], [[0.75, 0.25]], [[0]], KL),
+        ([[1.0, 0.0], [0.0, 1.0]], [[0, 1]], [[0.5, 0.5], [0.75, 0.25]], [[0], [1]], KL / 2),
+        ([[0.5, 0.5]], [[0]], [[1.0, 0.0]], [[0]], np.log(2)),  # 0 log 0 = 0
+        ([[1.0, 0.0], [0.5, 0.5]], [[0, 1]], [[0.75, 0.25]], [[0]], 0),  # the group's mean is the same
+        ([[1 - TINY, TINY], [1.0, 0.0]], [[0, 1]], [[0.5, 0.5]], [[0]], np.log(0.5) - 0.5 * np.log(TINY / 2)),
+    ],
+    ids=["one pair", "means before pairs", "zero in the context", "no change", "the smallest float32"],
+)
+def test_scores_by_hand(
+    without: Any, groups_without: list[list[int]], within: Any, groups_within: list[list[int]], expected: float
+) -> None:
+    score = coherent_persuasion(without, groups_without, within, groups_within)
+    assert score == pytest.approx(expected, abs=1e-15)
 
 
-def test_groups_are_averaged_before_and_pairs_after() -> None:
-    without = [[1.0, 0.0], [0.0, 1.0]]
-    within = [[0.5, 0.5], [0.75, 0.25]]
-    by_hand = (0 + 0.75 * np.log(1.5) + 0.25 * np.log(0.5)) / 2
-    assert coherent_persuasion(without, [[0, 1]], within, [[0], [1]]) == pytest.approx(by_hand)
-
-
-def test_context_that_changes_nothing_scores_zero() -> None:
+def test_score_has_a_direction_and_equal_answers_none() -> None:
+    assert coherent_persuasion([[0.75, 0.25]], [[0]], [[0.5, 0.5]], [[0]]) != pytest.approx(KL)
     rows = np.random.default_rng(1).dirichlet(np.ones(50), size=4).astype(np.float32)
     assert coherent_persuasion(rows, [[0, 1, 2, 3]], rows, [[0, 1, 2, 3]]) == 0
 
@@ -45,26 +53,9 @@ def test_score_is_never_negative() -> None:
         assert coherent_persuasion(p, [[0], [1, 2]], q, [[0, 2], [1]]) >= 0
 
 
-def test_token_without_probability_in_the_context_adds_nothing() -> None:
-    assert coherent_persuasion([[0.5, 0.5]], [[0]], [[1.0, 0.0]], [[0]]) == pytest.approx(np.log(2))
-
-
 def test_infinite_score_is_refused() -> None:
     with pytest.raises(ScoreError, match="is inf: p_context can have tokens that cannot occur in p_query"):
-        coherent_persuasion([[1.0, 0.0]], [[0]], [[0.5, 0.5]], [[0]])
-
-
-def test_a_token_is_lost_only_where_no_answer_of_a_group_can_give_it() -> None:
-    without, within = [[1.0, 0.0], [0.5, 0.5]], [[0.75, 0.25]]
-    assert coherent_persuasion(without, [[0, 1]], within, [[0]]) == pytest.approx(0)
-    with pytest.raises(ScoreError, match="inf"):
-        coherent_persuasion(without, [[0], [1]], within, [[0]])
-
-
-def test_the_smallest_probabilities_are_not_taken_for_none() -> None:
-    tiny = float(np.float32(1e-45))
-    score = coherent_persuasion([[1 - tiny, tiny], [1.0, 0.0]], [[0, 1]], [[0.5, 0.5]], [[0]])
-    assert score == pytest.approx(0.5 * np.log(0.5) + 0.5 * np.log(0.5 / (tiny / 2)))
+        coherent_persuasion([[1.0, 0.0], [0.5, 0.5]], [[0], [1]], [[0.75, 0.25]], [[0]])
 
 
 def _answers(name: str, seed: int, *, halves: int = 12, vocabulary: int = 40) -> GroupedAnswers:
@@ -98,7 +89,7 @@ def test_scores_and_errors_are_those_of_every_half_by_itself(block: int, monkeyp
         assert made.standard_error == pytest.approx(np.std(of_halves, ddof=1) * np.sqrt(4 / 5), abs=1e-7)
 
 
-def test_without_half_samples_there_is_the_same_score_and_no_error() -> None:
+def test_without_half_samples_the_score_has_no_error() -> None:
     sides = [_answers("without", 1), _answers("with", 2)]
     (made,), (plain,) = (
         coherent_persuasions(first, [second]) for first, second in (sides, [replace(one, halves=()) for one in sides])
@@ -112,7 +103,7 @@ def test_answers_that_are_all_alike_have_no_error() -> None:
     assert coherent_persuasions(side, [side])[0].standard_error == 0
 
 
-def test_a_half_sample_that_is_infinite_is_named_with_the_answers_and_what_to_do() -> None:
+def test_an_infinite_half_sample_is_named() -> None:
     without = GroupedAnswers("none", [np.array([1.0, 0.0]), np.array([0.5, 0.5])], [[0, 1]], [[[1]], [[0]]])
     within = GroupedAnswers("original", [np.array([0.5, 0.5])] * 2, [[0, 1]], [[[1]], [[0]]])
     with pytest.raises(ScoreError, match=r"of half-sample 1 is inf: original .* in none; half_samples: 0"):
@@ -134,12 +125,17 @@ def test_rows_that_are_no_distributions_are_refused(row: list[float]) -> None:
         coherent_persuasion([[0.5, 0.5]], [[0]], [row], [[0]])
 
 
-def test_arrays_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="one vocabulary"):
-        coherent_persuasion([[0.5, 0.5]], [[0]], [[1.0]], [[0]])
-    with pytest.raises(InputError, match="one row per answer"):
-        coherent_persuasion([0.5, 0.5], [[0]], [[1.0]], [[0]])
-    with pytest.raises(InputError, match="of p_query are not of one length"):
-        coherent_persuasion([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], [[0]])
-    with pytest.raises(InputError, match="once"):
-        coherent_persuasion([[0.5, 0.5]], [[0], [1]], [[0.5, 0.5]], [[0]])
+@pytest.mark.parametrize(
+    ("p_query", "groups", "p_context", "message"),
+    [
+        ([[0.5, 0.5]], [[0]], [[1.0]], "one vocabulary"),
+        ([0.5, 0.5], [[0]], [[1.0]], "one row per answer"),
+        ([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], "of p_query are not of one length"),
+        ([[0.5, 0.5]], [[0], [1]], [[0.5, 0.5]], "once"),
+    ],
+)
+def test_arrays_that_do_not_match_are_refused(
+    p_query: Any, groups: list[list[int]], p_context: Any, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        coherent_persuasion(p_query, groups, p_context, [[0]])

@@ -1,4 +1,3 @@
-import logging
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from tasks.models import LanguageModel
 from tasks.scoring import fisher
 from tasks.scoring.fisher import fisher_susceptibility
 from tests.tasks.models.tiny import tiny_language_model
+from tests.tasks.scoring.alone import break_token
 
 QUERIES = ["Q: Where is Oslo?\nA:", "x", "The capital of Peru is", "Q: Where is Lima?\nA:"]
 FAMILIES = ["llama", "llama3", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom", "mamba"]
@@ -60,12 +60,10 @@ def test_every_architecture_agrees_with_plain_autograd(
     assert (found.top_k_trace == found.trace).all()
 
 
-def test_all_answers_are_the_whole_trace_and_fewer_are_less(tiny: LanguageModel) -> None:
-    queries = QUERIES[1:3]
-    whole = fisher_susceptibility(tiny, queries, top_k=261)
-    np.testing.assert_allclose(whole.trace, [_terms(tiny, query, 261).sum() for query in queries], rtol=1e-4)
-    parts = [fisher_susceptibility(tiny, queries, top_k=top_k).trace for top_k in (1, 5, 25)]
-    assert (np.diff([*parts, whole.trace], axis=0) > 0).all()
+def test_more_answers_are_more_of_the_trace(tiny: LanguageModel) -> None:
+    traces = [fisher_susceptibility(tiny, QUERIES[1:3], top_k=top_k).trace for top_k in (1, 5, 25, 261)]
+    assert (np.diff(traces, axis=0) > 0).all()
+    np.testing.assert_allclose(traces[-1], [_terms(tiny, query, 261).sum() for query in QUERIES[1:3]], rtol=1e-4)
 
 
 def test_estimate_is_unbiased_and_knows_its_spread(tiny: LanguageModel) -> None:
@@ -79,7 +77,7 @@ def test_estimate_is_unbiased_and_knows_its_spread(tiny: LanguageModel) -> None:
     assert ((spread / said > 0.6) & (spread / said < 1.6)).all()
 
 
-def test_exact_part_is_the_top_answers_and_leaves_nothing_of_them_to_chance(tiny: LanguageModel) -> None:
+def test_exact_part_is_the_top_answers(tiny: LanguageModel) -> None:
     found = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=25)
     np.testing.assert_allclose(found.top_k_trace, fisher_susceptibility(tiny, QUERIES, top_k=25).trace, rtol=1e-5)
     all_exact = fisher_susceptibility(tiny, QUERIES, top_k=None, exact=261)
@@ -94,7 +92,7 @@ def test_answer_that_no_embedding_moves_is_not_susceptible() -> None:
     assert (fisher_susceptibility(model, QUERIES, top_k=None).trace == 0).all()
 
 
-def test_order_company_and_memory_change_nothing(tiny: LanguageModel) -> None:
+def test_order_batches_and_memory_change_nothing(tiny: LanguageModel) -> None:
     found = fisher_susceptibility(tiny, QUERIES, top_k=None)
     turned = fisher_susceptibility(tiny, [*QUERIES[::-1], QUERIES[0]], top_k=None)
     np.testing.assert_allclose(turned.trace, [*found.trace[::-1], found.trace[0]], rtol=1e-5)
@@ -110,14 +108,6 @@ def test_memory_decides_how_many_queries_are_read_at_once() -> None:
     assert model.forward_passes == 1
     fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3, memory=1)
     assert model.forward_passes == 1 + 4
-
-
-def test_only_the_last_token_goes_through_the_output_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(fisher._PADDING, "cpu", 100.0)
-    model, shapes = tiny_language_model(), []
-    model.model.get_output_embeddings().register_forward_hook(lambda module, inputs, out: shapes.append(out.shape))
-    fisher_susceptibility(model, QUERIES, top_k=3)
-    assert shapes == [(4, 1, 261)]
 
 
 def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
@@ -150,31 +140,22 @@ def test_half_precision_gives_finite_float64() -> None:
     np.testing.assert_allclose(found.trace, exact, rtol=0.5)
 
 
-def _out_of_memory_above(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    derivatives = torch.autograd.grad
+def test_batches_shrink_where_memory_runs_out(
+    tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = fisher_susceptibility(tiny, QUERIES, top_k=5)
+    derivatives, limit = torch.autograd.grad, [2]
 
     def limited(outputs: Any, inputs: Any, directions: torch.Tensor, **options: Any) -> Any:
-        if directions.shape[0] * directions.shape[1] > limit:
+        if directions.shape[0] * directions.shape[1] > limit[0]:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return derivatives(outputs, inputs, directions, **options)
 
     monkeypatch.setattr(torch.autograd, "grad", limited)
-
-
-def test_work_goes_on_in_smaller_batches_where_memory_runs_out(
-    tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    expected = fisher_susceptibility(tiny, QUERIES, top_k=5)
-    _out_of_memory_above(2, monkeypatch)
-    with caplog.at_level(logging.WARNING):
-        found = fisher_susceptibility(tiny, QUERIES, top_k=5)
+    found = fisher_susceptibility(tiny, QUERIES, top_k=5)
     np.testing.assert_allclose(found.trace, expected.trace, rtol=1e-5)
-    assert len(caplog.records) == 1
-    assert "smaller batches" in caplog.text
-
-
-def test_query_too_large_for_memory_is_named(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    _out_of_memory_above(0, monkeypatch)
+    assert len([record for record in caplog.records if "smaller batches" in record.message]) == 1
+    limit[0] = 0
     with pytest.raises(ScoreError, match=r"memory.*'a large query'"):
         fisher_susceptibility(tiny, ["a large query"], top_k=5)
 
@@ -198,14 +179,11 @@ def test_queries_that_cannot_be_read_are_refused(tiny: LanguageModel) -> None:
         fisher_susceptibility(tiny, [], top_k=3)
     with pytest.raises(ScoreError, match="no tokens"):
         fisher_susceptibility(tiny, ["fine", ""], top_k=3)
-    with pytest.raises(ScoreError, match=r"17 tokens.*never cut"):
-        fisher_susceptibility(tiny_language_model(window=16), ["fine", "x" * 17], top_k=3)
 
 
 @pytest.mark.parametrize("top_k", [3, None])
 def test_nan_is_raised_with_its_query(top_k: int | None) -> None:
     model = tiny_language_model()
-    with torch.no_grad():
-        model.model.get_input_embeddings().weight[model.tokenizer("z")["input_ids"][0]] = float("nan")
+    break_token(model, "z")
     with pytest.raises(ScoreError, match="nan, not a valid score, for the query 'a zebra'"):
         fisher_susceptibility(model, ["a horse", "a zebra"], top_k=top_k)

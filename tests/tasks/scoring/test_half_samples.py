@@ -12,7 +12,7 @@ from tasks.scoring.half_samples import draw_halves, standard_error
 from tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy, semantic_entropy_error
 
 
-def test_a_half_has_half_of_the_answers_each_once_and_in_order() -> None:
+def test_a_half_has_half_of_the_answers_in_order() -> None:
     for answers, size in ((2, 1), (5, 2), (10, 5)):
         for half in draw_halves(answers, 20, 3, "q"):
             assert len(half) == size
@@ -27,7 +27,7 @@ def test_every_half_is_as_likely() -> None:
     assert max(abs(time - 1000) for time in times) < 150  # five standard deviations
 
 
-def test_halves_depend_on_seed_and_identity_alone_and_more_of_them_begin_alike() -> None:
+def test_halves_depend_on_seed_and_identity_alone() -> None:
     halves = draw_halves(10, 20, 7, "q1", "none")
     assert draw_halves(10, 20, 7, "q1", "none") == halves
     assert draw_halves(10, 50, 7, "q1", "none")[:20] == halves
@@ -40,19 +40,16 @@ def test_one_answer_has_no_halves_and_no_standard_error() -> None:
     assert standard_error([], 1) is None
 
 
-@pytest.mark.parametrize("count", [-1, 1])
-def test_counts_that_tell_no_spread_are_refused(count: int) -> None:
-    with pytest.raises(UsageError, match=f"{count} half-samples"):
-        draw_halves(10, count, 0, "q")
-
-
-def test_a_half_without_a_score_is_refused() -> None:
+def test_halves_that_show_no_spread_are_refused() -> None:
+    for count in (-1, 1):
+        with pytest.raises(UsageError, match=f"{count} half-samples"):
+            draw_halves(10, count, 0, "q")
     with pytest.raises(ScoreError, match="half-sample 1 has the score nan"):
         standard_error([1.0, float("nan")], 10)
 
 
 @pytest.mark.parametrize("answers", [2, 3, 9, 10])
-def test_the_spread_of_a_mean_over_all_halves_is_its_standard_error(answers: int) -> None:
+def test_error_of_a_mean_is_its_standard_error(answers: int) -> None:
     values = np.random.default_rng(answers).normal(size=answers)
     halves = list(combinations(range(answers), answers // 2))
     means = [values[list(half)].mean() for half in halves]
@@ -81,7 +78,7 @@ def _between(errors: Sequence[float | None], scores: Sequence[float]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_errors_of_entropy_are_the_spread_of_answers_drawn_anew(kind: str) -> None:
+def test_errors_of_entropy_are_those_of_new_samples(kind: str) -> None:
     random = np.random.default_rng(5)
     scores, errors = [], []
     for number in range(150):
@@ -92,7 +89,7 @@ def test_errors_of_entropy_are_the_spread_of_answers_drawn_anew(kind: str) -> No
     _between(errors, scores)
 
 
-def test_errors_of_coherent_persuasion_are_the_spread_of_answers_drawn_anew_on_both_sides() -> None:
+def test_errors_of_coherent_persuasion_are_those_of_new_samples() -> None:
     random = np.random.default_rng(6)
     scores, errors = [], []
     for number in range(150):

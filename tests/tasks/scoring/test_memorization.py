@@ -12,6 +12,7 @@ from tasks.scoring.answer_ends import end_tokens
 from tasks.scoring.memorization import Conflict, Follows, MemorizationCounts, conflict, count, follows, greedy_answers
 from tasks.scoring.next_token import PLAIN, PREFIX_TREE
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+from tests.tasks.scoring.alone import log_probs, tokens_of
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", "", "Without any doubt, it is the place.\n"]
 QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is", "Where"]
@@ -21,11 +22,9 @@ TOKENIZERS = {"bytes": byte_tokenizer(), "pairs": byte_pair_tokenizer(), "lines"
 
 
 def _alone(model: LanguageModel, prompt: str, most: int) -> str:
-    ids = model.tokenizer(prompt, add_special_tokens=False)["input_ids"]
     answer: list[int] = []
     while len(answer) < most:
-        with torch.inference_mode():
-            token = int(model.model(torch.tensor([[*ids, *answer]]), use_cache=False).logits[0, -1].argmax())
+        token = int(log_probs(model, [[*tokens_of(model, prompt), *answer]])[0].argmax())
         if token in end_tokens(model):
             break
         answer.append(token)
@@ -35,7 +34,7 @@ def _alone(model: LanguageModel, prompt: str, most: int) -> str:
 @pytest.mark.parametrize(
     ("family", "tokens"),
     [("llama", "bytes"), ("llama", "lines"), ("bloom", "lines")]
-    + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom")],
+    + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral")],
 )
 def test_answers_are_those_of_prompts_answered_one_at_a_time(family: str, tokens: str) -> None:
     tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
@@ -78,9 +77,8 @@ def test_nothing_is_read_behind_the_last_end(family: str) -> None:
 
 
 def test_what_cannot_be_answered_is_refused(tiny: LanguageModel) -> None:
-    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
-        with pytest.raises(UsageError, match="contexts and queries"):
-            greedy_answers(tiny, contexts, queries)
+    with pytest.raises(UsageError, match="contexts and queries"):
+        greedy_answers(tiny, [], QUERIES)
     with pytest.raises(UsageError, match="max_new_tokens"):
         greedy_answers(tiny, CONTEXTS, QUERIES, max_new_tokens=0)
     with pytest.raises(ScoreError, match="10 to come"):
@@ -88,13 +86,13 @@ def test_what_cannot_be_answered_is_refused(tiny: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
-def test_nan_within_an_answer_is_raised_with_its_query_and_context(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nan_within_an_answer_is_raised_with_its_prompt(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A token that only one of the answers begins with has no embedding."""
     monkeypatch.setattr(memorization, "engine", lambda *_: way)
     model = tiny_language_model()
     contexts, queries = ["the context\n", "another\n"], ["first query", "second query", "third query"]
-    ids = [model.tokenizer(context + query)["input_ids"] for query in queries for context in contexts]
-    tokens = [int(model.model(torch.tensor([one])).logits[0, -1].argmax()) for one in ids]
+    prompts = [tokens_of(model, context + query) for query in queries for context in contexts]
+    tokens = log_probs(model, prompts).argmax(dim=1).tolist()
     place, token = next((place, token) for place, token in enumerate(tokens) if tokens.count(token) == 1 and place > 1)
     with torch.no_grad():
         model.model.get_input_embeddings().weight[token] = float("nan")
@@ -103,10 +101,9 @@ def test_nan_within_an_answer_is_raised_with_its_query_and_context(way: str, mon
         greedy_answers(model, contexts, queries)
 
 
-def test_nan_behind_the_end_of_an_answer_is_none_of_its_own() -> None:
+def test_nan_behind_the_end_of_an_answer_does_not_count() -> None:
     model = tiny_language_model(chat_template=CHAT)
-    ids = model.tokenizer("the context\nquery")["input_ids"]
-    token = int(model.model(torch.tensor([ids])).logits[0, -1].argmax())
+    token = int(log_probs(model, [tokens_of(model, "the context\nquery")]).argmax())
     model.model.generation_config.eos_token_id = [token]
     with torch.no_grad():
         model.model.get_input_embeddings().weight[token] = float("nan")
@@ -136,10 +133,8 @@ def test_contexts_conflict(
     [
         ("Oslo, of course", "open", "Oslo", "base", "Lima", "original"),
         ("Lima.", "open", "Oslo", "assertive", "Lima", "context"),
-        ("Rome", "open", "Oslo", "base", "Lima", "other"),
         ("the city of Oslo", "open", "Oslo", "base", "Lima", "other"),
         ("oslo", "open", "Oslo", "base", "Lima", "other"),
-        ("", "open", "Oslo", "base", "Lima", "other"),
         ("Oslo", "open", "Oslo", "base", "Oslo", "original"),
         ("Oslo", "open", "Oslo", "negation", "Oslo", "original"),
         ("Lima", "open", "Oslo", "negation", "Lima", "other"),
@@ -168,15 +163,9 @@ def test_counts_and_ratios_by_hand() -> None:
         (None, "original"), (None, "context"), (None, "context"), (None, "other"),
     ]  # fmt: skip
     assert count(followed) == MemorizationCounts(
-        original=3,
-        substitute=1,
-        memorization_ratio=0.75,
-        negation_original=1,
-        negation_substitute=2,
-        all_original=5,
-        all_substitute=4,
-        memorization_ratio_all=5 / 9,
-    )
+        original=3, substitute=1, memorization_ratio=0.75, negation_original=1, negation_substitute=2,
+        all_original=5, all_substitute=4, memorization_ratio_all=5 / 9,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("followed", [[], [("substitution", "other"), ("negation", "other"), (None, "other")]])
@@ -184,9 +173,3 @@ def test_a_ratio_of_nothing_is_none_not_zero(followed: list[tuple[Conflict | Non
     found = count(followed)
     assert (found.memorization_ratio, found.memorization_ratio_all) == (None, None)
     assert (found.original, found.substitute, found.all_original, found.all_substitute) == (0, 0, 0, 0)
-
-
-def test_answers_after_other_contexts_leave_the_ratio_alone() -> None:
-    found = count([("substitution", "context"), ("negation", "original"), (None, "original")])
-    assert found.memorization_ratio == 0
-    assert found.memorization_ratio_all == pytest.approx(2 / 3)

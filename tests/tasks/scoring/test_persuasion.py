@@ -10,6 +10,7 @@ from tasks.models.engine import Verdict
 from tasks.scoring.next_token import PLAIN, PREFIX_TREE, Distributions, distributions
 from tasks.scoring.persuasion import persuasion, persuasion_scores
 from tests.tasks.models.tiny import tiny_language_model
+from tests.tasks.scoring.alone import break_token
 
 CONTEXTS = ["Oslo is big.\n", "Lima is small.\n", "Norway's capital is Rome.\n", "Nothing.\n"]
 QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is"]
@@ -40,7 +41,7 @@ def test_two_opposed_contexts_by_hand() -> None:
     np.testing.assert_allclose(_scores(log_probs, [0.5, 0.5]), [by_hand, by_hand], atol=1e-7)
 
 
-def test_disjoint_contexts_reach_the_bound_and_zero_log_zero_is_zero() -> None:
+def test_disjoint_contexts_reach_the_bound() -> None:
     # A logit of minus infinity is refused; a probability that is rounded to zero is not.
     log_probs = torch.tensor([[0.0, -200.0, -200.0], [-200.0, 0.0, -200.0]])
     weights = np.array([0.25, 0.75])
@@ -54,6 +55,9 @@ def test_scores_keep_their_bounds(tiny: LanguageModel) -> None:
     assert (found.scores >= 0).all()
     assert (found.scores <= -np.log(weights) + 1e-6).all()
     assert (found.susceptibility <= _entropy(np.array([0.4, 0.2, 0.2, 0.2]))).all()
+    np.testing.assert_array_equal(found.scores[:, 0], found.scores[:, 4])  # a context that occurs twice weighs twice
+    assert (found.scores[:, 0] < persuasion(tiny, CONTEXTS, QUERIES).scores[:, 0]).all()
+    np.testing.assert_allclose(found.susceptibility, found.scores.mean(axis=1))
 
 
 def test_susceptibility_is_the_mean_of_persuasion_and_the_mutual_information() -> None:
@@ -63,14 +67,6 @@ def test_susceptibility_is_the_mean_of_persuasion_and_the_mutual_information() -
     p = log_probs.exp().numpy()
     information = _entropy(weights @ p) - float(weights @ [_entropy(row) for row in p])
     assert weights @ _scores(log_probs.float(), weights) == pytest.approx(information, abs=1e-6)
-
-
-def test_duplicate_context_counts_twice(tiny: LanguageModel) -> None:
-    found = persuasion(tiny, [CONTEXTS[0], CONTEXTS[0], CONTEXTS[1]], QUERIES[:1])
-    once = persuasion(tiny, CONTEXTS[:2], QUERIES[:1])
-    assert found.scores[0, 0] == found.scores[0, 1]
-    assert found.scores[0, 0] < once.scores[0, 0]
-    assert found.susceptibility[0] == pytest.approx(found.scores[0].mean())
 
 
 def test_rounding_of_normalisers_is_forgiven() -> None:
@@ -103,30 +99,25 @@ def test_order_and_memory_change_nothing(tiny: LanguageModel) -> None:
 
 
 def test_nothing_to_score_is_refused(tiny: LanguageModel) -> None:
-    with pytest.raises(UsageError, match="contexts"):
-        persuasion(tiny, [], QUERIES)
-    with pytest.raises(UsageError, match="queries"):
-        persuasion(tiny, CONTEXTS, [])
+    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
+        with pytest.raises(UsageError, match="contexts and queries"):
+            persuasion(tiny, contexts, queries)
 
 
 @pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
 def test_nan_is_raised_with_its_query_and_context(way: str) -> None:
     model = tiny_language_model()
     model.engine.prefix_tree = Verdict(None if way == PREFIX_TREE else "for this test")
-    token = model.tokenizer("z", add_special_tokens=False)["input_ids"][0]
-    with torch.no_grad():
-        model.model.get_input_embeddings().weight[token] = float("nan")
+    break_token(model, "z")
     with pytest.raises(ScoreError, match=r"NaN.* for the query 'a query' after the context 'the third: z"):
         persuasion(model, ["the first\n", "the second\n", "the third: z\n"], ["a query"])
 
 
-def test_nan_of_a_query_is_not_blamed_on_those_that_were_read_with_it() -> None:
+def test_nan_is_blamed_on_its_own_query() -> None:
     model = tiny_language_model()
     queries = [f"query {number}" for number in range(10)]
     persuasion(model, CONTEXTS, queries)  # settles how this model is read
-    token = model.tokenizer("z", add_special_tokens=False)["input_ids"][0]
-    with torch.no_grad():
-        model.model.get_input_embeddings().weight[token] = float("nan")
+    break_token(model, "z")
     queries[5] = "query z"
     with pytest.raises(ScoreError, match=r"NaN.* for the query 'query z' after the context 'Oslo is big"):
         persuasion(model, CONTEXTS, queries)

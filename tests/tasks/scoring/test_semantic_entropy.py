@@ -34,7 +34,7 @@ def test_answer_joins_the_first_group_that_accepts_it_wholly() -> None:
     assert group_answers(equivalent) == [[0, 1], [2, 3]]
 
 
-def test_answers_among_others_are_grouped_as_if_there_were_no_others() -> None:
+def test_a_half_is_grouped_as_if_alone() -> None:
     random = np.random.default_rng(4)
     for _ in range(20):
         equivalent = random.random((10, 10)) < 0.6
@@ -44,18 +44,18 @@ def test_answers_among_others_are_grouped_as_if_there_were_no_others() -> None:
         assert group_answers(equivalent, half) == [[half[member] for member in group] for group in alone]
 
 
-def test_matrix_that_is_no_equivalence_is_refused() -> None:
-    with pytest.raises(InputError, match="square"):
-        group_answers(np.ones((2, 3), dtype=bool))
-    with pytest.raises(InputError, match="symmetric, but answers 0 and 1"):
-        group_answers(np.array([[True, True], [False, True]]))
-    with pytest.raises(InputError, match="itself"):
-        group_answers(np.array([[True, False], [False, False]]))
-    with pytest.raises(InputError, match="true or false"):
-        group_answers(np.eye(2))
-
-
-def test_no_answers_have_no_groups() -> None:
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ones((2, 3), dtype=bool), "square"),
+        (np.array([[True, True], [False, True]]), "symmetric, but answers 0 and 1"),
+        (np.array([[True, False], [False, False]]), "itself"),
+        (np.eye(2), "true or false"),
+    ],
+)
+def test_matrices_that_are_no_equivalence_are_refused(matrix: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        group_answers(matrix)
     assert group_answers(np.zeros((0, 0), dtype=bool)) == []
 
 
@@ -87,7 +87,7 @@ def test_errors_by_hand() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("answers", [9, 10])
-def test_errors_are_the_spread_of_the_halves_each_scored_by_itself(kind: str, answers: int) -> None:
+def test_errors_are_the_spread_of_halves(kind: str, answers: int) -> None:
     random = np.random.default_rng(8)
     log_probs = [list(np.log(random.random(size=random.integers(1, 6)))) for _ in range(answers)]
     meaning = random.integers(0, 4, size=answers)
@@ -109,17 +109,11 @@ def test_answers_that_all_say_the_same_are_certain_of_it() -> None:
     assert semantic_entropy_error([[-1.0]] * 10, []) is None
 
 
-def test_certain_equal_answers_reach_the_lower_bound() -> None:
-    certain = [[0.0]] * 10
-    together = [list(range(10))]
-    assert semantic_entropy(certain, together) == pytest.approx(-np.log(10))
-    assert semantic_entropy(certain, together, kind="rao") == 0
-    assert semantic_entropy(certain, together, kind="assignment") == 0
-
-
-def test_answers_all_apart_reach_the_upper_bound() -> None:
-    apart = [[place] for place in range(10)]
+def test_bounds_are_reached() -> None:
+    together, apart = [list(range(10))], [[place] for place in range(10)]
+    assert semantic_entropy([[0.0]] * 10, together) == pytest.approx(-np.log(10))
     for kind in ("rao", "assignment"):
+        assert semantic_entropy([[0.0]] * 10, together, kind=kind) == 0
         assert semantic_entropy([[-2.0]] * 10, apart, kind=kind) == pytest.approx(np.log(10))
 
 
@@ -129,18 +123,15 @@ def test_improbable_answers_stay_finite() -> None:
     assert semantic_entropy(long, [[0], [1]], kind="rao") == pytest.approx(0, abs=1e-6)
 
 
-def test_unknown_kind_names_the_known() -> None:
-    with pytest.raises(UnknownName, match="length_normalised"):
-        semantic_entropy([[-1.0]], [[0]], kind="length_normalized")
-
-
 @pytest.mark.parametrize("groups", [[[0]], [[0, 1], [1]], [[0], [1], []], [[0, 1, 2]]])
 def test_groups_that_do_not_hold_each_answer_once_are_refused(groups: list[list[int]]) -> None:
     with pytest.raises(InputError, match="once"):
         semantic_entropy([[-1.0], [-2.0]], groups)
 
 
-def test_answers_without_a_probability_are_refused() -> None:
+def test_answers_that_have_no_entropy_are_refused() -> None:
+    with pytest.raises(UnknownName, match="length_normalised"):
+        semantic_entropy([[-1.0]], [[0]], kind="length_normalized")
     with pytest.raises(InputError, match="answer 1 has no token"):
         semantic_entropy([[-1.0], []], [[0, 1]])
     with pytest.raises(ScoreError, match="answer 1"):

@@ -58,60 +58,60 @@ AGAINST = says(ONE, "ben", "discard", at=1)
 def test_outcomes_of_judgements(annotations: list[Annotation], expected: str) -> None:
     for in_any_order in (annotations, annotations[::-1]):
         decided = decide([ONE], in_any_order)
-        assert len(decided.accepted) + len(decided.rejected) == 1
+        assert len(decided.questions) + len(decided.rejected) == 1
         assert [row.reason for row in decided.rejected] == [expected] * (expected != "accepted")
-        assert decided.accepted == (ONE,) * (expected == "accepted")
+        assert decided.questions == [ONE] * (expected == "accepted")
 
 
 def test_two_changes_agree_only_in_the_same_words() -> None:
     same = [says(ONE, name, "change", question="Which city was he born in?") for name in ("ada", "ben")]
-    assert [one.question for one in decide([ONE], same).accepted] == ["Which city was he born in?"]
+    assert [one.question for one in decide([ONE], same).questions] == ["Which city was he born in?"]
     other = replace(same[1], question="What city was he born in?")
     assert decide([ONE], [same[0], other]).rejected[0].reason == reasons.ANNOTATORS_DISAGREE
     third = says(ONE, "cem", "change", at=2, question="Where to?")
-    assert decide([ONE], [same[0], other, third]).accepted[0].question == "Where to?"
+    assert decide([ONE], [same[0], other, third]).questions[0].question == "Where to?"
 
 
 def test_who_revises_late_stays_one_of_the_first_two() -> None:
-    said = [
+    annotations = [
         says(ONE, "ada", "discard"), says(ONE, "ben", "accept", at=1), says(ONE, "cem", "incomplete", at=2),
         says(ONE, "ada", "misinformation", at=3),
     ]  # fmt: skip
-    found = next(iter(judgements(said).values()))
+    found = next(iter(judgements(annotations).values()))
     assert [one.annotator for one in found.independent] == ["ada", "ben"]
     assert found.third is not None
     assert found.third.annotator == "cem"
-    assert decide([ONE], said).rejected[0].reason == reasons.ANNOTATORS_INCOMPLETE
+    assert decide([ONE], annotations).rejected[0].reason == reasons.ANNOTATORS_INCOMPLETE
 
 
 def test_what_was_judged_with_other_texts_is_judged_anew() -> None:
-    said = [says(ONE, name, "accept") for name in ("ada", "ben")]
+    annotations = [says(ONE, name, "accept") for name in ("ada", "ben")]
     anew = replace(ONE, original_context="Wittgenstein came from Vienna.")
-    rejected = decide([anew], said).rejected[0]
+    rejected = decide([anew], annotations).rejected[0]
     assert rejected.reason == reasons.NOT_ANNOTATED
     assert rejected.detail == "judged with other texts, before it was rebuilt"
-    assert for_annotator([anew], said, "ada") == [anew]
+    assert for_annotator([anew], annotations, "ada") == [anew]
 
 
 def test_spaces_and_line_breaks_make_no_other_text() -> None:
-    said = [says(ONE, name, "accept") for name in ("ada", "ben")]
+    annotations = [says(ONE, name, "accept") for name in ("ada", "ben")]
     spaced = replace(ONE, original_context=ONE.original_context.replace(" ", "\r\n "))
-    assert decide([spaced], said).accepted == (spaced,)
+    assert decide([spaced], annotations).questions == [spaced]
 
 
 def test_an_annotator_gets_what_they_have_not_judged() -> None:
-    said = [says(ONE, "ada", "accept"), says(TWO, "ada", "accept"), says(TWO, "ben", "accept", at=1)]
-    assert for_annotator([ONE, TWO], said, "ada") == []
-    assert for_annotator([ONE, TWO], said, "ben") == [ONE]
-    assert for_annotator([ONE, TWO], said, "cem") == [ONE]
+    annotations = [says(ONE, "ada", "accept"), says(TWO, "ada", "accept"), says(TWO, "ben", "accept", at=1)]
+    assert for_annotator([ONE, TWO], annotations, "ada") == []
+    assert for_annotator([ONE, TWO], annotations, "ben") == [ONE]
+    assert for_annotator([ONE, TWO], annotations, "cem") == [ONE]
     assert for_annotator([ONE, TWO], [], "cem") == [ONE, TWO]
 
 
 def test_conflicts_go_to_an_uninvolved_annotator() -> None:
-    said = [says(ONE, "ada", "accept"), says(ONE, "ben", "discard", at=1), says(TWO, "ada", "accept")]
-    assert for_annotator([ONE, TWO], said, "ben", conflicts_only=True) == []
-    assert for_annotator([ONE, TWO], said, "cem", conflicts_only=True) == [ONE]
-    decided = [*said, says(ONE, "cem", "accept", at=2)]
+    annotations = [says(ONE, "ada", "accept"), says(ONE, "ben", "discard", at=1), says(TWO, "ada", "accept")]
+    assert for_annotator([ONE, TWO], annotations, "ben", conflicts_only=True) == []
+    assert for_annotator([ONE, TWO], annotations, "cem", conflicts_only=True) == [ONE]
+    decided = [*annotations, says(ONE, "cem", "accept", at=2)]
     assert for_annotator([ONE, TWO], decided, "dia", conflicts_only=True) == []
 
 
@@ -128,10 +128,10 @@ def test_invisible_and_confusable_names_are_refused(name: str) -> None:
 
 def test_annotations_are_read_from_every_file_the_earliest_first(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
-    said = [says(ONE, "ada", choice, at=number) for number, choice in enumerate(ANNOTATION_CHOICES)]
-    for number, one in reversed(list(enumerate(said))):
+    annotations = [says(ONE, "ada", choice, at=number) for number, choice in enumerate(ANNOTATION_CHOICES)]
+    for number, one in reversed(list(enumerate(annotations))):
         workspace.table(("annotations",), "ada", ANNOTATIONS, {"number": number}).write(ANNOTATIONS.of([as_row(one)]))
-    assert read_annotations(workspace) == said
+    assert read_annotations(workspace) == annotations
     assert read_annotations(Workspace(tmp_path / "empty")) == []
 
 

@@ -50,7 +50,7 @@ def test_missing_and_doubled_columns_are_named(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("context,choice,key\nZo\xeb,,q-1".encode("cp1252"), "is not in UTF-8; save it as `CSV UTF-8`"),
         ("context,choice,key".encode("utf-16"), "is not in UTF-8"),
@@ -59,8 +59,8 @@ def test_missing_and_doubled_columns_are_named(name: str, tmp_path: Path) -> Non
         (b"<html>", "has no column"),
     ],
 )
-def test_a_csv_that_is_none_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_csv_that_is_none_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
         read_sheet(as_csv(tmp_path / "s.csv", content), COLUMNS)
 
 

@@ -1,8 +1,5 @@
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import pytest
 
 from data import reasons
@@ -15,59 +12,16 @@ from data.sources.dynamicqa.export import from_questions
 from tasks.contexts.disputes import questions as disputed_questions
 from tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
 from tasks.models import LanguageModel
-from tasks.scoring.generation import Answer, SampledAnswers, sample_answers
-from tests.tasks.models.tiny import CHAT, tiny_language_model
+from tests.tasks.contexts.conftest import Say
+from tests.tasks.models.tiny import tiny_language_model
 
-Say = Callable[..., list[dict[str, Any]]]
 ASKED = "How is Ada Kelm remembered by most people?"
 DISPUTE = Dispute(
-    page="Harbour of Velm",
-    page_revision=7,
-    context="Its commander, Ada Kelm, is remembered as a liberator by most people.",
-    place=44,
-    object="liberator",
-    replacement="tyrant",
-    reversions=3,
-    edit_revisions=(2, 3, 3, 5, 5, 7),
-    similarity=0.25,
-    subject_popularity=12.5,
-    hidden_edits=1,
-    source="Wikipedia",
-    licence="CC BY-SA 4.0",
-    address="https://en.wikipedia.org/w/api.php",
-    retrieved_at="2026-01-01T00:00:00+00:00",
-)
-
-
-@pytest.fixture(scope="module")
-def plain() -> LanguageModel:
-    return tiny_language_model(window=4096)
-
-
-@pytest.fixture(scope="module")
-def chat() -> LanguageModel:
-    return tiny_language_model(chat_template=CHAT, window=4096)
-
-
-@pytest.fixture
-def say(monkeypatch: pytest.MonkeyPatch) -> Say:
-    """Puts words into the model's mouth, for each dispute its tries; returns what it was asked."""
-
-    def says(*tries: Sequence[str]) -> list[dict[str, Any]]:
-        asked: list[dict[str, Any]] = []
-
-        def answered(model: Any, prompts: Any, identities: Any, **options: Any) -> list[SampledAnswers]:
-            asked.append({"prompts": prompts, "identities": identities, **options})
-            found = []
-            for identity, texts in zip(identities, tries, strict=True):
-                answers = tuple(Answer(text, (), (), np.zeros(0, np.float32), finished=True) for text in texts)
-                found.append(SampledAnswers(identity, answers, answers[0]))
-            return found
-
-        monkeypatch.setattr(disputed_questions, "sample_answers", answered)
-        return asked
-
-    return says
+    page="Harbour of Velm", page_revision=7, place=44, object="liberator", replacement="tyrant", reversions=3,
+    context="Its commander, Ada Kelm, is remembered as a liberator by most people.", edit_revisions=(2, 3, 3, 5, 5, 7),
+    similarity=0.25, subject_popularity=12.5, hidden_edits=1, source="Wikipedia", licence="CC BY-SA 4.0",
+    address="https://en.wikipedia.org/w/api.php", retrieved_at="2026-01-01T00:00:00+00:00",
+)  # fmt: skip
 
 
 def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel) -> None:
@@ -137,7 +91,7 @@ def test_a_dispute_without_a_question_is_rejected(
         ("", None),
     ],
 )
-def test_the_question_in_what_a_model_says(answer: str, question: str | None) -> None:
+def test_the_question_in_an_answer(answer: str, question: str | None) -> None:
     assert question_in(answer) == question
 
 
@@ -145,14 +99,14 @@ def test_the_prompt_has_page_sentence_and_answer(say: Say, plain: LanguageModel,
     asked = say([ASKED])
     for model in (chat, plain):
         write_questions(model, [DISPUTE], seed=3)
-    said = [str(model.tokenizer.decode(one["prompts"][0])) for model, one in zip((chat, plain), asked, strict=True)]
+    said = [one["prompt"] for one in asked]
     filled = dispute_prompt().plain.replace("{page}", DISPUTE.page).replace("{sentence}", DISPUTE.context)
     assert said[1] == filled.replace("{answer}", "liberator")
     assert said[0].startswith("<turn>user\nWrite the question that ")
     assert said[0].endswith(f"Sentence: {DISPUTE.context}\nAnswer: liberator<end>\n<turn>assistant\nQuestion:")
     for one in asked:
         assert (one["temperature"], one["top_p"], one["seed"]) == (0.6, 0.9, 3)
-        assert one["identities"] == [("question of a dispute", dispute_id(DISPUTE))]
+        assert one["identity"] == ("question of a dispute", dispute_id(DISPUTE))
 
 
 def test_slots_braces_and_control_tokens_of_a_page_stay_text(say: Say, chat: LanguageModel) -> None:
@@ -161,13 +115,12 @@ def test_slots_braces_and_control_tokens_of_a_page_stay_text(say: Say, chat: Lan
     )
     asked = say([ASKED])
     write_questions(chat, [hostile], seed=0)
-    [tokens] = asked[0]["prompts"]
-    assert "Article: {answer} {0} %s\nSentence: <end>" in str(chat.tokenizer.decode(tokens))
+    assert "Article: {answer} {0} %s\nSentence: <end>" in asked[0]["prompt"]
     turn = chat.tokenizer.convert_tokens_to_ids("<turn>")
-    assert list(tokens).count(turn) == 2  # the user's and the assistant's, none of the page's
+    assert list(asked[0]["tokens"]).count(turn) == 2  # the user's and the assistant's, none of the page's
 
 
-def test_an_object_that_its_sentence_does_not_hold_is_flagged(say: Say, plain: LanguageModel) -> None:
+def test_an_object_outside_its_sentence_is_flagged(say: Say, plain: LanguageModel) -> None:
     say([ASKED])
     elsewhere = replace(DISPUTE, context="She was a hero to most people of the liberator's own harbour.")
     [question] = write_questions(plain, [elsewhere], seed=0).questions
@@ -209,17 +162,8 @@ def test_two_disputes_of_one_sentence_are_two_questions(say: Say, plain: Languag
     assert len({question.question_id for question in questions}) == 2
     counted = with_current_counts(questions, [replace(second, reversions=9), replace(first, reversions=5)])
     assert [question.edits for question in counted] == [5, 9]
-
-
-def test_the_published_layout_holds_what_its_rule_gives(say: Say, plain: LanguageModel) -> None:
-    say([ASKED], [ASKED])
-    twice = replace(DISPUTE, context="Most people say liberator, and she is remembered as a liberator.", place=16)
-    questions = write_questions(plain, [DISPUTE, twice], seed=0).questions
-    laid = from_questions(questions, "disputable")
-    assert [row.cells["context"] for row in laid.rows.rows] == [DISPUTE.context]
-    [left] = laid.omitted
-    assert left.question == questions[1]
-    assert left.why == "its two contexts do not come from one snippet"
+    laid = from_questions(questions, "disputable")  # the published layout replaces every mention
+    assert [omitted.why for omitted in laid.omitted] == ["its two contexts do not come from one snippet"] * 2
 
 
 def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
@@ -230,37 +174,15 @@ def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
     assert [question.original_context for question in written.questions] == [DISPUTE.context]
     [rejected] = written.rejected
     assert rejected.reason == reasons.PROMPT_TOO_LONG
-    assert rejected.detail is not None
-    assert rejected.detail.endswith(f"and 64 of the answer; {small.name} reads 2048")
-    assert rejected.reason in reasons.REASONS
-    [prompts] = [one["prompts"] for one in asked]
-    assert len(prompts) == 1
-    assert len(prompts[0]) + 64 <= 2048
+    assert (rejected.detail or "").endswith(f"and 64 of the answer; {small.name} reads 2048")
+    [one] = asked
+    assert len(one["tokens"]) + 64 <= 2048
 
 
-def test_what_a_model_writes_hangs_on_seed_and_dispute_alone(
-    plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said: list[list[str]] = []
-
-    def noted(*given: Any, **options: Any) -> list[SampledAnswers]:
-        answers = sample_answers(*given, **{**options, "max_new_tokens": 6})
-        said.append([answer.text for answer in answers[-1].samples])
-        return answers
-
-    monkeypatch.setattr(disputed_questions, "sample_answers", noted)
-    other = replace(DISPUTE, object="hero")
-    for disputes, seed in (([DISPUTE], 0), ([other, DISPUTE], 0), ([DISPUTE], 1)):
-        write_questions(plain, disputes, seed=seed)
-    assert said[0] == said[1] != said[2]
-
-
-def test_disputes_are_asked_in_batches_in_order(
-    say: Say, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_disputes_are_asked_in_batches(say: Say, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disputed_questions, "AT_ONCE", 1)
     asked = say([ASKED])
     others = [replace(DISPUTE, replacement=name) for name in ("king", "tyrant", "fool")]
     questions = write_questions(plain, others, seed=0).questions
     assert [question.replacement for question in questions] == ["king", "tyrant", "fool"]
-    assert len(asked) == 3
+    assert [one["batch"] for one in asked] == [1, 1, 1]

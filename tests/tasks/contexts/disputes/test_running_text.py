@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from tasks.contexts.disputes.running_text import GAP, Sentence, running_text, sentence_at, words_of
+from tasks.contexts.disputes.running_text import GAP, running_text, sentence_at, words_of
 
 
 @pytest.mark.parametrize(
@@ -76,34 +76,30 @@ def test_words_are_not_split_at_hyphens_and_apostrophes() -> None:
     assert said == ["The", "third-year", "king's", "1,000.5", "U.S", "ships", "\u05d9\u05e4\u05d5", "na\u0308ive"]
 
 
-def _found(paragraph: str, span: str) -> Sentence | None:
-    start = paragraph.index(span)
-    return sentence_at(paragraph, start, start + len(span))
-
-
 def _sentence(paragraph: str, span: str) -> str | None:
-    found = _found(paragraph, span)
+    start = paragraph.index(span)
+    found = sentence_at(paragraph, start, start + len(span))
     assert found is None or found.text[found.place :].startswith(span)
     return found.text if found else None
 
 
-def test_the_sentence_that_holds_a_span() -> None:
-    text = 'Dr. Kelm was born in St. Orm in 1901. "She had a very long life," they say. She had 3.5 ships of her own!'
-    assert _sentence(text, "Orm") == "Dr. Kelm was born in St. Orm in 1901."
-    assert _sentence(text, "3.5") == "She had 3.5 ships of her own!"
-    assert _sentence(text, '1901. "She') is None  # it is in two
+LIFE = 'Dr. Kelm was born in St. Orm in 1901. "She had a very long life," they say. She had 3.5 ships of her own!'
 
 
-def test_a_sentence_knows_the_place_of_its_span() -> None:
-    assert _found("  It is.  She was a king of kings, and a king. ", "king.") == Sentence(
-        "She was a king of kings, and a king.", 31
-    )
-
-
-def test_a_sentence_with_a_gap_is_not_one() -> None:
-    assert _sentence(f"He lived grey in {GAP} there and here.", "grey") is None
-    assert _sentence(f"It is a grey tower here. {GAP}", "grey") == "It is a grey tower here."
-    assert _sentence(f"The town of {GAP} is large. It is a grey tower here.", "grey") == "It is a grey tower here."
+@pytest.mark.parametrize(
+    ("text", "span", "sentence"),
+    [
+        (LIFE, "Orm", "Dr. Kelm was born in St. Orm in 1901."),
+        (LIFE, "3.5", "She had 3.5 ships of her own!"),
+        (LIFE, '1901. "She', None),  # it is in two
+        ("  It is.  She was a king of kings, and a king. ", "king.", "She was a king of kings, and a king."),
+        (f"He lived grey in {GAP} there and here.", "grey", None),
+        (f"It is a grey tower here. {GAP}", "grey", "It is a grey tower here."),
+        (f"The town of {GAP} is large. It is a grey tower here.", "grey", "It is a grey tower here."),
+    ],
+)
+def test_the_sentence_that_holds_a_span(text: str, span: str, sentence: str | None) -> None:
+    assert _sentence(text, span) == sentence
 
 
 @pytest.mark.parametrize(

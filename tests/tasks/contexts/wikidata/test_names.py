@@ -15,7 +15,7 @@ def build(tmp_path: Path) -> Building:
 
 
 @pytest.mark.parametrize(
-    ("asked", "answers", "is_dropped"),
+    ("asked", "answers", "is_rejected"),
     [
         ("Is she a painter?", (), True),
         ("Is she the Painter-in-chief?", (), True),
@@ -24,12 +24,12 @@ def build(tmp_path: Path) -> Building:
         ("Does she own paintings?", (), False),
     ],
 )
-def test_a_question_that_names_the_answer_is_dropped(
-    build: Building, asked: str, answers: tuple[str, ...], is_dropped: bool
+def test_a_question_that_names_the_answer_is_rejected(
+    build: Building, asked: str, answers: tuple[str, ...], is_rejected: bool
 ) -> None:
     found = build(small_world(), seed("Q1", "P106", "Q10", question=asked, answers=answers))
-    assert [(row.reason, row.detail) for row in found.rejected] == [(QUESTION_CONTAINS_ANSWER, asked)] * is_dropped
-    assert [question.flags for question in found.questions] == [()] * (not is_dropped)
+    assert [(row.reason, row.detail) for row in found.rejected] == [(QUESTION_CONTAINS_ANSWER, asked)] * is_rejected
+    assert [question.flags for question in found.questions] == [()] * (not is_rejected)
 
 
 def test_an_answer_within_the_subject_is_not_asked_about(build: Building) -> None:
@@ -63,35 +63,26 @@ def test_names_that_no_question_can_be_asked_with(build: Building, subject: str,
     assert row.reason == why
 
 
-def test_a_common_word_is_no_answer_left_in_the_context(build: Building) -> None:
+@pytest.mark.parametrize(
+    ("answer", "aliases", "replacement", "page", "context"),
+    [
+        ("Reading", [], "Swindon", "As a boy he enjoyed reading books. He was born in Reading, England.",
+         "As a boy he enjoyed reading books. He was born in Swindon, England."),
+        ("India", ["in", "Bharat"], "Nepal", "Bo lives in India, that is in Bharat.",
+         "Bo lives in Nepal, that is in Nepal."),
+    ],
+)  # fmt: skip
+def test_common_words_and_codes_are_no_answer_left(
+    build: Building, answer: str, aliases: list[str], replacement: str, page: str, context: str
+) -> None:
     made = small_world()
-    made.item("Q20", "Reading", claims=[("P31", "Q7")])
-    made.item("Q21", "Swindon", claims=[("P31", "Q7")])
+    made.item("Q20", answer, aliases=aliases, claims=[("P31", "Q7")])
+    made.item("Q21", replacement, claims=[("P31", "Q7")])
     made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q20")])
-    made.article("Bo Example", "As a boy he enjoyed reading books. He was born in Reading, England.", item_id="Q2")
+    made.article("Bo Example", page, item_id="Q2")
     made.most_similar["Q20"] = ("Q21",)
     (question,) = build(made, seed("Q2", "P106", "Q20")).questions
-    assert question.counter_memory_context == "As a boy he enjoyed reading books. He was born in Swindon, England."
-    assert question.flags == ()
-
-
-def test_a_country_code_is_not_an_answer_left(build: Building) -> None:
-    made = small_world()
-    made.item("Q20", "India", aliases=["in", "Bharat"], claims=[("P31", "Q7")])
-    made.item("Q21", "Nepal", claims=[("P31", "Q7")])
-    made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q20")])
-    made.article("Bo Example", "Bo lives in India, that is in Bharat.", item_id="Q2")
-    made.most_similar["Q20"] = ("Q21",)
-    (question,) = build(made, seed("Q2", "P106", "Q20")).questions
-    assert question.counter_memory_context == "Bo lives in Nepal, that is in Nepal."
-    assert question.flags == ()
-
-
-def test_a_subject_of_the_objects_name_is_dropped(build: Building) -> None:
-    made = small_world()
-    made.item("Q2", "PAINTER", article="PAINTER", claims=[("P106", "Q10")])
-    (row,) = build(made, seed("Q2", "P106", "Q10")).rejected
-    assert row.reason == reasons.OBJECT_IS_SUBJECT
+    assert (question.counter_memory_context, question.flags) == (context, ())
 
 
 def test_an_answer_in_the_subjects_name_is_flagged(build: Building) -> None:

@@ -84,21 +84,15 @@ def test_every_fact_is_accounted_for_once(built: tuple[World, dict[str, BuiltQue
         assert len({question.question_id for question in found.questions}) == len(found.questions)
 
 
-def test_rows_fit_the_tables_and_reasons_have_sentences(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
+def test_every_row_is_sound(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
     for found in built[1].values():
         assert len(QUESTIONS.of([as_row(question) for question in found.questions])) == len(found.questions)
         assert len(REJECTED.of([as_row(row) for row in found.rejected])) == len(found.rejected)
         assert {row.reason for row in found.rejected} <= reasons.REASONS.keys()
-
-
-def test_contexts_state_answers_and_not_the_replacement(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
-    for found in built[1].values():
         for question in found.questions:
             assert question.object in question.original_context
-            assert question.replacement in question.counter_memory_context
-            assert question.original_context.replace(question.object, question.replacement) in (
-                question.counter_memory_context
-            )
+            replaced = question.original_context.replace(question.object, question.replacement)
+            assert replaced in question.counter_memory_context
             assert question.replacement not in question.answers
             assert question.flags == ()
 
@@ -126,9 +120,10 @@ def test_the_lists_question_and_answers_are_kept(build: Building) -> None:
     listed = seed(
         "Q1", "P106", "Q10", question=" What did Ada do? ", answers=("painter", "dauber", " "), property="job"
     )
-    (question,) = build(small_world(), listed).questions
+    (question,) = build(small_world(), listed, words=6).questions
     assert (question.question, question.property) == ("What did Ada do?", "job")
     assert question.answers == ("painter", "dauber")
+    assert question.original_context == "Ada Example was a painter."
 
 
 def test_an_unknown_property_is_asked_about_by_label(build: Building) -> None:
@@ -142,7 +137,7 @@ def test_answers_that_the_list_counts_as_right_are_no_replacement(build: Buildin
     assert [row.reason for row in found.rejected] == [reasons.NO_REPLACEMENT]
 
 
-def test_without_wembedder_the_other_answers_of_the_property_are_asked(build: Building) -> None:
+def test_without_wembedder_other_answers_of_the_property_are_candidates(build: Building) -> None:
     made = small_world()
     made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q11")])
     found = build(made, seed("Q1", "P106", "Q10"), seed("Q2", "P106", "Q11"), wembedder=False, embed=by_words())
@@ -156,14 +151,8 @@ def test_a_rejection_for_want_of_replacement_says_why(build: Building) -> None:
     made = small_world()
     made.most_similar.clear()
     (row,) = build(made, seed("Q1", "P106", "Q10")).rejected
-    assert (row.reason, row.detail) == (
-        reasons.NO_REPLACEMENT,
-        "none fits of 0 by Wembedder, 1 answers of the property",
-    )
-    assert (row.partition, len(row.revisions)) == ("static", 1)
-
-
-def test_without_wembedder_rejections_name_other_answers_alone(build: Building) -> None:
+    assert row.detail == "none fits of 0 by Wembedder, 1 answers of the property"
+    assert (row.reason, row.partition, len(row.revisions)) == (reasons.NO_REPLACEMENT, "static", 1)
     (row,) = build(small_world(), seed("Q1", "P106", "Q10"), wembedder=False).rejected
     assert (row.reason, row.detail) == (reasons.NO_REPLACEMENT, "none fits of 1 answers of the property")
 
@@ -171,7 +160,7 @@ def test_without_wembedder_rejections_name_other_answers_alone(build: Building) 
 @pytest.mark.parametrize(
     ("said", "kind"), [(Say("<html>ill</html>", status=403), ServiceError), (Say(status=504), ServiceTimeout)]
 )
-def test_where_wembedder_fails_the_error_names_the_other_way(tmp_path: Path, said: Say, kind: type[Exception]) -> None:
+def test_a_failing_wembedder_comes_with_advice(tmp_path: Path, said: Say, kind: type[Exception]) -> None:
     def before(asked: Asked) -> Say | None:
         return said if service_of(asked) == "wembedder" else None
 
@@ -199,16 +188,8 @@ def test_a_page_under_the_old_id_is_the_subjects(build: Building) -> None:
     assert len(build(made, seed("Q1", "P106", "Q10")).questions) == 1
 
 
-def test_words_bound_the_snippet(build: Building) -> None:
-    (question,) = build(small_world(), seed("Q1", "P106", "Q10"), words=6).questions
-    assert question.original_context == "Ada Example was a painter."
-
-
-def test_no_facts_make_no_questions_and_nothing_is_asked(build: Building) -> None:
+def test_facts_of_one_property_are_needed(build: Building) -> None:
     assert build(World()) == BuiltQuestions([], [])
-
-
-def test_facts_of_two_properties_are_refused(build: Building) -> None:
     with pytest.raises(InputError, match="P106, P4000"):
         build(small_world(), seed("Q1", "P106", "Q10"), seed("Q1", "P4000", "Q10"))
 

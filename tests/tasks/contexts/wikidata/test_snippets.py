@@ -27,6 +27,8 @@ A. Author. Chemists of Bergen. Bergen University Press.
 == Legacy ==
 A street of Hamar bears her name.
 """
+FIVE = "One. Two has words. Three has no more. Four is the goal here. Five."
+OPERA = "Oslo Opera House is a house.\nOslo Opera House stands in Oslo by the sea."
 
 
 def snippet(text: str, *names: str, words: int = 80, subject: tuple[str, ...] = ()) -> str | None:
@@ -36,21 +38,10 @@ def snippet(text: str, *names: str, words: int = 80, subject: tuple[str, ...] = 
 
 def test_the_first_mentioning_paragraph_has_slots_throughout() -> None:
     found = find_snippet(PAGE, ["Oslo", "the capital"])
-    assert found == Snippet(
-        f"She was born in {SLOT}, {SLOT}. Her father, Dr. J. Example, taught there. She left {SLOT} in 1920.", "Oslo"
-    )
-
-
-def test_the_first_form_is_told_as_written() -> None:
+    text = f"She was born in {SLOT}, {SLOT}. Her father, Dr. J. Example, taught there. She left {SLOT} in 1920."
+    assert found == Snippet(text, "Oslo")
     found = find_snippet("He came to KRISTIANIA by boat. Oslo was cold.", ["Oslo", "Kristiania"])
-    assert found is not None
-    assert (found.mentioned, found.text) == ("KRISTIANIA", f"He came to {SLOT} by boat. {SLOT} was cold.")
-
-
-def test_points_of_abbreviations_end_no_sentence() -> None:
-    lead = f"Ada Example (born 1 May 1901) is a {SLOT} of St. Louis. She is known for her work, e.g. on salt."
-    assert snippet(PAGE, "chemist") == lead
-    assert snippet(PAGE, "chemist", words=13) == "Ada Example (born 1 May 1901) is a [ENTITY] of St. Louis."
+    assert found == Snippet(f"He came to {SLOT} by boat. {SLOT} was cold.", "KRISTIANIA")
 
 
 @pytest.mark.parametrize(
@@ -60,38 +51,53 @@ def test_points_of_abbreviations_end_no_sentence() -> None:
         (13, "One. Two has words. Three has no more. Four is the [ENTITY] here."),
         (12, "Two has words. Three has no more. Four is the [ENTITY] here."),
         (10, "Three has no more. Four is the [ENTITY] here. Five."),
-        (9, "Three has no more. Four is the [ENTITY] here."),
         (6, "Four is the [ENTITY] here. Five."),
         (3, "Four is the [ENTITY] here."),
     ],
 )
 def test_it_has_as_many_sentences_as_the_words_allow(words: int, expected: str) -> None:
-    assert (
-        snippet("One. Two has words. Three has no more. Four is the goal here. Five.", "goal", words=words) == expected
-    )
+    assert snippet(FIVE, "goal", words=words) == expected
 
 
-def test_leading_sentences_go_only_where_necessary() -> None:
-    text = "Alpha beta gamma delta. " * 5 + "Here is Oslo at last. " + "Omega psi chi. " * 5
-    assert snippet(text, "Oslo", words=9) == "Alpha beta gamma delta. Here is [ENTITY] at last."
-    assert (
-        snippet(text, "Oslo", words=28) == f"{'Alpha beta gamma delta. ' * 5}Here is [ENTITY] at last. Omega psi chi."
-    )
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        # Abbreviations end no sentence, and the point of the last one stays.
+        (PAGE, ["chemist"],
+         f"Ada Example (born 1 May 1901) is a {SLOT} of St. Louis. She is known for her work, e.g. on salt."),
+        ("She lived in the U.S. of old, then left the U.S.", ["United States", "U.S."],
+         "She lived in the [ENTITY] of old, then left the [ENTITY]."),
+        # Headings, lists and sections about sources are no text, which goes on behind them.
+        (PAGE, ["Later"], None),
+        (PAGE, ["Bergen"], None),
+        (PAGE, ["Hamar"], "A street of [ENTITY] bears her name."),
+        ("== Films ==\nOslo in Winter, 1920\nOslo:\nOslo.\nSome time in Oslo.\n", ["Oslo"], "Some time in [ENTITY]."),
+        ("== Notes ==\n=== Of Oslo ===\nOslo was a town then.\n== Life ==\nShe lived in Oslo.\n", ["Oslo"],
+         "She lived in [ENTITY]."),
+        ("She lived in Oslo. Her films were shown. They are these:", ["Oslo"],
+         "She lived in [ENTITY]. Her films were shown."),
+        # Common words are no names.
+        ("As a boy he enjoyed reading books. He was born in Reading, England.", ["Reading"],
+         "As a boy he enjoyed reading books. He was born in [ENTITY], England."),
+        ("An Osloite, not-Oslo and Oslofjord.", ["Oslo"], None),
+        ("She lived in Oslo.\nThe word [ENTITY] is reserved.", ["Oslo"], None),
+        ("She\tlived\x07in Oslo.\r\nThere.", ["Oslo"], "She lived in [ENTITY]."),
+        ("", ["Oslo"], None),
+        (PAGE, [], None),
+        (PAGE, [""], None),
+    ],
+)  # fmt: skip
+def test_what_is_text_and_what_a_mention(text: str, names: list[str], expected: str | None) -> None:
+    assert snippet(text, *names) == expected
 
 
-def test_headings_lists_and_what_tells_of_sources_are_no_text() -> None:
-    assert snippet(PAGE, "Later") is None
-    assert snippet(PAGE, "Bergen") is None
-    assert (
-        snippet("== Films ==\nOslo in Winter, 1920\nOslo:\nOslo.\nSome time in Oslo.\n", "Oslo")
-        == "Some time in [ENTITY]."
-    )
+def test_a_sentence_does_not_end_within_a_name() -> None:
+    text = "She played in Who's Afraid of Virginia Woolf? and Yahoo! Answers. Then she slept."
+    assert snippet(text, "Woolf? and Yahoo!", words=3) == "She played in Who's Afraid of Virginia [ENTITY] Answers."
 
 
-def test_the_text_goes_on_after_sources() -> None:
-    assert snippet(PAGE, "Hamar") == "A street of [ENTITY] bears her name."
-    below = "== Notes ==\n=== Of Oslo ===\nOslo was a town then.\n== Life ==\nShe lived in Oslo.\n"
-    assert snippet(below, "Oslo") == "She lived in [ENTITY]."
+def test_the_subjects_own_name_is_no_mention_and_stays() -> None:
+    assert snippet(OPERA, "Oslo", subject=("Oslo Opera House",)) == "Oslo Opera House stands in [ENTITY] by the sea."
 
 
 def test_equality_signs_tell_the_depth_of_a_heading() -> None:
@@ -109,73 +115,18 @@ def test_a_line_of_blanks_takes_no_time(text: str) -> None:
     assert time.process_time() - began < 1
 
 
-def test_a_common_word_is_no_name_and_stays() -> None:
-    text = "As a boy he enjoyed reading books. He was born in Reading, England."
-    assert snippet(text, "Reading") == "As a boy he enjoyed reading books. He was born in [ENTITY], England."
-
-
-def test_a_list_that_follows_is_left_out() -> None:
-    assert snippet("She lived in Oslo. Her films were shown. They are these:", "Oslo") == (
-        "She lived in [ENTITY]. Her films were shown."
-    )
-
-
-def test_a_sentence_does_not_end_within_a_name() -> None:
-    text = "She played in Who's Afraid of Virginia Woolf? and Yahoo! Answers. Then she slept."
-    assert snippet(text, "Woolf? and Yahoo!", words=3) == "She played in Who's Afraid of Virginia [ENTITY] Answers."
-
-
-def test_the_point_of_a_last_abbreviation_stays() -> None:
-    assert snippet("She lived in the U.S. of old, then left the U.S.", "United States", "U.S.") == (
-        "She lived in the [ENTITY] of old, then left the [ENTITY]."
-    )
-
-
-def test_the_subjects_own_name_is_no_mention_and_stays() -> None:
-    text = "Oslo Opera House is a house.\nOslo Opera House stands in Oslo by the sea."
-    assert snippet(text, "Oslo", subject=("Oslo Opera House",)) == "Oslo Opera House stands in [ENTITY] by the sea."
-
-
 @pytest.mark.parametrize(
-    "text", ["", "\n\n", "== Life ==\n", "Nothing of that here.", "An Osloite, not-Oslo and Oslofjord."]
+    "name",
+    ['"Quoted" O\'Port', "{answer} {0} %s", "נמל הדמיון", "<b>Bold</b> & Co", "../../etc/passwd", "C++ [sic].*\\1"],
 )
-def test_where_nothing_is_mentioned_there_is_none(text: str) -> None:
-    assert find_snippet(text, ["Oslo"]) is None
-
-
-def test_a_text_that_has_the_slot_itself_gives_none() -> None:
-    assert find_snippet("She lived in Oslo.\nThe word [ENTITY] is reserved.", ["Oslo"]) is None
-
-
-def test_no_names_find_nothing() -> None:
-    assert find_snippet(PAGE, []) is None
-    assert find_snippet(PAGE, [""]) is None
-
-
-HOSTILE = [
-    '"Quoted" O\'Port',
-    "{answer} {0} %s",
-    "נמל הדמיון",
-    "<b>Bold</b> & Co",
-    "../../etc/passwd",
-    "C++ [sic].*\\1",
-]
-
-
-@pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_names_like_others(name: str) -> None:
     found = find_snippet(f"A \x00control\x1b sign.\u2028She came from {name} to {name}, and left.", [name])
     assert found == Snippet(f"She came from {SLOT} to {SLOT}, and left.", name)
     assert fill_slot(found.text, name) == f"She came from {name} to {name}, and left."
 
 
-def test_control_characters_become_spaces() -> None:
-    assert snippet("She\tlived\x07in Oslo.\r\nThere.", "Oslo") == "She lived in [ENTITY]."
-
-
 def test_no_slot_touches_a_letter() -> None:
-    text = "Oslo, Oslo's, Oslo-based, pre-Oslo, Oslofjord, 'Oslo', (Oslo) and OSLO1 are words."
-    found = snippet(text, "Oslo")
+    found = snippet("Oslo, Oslo's, Oslo-based, pre-Oslo, Oslofjord, 'Oslo', (Oslo) and OSLO1 are words.", "Oslo")
     assert found is not None
     assert found.count(SLOT) == 5
     assert not re.search(rf"\w{re.escape(SLOT)}|{re.escape(SLOT)}\w", found)

@@ -14,24 +14,25 @@ def _drawn(points: list[float], **settings: float) -> list[int]:
     return draw(LOGITS, rows, torch.tensor(points, dtype=torch.float64), sampling).tokens.tolist()
 
 
-def test_token_is_where_the_cumulated_probability_passes_the_point() -> None:
-    assert _drawn([0.0, 0.09, 0.11, 0.29, 0.31, 0.59, 0.61, 0.999999]) == [0, 0, 1, 1, 2, 2, 3, 3]
+@pytest.mark.parametrize(
+    ("points", "settings", "tokens"),
+    [
+        ([0.0, 0.09, 0.11, 0.29, 0.31, 0.59, 0.61, 0.999999], {}, [0, 0, 1, 1, 2, 2, 3, 3]),
+        ([0.001, 0.5, 0.999], {"temperature": 0.01}, [3, 3, 3]),
+        # 1, 4, 9, 16 of 30
+        ([n / 30 for n in (0.9, 1.1, 4.9, 5.1, 13.9, 14.1)], {"temperature": 0.5}, [0, 1, 1, 2, 2, 3]),
+    ],
+)
+def test_tokens_by_hand(points: list[float], settings: dict[str, float], tokens: list[int]) -> None:
+    assert _drawn(points, **settings) == tokens
 
 
-def test_low_temperature_draws_the_most_probable() -> None:
-    assert _drawn([0.001, 0.5, 0.999], temperature=0.01) == [3, 3, 3]
-
-
-def test_temperature_one_half_squares_the_probabilities() -> None:
-    # 1, 4, 9, 16 of 30
-    assert _drawn([0.9 / 30, 1.1 / 30, 4.9 / 30, 5.1 / 30, 13.9 / 30, 14.1 / 30], temperature=0.5) == [0, 1, 1, 2, 2, 3]
-
-
-def test_top_k_and_top_p_keep_the_most_probable_alone() -> None:
-    assert set(_drawn(list(np.linspace(0, 0.9999, 50)), top_k=2)) == {2, 3}
-    assert set(_drawn(list(np.linspace(0, 0.9999, 50)), top_p=0.39)) == {3}
-    assert set(_drawn(list(np.linspace(0, 0.9999, 50)), top_p=0.41)) == {2, 3}
-    assert set(_drawn(list(np.linspace(0, 0.9999, 50)), top_k=99)) == {0, 1, 2, 3}
+@pytest.mark.parametrize(
+    ("settings", "kept"),
+    [({"top_k": 2}, {2, 3}), ({"top_p": 0.39}, {3}), ({"top_p": 0.41}, {2, 3}), ({"top_k": 99}, {0, 1, 2, 3})],
+)
+def test_top_k_and_top_p_keep_the_most_probable(settings: dict[str, float], kept: set[int]) -> None:
+    assert set(_drawn(list(np.linspace(0, 0.9999, 50)), **settings)) == kept
 
 
 def test_impossible_token_is_never_drawn() -> None:
@@ -43,7 +44,7 @@ def test_impossible_token_is_never_drawn() -> None:
 @pytest.mark.parametrize(
     "settings", [{}, {"temperature": 0.5}, {"top_k": 7}, {"top_p": 0.8}, {"top_k": 50, "top_p": 0.5}]
 )
-def test_a_large_vocabulary_is_drawn_from_as_the_definition_says(settings: dict[str, float]) -> None:
+def test_large_vocabularies_follow_the_definition(settings: dict[str, float]) -> None:
     sampling = Sampling(**{"temperature": 1.0, **settings})  # type: ignore[arg-type]
     generator = torch.Generator().manual_seed(0)
     logits = 3 * torch.randn((3, 1000), generator=generator)
@@ -67,7 +68,7 @@ def _by_hand(logits: torch.Tensor, point: float, sampling: Sampling) -> int:
     return int(nucleus[np.argmax(passed > point)])
 
 
-def test_logits_that_are_off_by_their_rounding_draw_the_same_wherever_a_draw_is_sure() -> None:
+def test_rounding_changes_no_sure_draw() -> None:
     generator = torch.Generator().manual_seed(1)
     logits = 4 * torch.randn((200, 1000), generator=generator)
     rows = torch.arange(200).repeat(100)
@@ -99,7 +100,7 @@ def test_impossible_settings_are_refused(settings: dict[str, float]) -> None:
         Sampling(**settings)  # type: ignore[arg-type]
 
 
-def test_tokens_that_rounding_could_swap_at_the_cut_make_no_draw_sure() -> None:
+def test_rounding_at_the_cut_makes_no_draw_sure() -> None:
     logits = torch.tensor([[0.6, 0.2, 0.2 - 1e-6]]).log()
     points = torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)
     rows = torch.zeros(3, dtype=torch.int64)

@@ -99,7 +99,7 @@ def test_a_model_that_computes_otherwise_in_slots_is_found_out(caplog: pytest.Lo
     assert "slots change its answers by" in caplog.text
 
 
-def test_the_models_own_attention_is_back_after_answers_and_after_an_error() -> None:
+def test_the_models_own_attention_is_restored() -> None:
     model = tiny_language_model()
     before = model.model.config._attn_implementation
     _answered(model)

@@ -166,7 +166,7 @@ def test_models_that_read_no_trees_are_read_plainly(
     assert warnings == [f"{model.name} is read prompt by prompt, which is slower: {reason}"]
 
 
-def test_a_model_that_places_tokens_in_its_own_way_is_found_out(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_model_with_positions_of_its_own_is_detected(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model("gpt2")
     embed = model.model.transformer.wpe.forward
 
@@ -178,7 +178,7 @@ def test_a_model_that_places_tokens_in_its_own_way_is_found_out(caplog: pytest.L
     assert "shared prefixes change its answers by" in caplog.text
 
 
-def test_no_memory_at_all_is_no_reason_to_go_the_other_way() -> None:
+def test_running_out_of_memory_is_no_verdict() -> None:
     model = tiny_language_model()
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="memory runs out"):
         engine(model, tokenized_prompts(model, CONTEXTS, QUERIES))

@@ -1,8 +1,7 @@
 import pytest
 import torch
 
-from tasks.models import LanguageModel
-from tasks.scoring.next_token import Distributions, plain, read_plain
+from tasks.scoring.next_token import Distributions, read_plain
 from tasks.scoring.next_token.prompts import tokenized
 from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import log_probs, tokens_of
@@ -12,15 +11,14 @@ TEXTS = ["Q: Where?\nA:", "x", "The capital of Norway is Oslo.\nQ: What is the c
 
 @pytest.mark.parametrize("batch", [1, 4, 100])
 @pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_neox", "mistral"])
-def test_padded_batch_equals_prompts_read_alone(family: str, batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain, "BATCH", batch)
+def test_padded_batch_equals_prompts_read_alone(family: str, batch: int) -> None:
     model = tiny_language_model(family)
     prompts = [tokens_of(model, text) for text in TEXTS]
-    found = Distributions.of(read_plain(model, prompts)).log_probs()
+    found = Distributions.of(read_plain(model, prompts, batch_size=batch)).log_probs()
     torch.testing.assert_close(found, log_probs(model, prompts), atol=1e-5, rtol=0)
 
 
-def test_probabilities_sum_to_one_in_float32_whatever_the_dtype(tiny: LanguageModel) -> None:
+def test_probabilities_sum_to_one_in_float32_whatever_the_dtype() -> None:
     model = tiny_language_model()
     model.model.to(torch.bfloat16)
     found = Distributions.of(read_plain(model, [tokens_of(model, text) for text in TEXTS])).log_probs()
