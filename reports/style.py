@@ -151,13 +151,9 @@ def headed(axes: Axes, title: str, *lines: str) -> None:
 
 def plain(text: object, longest: int = 34) -> str:
     """Text that can be drawn: one line, no control characters, glyphs that the font has, cut in its middle."""
-    cleaned = "".join(
-        " " if unicodedata.category(c) in ("Zl", "Zp", "Cc") else c
-        for c in unicodedata.normalize("NFC", str(text))
-        if unicodedata.category(c) not in ("Cf", "Cs")
-    )
-    known = _glyphs()
-    cleaned = "".join(c if ord(c) in known else NO_GLYPH for c in " ".join(cleaned.split()))
+    characters = [(c, unicodedata.category(c)) for c in unicodedata.normalize("NFC", str(text))]
+    spaced = "".join(" " if kind in ("Zl", "Zp", "Cc") else c for c, kind in characters if kind not in ("Cf", "Cs"))
+    cleaned = "".join(c if ord(c) in _glyphs() else NO_GLYPH for c in " ".join(spaced.split()))
     if len(cleaned) <= longest:
         return cleaned
     head = longest // 2

@@ -19,8 +19,7 @@ from markupsafe import Markup
 
 from data.errors import InputError
 from data.records import CONDITIONS
-from reports.figures.instances import CONTEXTS, partitions
-from reports.frames import by_model, records, rows_of
+from reports.frames import CONTEXTS, by_model, partitions, records, rows_of
 
 SHARD = 100
 _LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")

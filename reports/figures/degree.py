@@ -4,6 +4,7 @@ The correlations come ready-made from the table `correlations`, the 95th percent
 """
 
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -68,11 +69,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"entities of {plural(entities['relation'].nunique(), 'relation')}."
         f"{_missing(correlations)}{finite(every, 'susceptibility', *DEGREES).note('queries')}"
     )
-    words = "; ".join(
-        f"{kind}, {label}: {spearman(correlations, name, kind)}"
-        for name, label in DEGREES.items()
-        for kind in QUERY_HUES
-    )
+    pairs = product(DEGREES.items(), QUERY_HUES)
+    words = "; ".join(f"{kind}, {label}: {spearman(correlations, name, kind)}" for (name, label), kind in pairs)
     alt = (
         f"Scatter plots of susceptibility in nats against the degree of an entity, whole and under the relation, for "
         f"{model}, open and closed queries in panels. {words}."

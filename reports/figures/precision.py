@@ -15,11 +15,8 @@ from reports.style import INK, QUERY_HUES, plain
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
 
-_DIFFERENCES = (
-    "mean_difference_of_susceptibility",
-    "largest_difference_of_susceptibility",
-    "mean_difference_of_persuasion",
-    "largest_difference_of_persuasion",
+_DIFFERENCES = tuple(
+    f"{which}_difference_of_{score}" for score in ("susceptibility", "persuasion") for which in ("mean", "largest")
 )
 
 
