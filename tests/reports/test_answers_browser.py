@@ -3,11 +3,9 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from data.records import CONDITIONS
 from reports.answers import write_answers
 from tests.reports.browser import CHROMIUM, Browser
 from tests.reports.frames_of_answers import frames_of_answers
@@ -44,10 +42,8 @@ def answers(frames: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 820, 1400])
-def test_the_answers_have_no_error_no_request_and_scroll_only_downwards(
-    browser: Browser, answers: Path, width: int, theme: str
-) -> None:
+@pytest.mark.parametrize("width", [390, 1400])
+def test_no_error_no_request_no_sideways_scrolling(browser: Browser, answers: Path, width: int, theme: str) -> None:
     browser.look(width, theme)
     for fragment, shown in (("", "list"), ("#open=q4", "reader")):
         browser.open(answers, fragment)
@@ -59,7 +55,7 @@ def test_the_answers_have_no_error_no_request_and_scroll_only_downwards(
         assert browser.trouble() == []
 
 
-def test_a_search_finds_words_of_questions_and_answers_whatever_their_accents(browser: Browser, answers: Path) -> None:
+def test_a_search_ignores_case_and_accents(browser: Browser, answers: Path) -> None:
     browser.look(1400, "light")
     browser.open(answers, "#model=" + f"{MODEL} (float32)".replace(" ", "+"))
     for words in ("lukasz MULLER", "belchatow", "saint-etienne", "Étienne born"):
@@ -95,10 +91,11 @@ def test_the_list_is_in_the_order_that_was_chosen(
 
 def test_a_heading_sorts_and_turns_the_order(browser: Browser, answers: Path) -> None:
     browser.open(answers)
-    browser.ask("document.querySelector('#rows [data-sort=question] button').click()")
+    click = "document.querySelector('#rows [data-sort=question] button').click()"
+    browser.ask(click)
     first = browser.ask(LISTED)
     assert first == sorted(first, key=str.casefold)
-    browser.ask("document.querySelector('#rows [data-sort=question] button').click()")
+    browser.ask(click)
     assert browser.ask(LISTED)[0] == "Where was Łukasz Müller born?"
     assert browser.ask("document.querySelector('#rows [data-sort=question]').ariaSort") == "descending"
 
@@ -214,9 +211,7 @@ def test_the_same_question_can_be_read_by_another_model(browser: Browser, answer
     browser.wait("document.getElementById('reader').innerText.includes('Saint-Étienne')")
 
 
-@pytest.mark.parametrize(
-    "fragment", ["#sort=__proto__&page=-3", "#page=x&open=nothing&under=1", "#%&=&search", "#index"]
-)
+@pytest.mark.parametrize("fragment", NONSENSE)
 def test_an_address_that_says_nonsense_opens_the_list(browser: Browser, answers: Path, fragment: str) -> None:
     browser.open(answers, fragment)
     assert len(browser.ask(LISTED)) == 50
@@ -248,31 +243,20 @@ def test_paper_has_the_question_and_not_the_controls(browser: Browser, answers: 
 
 
 def published_size() -> dict[str, pd.DataFrame]:
-    """5,689 questions with two contexts of 600 characters and eleven answers a condition."""
-    questions, made = 5689, frames_of_answers(questions=1)
-    names, at = [f"q{number}" for number in range(questions)], np.arange(questions)
-    asked = pd.concat([made["questions_to_read"]] * questions, ignore_index=True)
-    said = pd.Series(at).astype(str)
-    asked = asked.assign(question_id=names, question="What is the capital of region " + said + "?")
-    asked["original_context"] = asked["counter_memory_context"] = "Region " + said + ": " + "a town by the sea, " * 30
-    cases = pd.MultiIndex.from_product([names, CONDITIONS, [None, *range(10)]]).to_frame(index=False)
-    answers = cases.set_axis(["question_id", "condition", "sample"], axis=1).astype({"sample": "Int64"})
-    answers = answers.assign(model="m", dtype="float32", relation="P36", log_probability=-1.5, finished=True)
-    answers["answer_group"] = answers["sample"] % 4
+    """5,689 questions with two contexts of some 600 characters and eleven answers a condition."""
+    made = frames_of_answers([("m", "float32")], 5689)
+    asked, answers = made["questions_to_read"], made["answers_to_read"]
+    asked[["original_context", "counter_memory_context"]] *= 12
     answers["text"] = "The capital is number " + (pd.Series(answers.index) % 9973).astype(str) + " of them all"
-    scores = pd.concat([made["answers_of_questions"]] * questions, ignore_index=True).assign(model="m")
-    scores["question_id"] = np.repeat(names, len(CONDITIONS))
-    scores["coherent_persuasion"] = np.where(scores["condition"] == "none", np.nan, scores.index % 7919)
-    return {"questions_to_read": asked, "answers_to_read": answers, "answers_of_questions": scores}
+    return made
 
 
-def test_a_study_of_the_published_size_opens_and_is_searched_and_read(browser: Browser, tmp_path: Path) -> None:
+def test_a_study_of_the_published_size_is_searched_and_read(browser: Browser, tmp_path: Path) -> None:
     browser.look(1400, "light")
-    page = tmp_path / write_answers((published_size()), tmp_path, CARD)
+    page = tmp_path / write_answers(published_size(), tmp_path, CARD)
     assert page.stat().st_size < 40_000_000
     browser.open(page)
     assert browser.ask(COUNT) == "5,689 of 5,689 questions"
-    assert len(browser.ask(LISTED)) == 50
     browser.choose("search", "number 9972")
     browser.wait(f"!{COUNT}.includes('still')")
     found = browser.ask(LISTED)
@@ -280,4 +264,3 @@ def test_a_study_of_the_published_size_opens_and_is_searched_and_read(browser: B
     browser.ask("document.querySelector('#rows tbody a').click()")
     browser.wait(f"({OPENED}) === {json.dumps(found[0])}")
     assert "number 9972 of them all" in browser.ask("document.getElementById('reader').innerText")
-    assert browser.trouble() == []
