@@ -14,10 +14,9 @@ from reports.figures.against_susceptibility import correlation
 from reports.figures.answer_set import MEASURE as ANSWER_SETS
 from reports.figures.answer_set import masses
 from reports.figures.followed import EVERY
-from reports.figures.instances import partitions
 from reports.figures.panels import query_types
 from reports.figures.precision import cost
-from reports.frames import Frames, Model, models, plural, records, rows_of, where, with_empty
+from reports.frames import Frames, Model, models, partitions, plural, records, rows_of, where, with_empty
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,7 @@ def _relevance(model: Model, frames: Frames) -> str:
         return "Persuasion was not measured."
     words = []
     for kind in query_types(means):
-        of_kind = means[(means["query_type"] == kind) & means["relevant"].notna()]
-        about, others = (_mean(where(of_kind, relevant=group)) for group in (True, False))
+        about, others = (_mean(where(means, query_type=kind, relevant=group)) for group in (True, False))
         words.append(f"{kind} queries by {about} against {others} ({_tests(frames, 'relevance', kind)})")
     return f"Contexts that mention the entity, against those that do not, moved {'; '.join(words)}."
 

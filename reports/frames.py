@@ -1,6 +1,6 @@
 """How the answers of named queries are read: by model, with their units, and what scores are missing in them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from data.records import identity
+from data.records import CONDITIONS, PARTITIONS, identity
 from data.storage.workspace import slug
 
 Frames = Mapping[str, pd.DataFrame]
@@ -16,6 +16,7 @@ Frames = Mapping[str, pd.DataFrame]
 
 ALPHA = 0.05
 FULL_PRECISION = frozenset({"float32", "float64"})
+CONTEXTS = tuple(condition for condition in CONDITIONS if condition != "none")
 SHARE = "share"
 """The unit of a share of 1, which the page shows in percent."""
 _IN_UNIT = (
@@ -125,6 +126,22 @@ def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:
     ranks = {column: {value: at for at, value in enumerate(order)} for column, order in orders.items()}
     by_rank = frame.sort_values(list(ranks), key=lambda column: column.map(ranks[str(column.name)]), kind="stable")
     return by_rank.reset_index(drop=True)
+
+
+def present(rows: pd.DataFrame, column: str, order: Sequence[str]) -> list[str]:
+    """The values of `order` that occur in a column, in that order; then any others, sorted."""
+    values = set(rows[column].astype(str)) if len(rows) else set()
+    return [value for value in order if value in values] + sorted(values - set(order))
+
+
+def partitions(rows: pd.DataFrame) -> list[str]:
+    """The partitions of DynamicQA that occur, in their fixed order."""
+    return present(rows, "partition", PARTITIONS)
+
+
+def conditions(rows: pd.DataFrame) -> list[str]:
+    """The contexts of DynamicQA that occur, in their fixed order."""
+    return present(rows, "condition", CONTEXTS)
 
 
 def numbers(series: "pd.Series[float]") -> NDArray[np.float64]:

@@ -91,22 +91,11 @@ def drawing() -> Iterator[None]:
 
 
 def blank(
-    rows: int,
-    columns: int,
-    height: float,
-    *,
-    share_x: str | bool = False,
-    share_y: str | bool = False,
+    rows: int, columns: int, height: float, *, share_x: str | bool = False, share_y: str | bool = False
 ) -> tuple[Figure, list[list[Axes]]]:
     """An empty figure of the page's width, `height` in inches, with its axes row by row."""
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    grid = figure.subplots(
-        rows,
-        columns,
-        squeeze=False,
-        sharex=share_x,  # type: ignore[arg-type]
-        sharey=share_y,  # type: ignore[arg-type]
-    )
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)  # type: ignore[arg-type]
     return figure, [list(row) for row in grid]
 
 
@@ -140,53 +129,31 @@ def _places(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) -> Line2D:
     """A legend's entry: a lone marker."""
+    face = colour if filled else "none"
     return Line2D(
-        [],
-        [],
-        linestyle="none",
-        marker=shape,
-        color=colour,
-        label=label,
-        markersize=5.5,
-        markerfacecolor=colour if filled else "none",
+        [], [], linestyle="none", marker=shape, color=colour, label=label, markersize=5.5, markerfacecolor=face
     )
 
 
 def legend_above(figure: Figure, marks: list[Line2D]) -> None:
     """One legend above all panels."""
-    figure.legend(
-        handles=marks,
-        loc="outside upper left",
-        ncols=len(marks),
-        handletextpad=0.3,
-        columnspacing=1.6,
-    )
+    figure.legend(handles=marks, loc="outside upper left", ncols=len(marks), handletextpad=0.3, columnspacing=1.6)
 
 
 def headed(axes: Axes, title: str, *lines: str) -> None:
     """Titles a panel, with lines of plain words between title and panel."""
     axes.set_title(title, pad=5 + 11 * len(lines))
     axes.annotate(
-        "\n".join(lines),
-        (0, 1),
-        (0, 4),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        va="bottom",
-        fontsize=7.5,
-        linespacing=1.3,
-    )
+        "\n".join(lines), (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", va="bottom",
+        fontsize=7.5, linespacing=1.3,
+    )  # fmt: skip
 
 
 def plain(text: object, longest: int = 34) -> str:
     """Text that can be drawn: one line, no control characters, glyphs that the font has, cut in its middle."""
-    cleaned = "".join(
-        " " if unicodedata.category(c) in ("Zl", "Zp", "Cc") else c
-        for c in unicodedata.normalize("NFC", str(text))
-        if unicodedata.category(c) not in ("Cf", "Cs")
-    )
-    known = _glyphs()
-    cleaned = "".join(c if ord(c) in known else NO_GLYPH for c in " ".join(cleaned.split()))
+    characters = [(c, unicodedata.category(c)) for c in unicodedata.normalize("NFC", str(text))]
+    spaced = "".join(" " if kind in ("Zl", "Zp", "Cc") else c for c, kind in characters if kind not in ("Cf", "Cs"))
+    cleaned = "".join(c if ord(c) in _glyphs() else NO_GLYPH for c in " ".join(spaced.split()))
     if len(cleaned) <= longest:
         return cleaned
     head = longest // 2

@@ -19,17 +19,8 @@ FILE = "answers.html"
 ANSWERS_QUERIES = ("answers_to_read", "questions_to_read", "answers_of_questions")
 SCRIPTS = ("element.js", "search.js", "data.js", "state.js", "list.js", "question.js", "answers.js")
 GROUP_HUES = (
-    "#2f70ca",
-    "#c8432f",
-    "#208149",
-    "#9157bb",
-    "#a0631c",
-    "#c4398a",
-    "#147c8d",
-    "#727519",
-    "#687184",
-    "#6c63cb",
-)
+    "#2f70ca", "#c8432f", "#208149", "#9157bb", "#a0631c", "#c4398a", "#147c8d", "#727519", "#687184", "#6c63cb",
+)  # fmt: skip
 """Hues of groups, as light as one another: white letters are read on them, and they on both papers."""
 
 

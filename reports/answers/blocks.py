@@ -19,32 +19,18 @@ from markupsafe import Markup
 
 from data.errors import InputError
 from data.records import CONDITIONS
-from reports.figures.instances import CONTEXTS, partitions
-from reports.frames import by_model, records
+from reports.frames import CONTEXTS, by_model, partitions, records, rows_of
 
 SHARD = 100
 _LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
 _TEXTS = (
-    "original_context",
-    "counter_memory_context",
-    "accepted",
-    "subject_id",
-    "property_id",
-    "object_id",
-    "edits",
-    "subject_popularity",
-    "object_popularity",
-)
+    "original_context", "counter_memory_context", "accepted", "subject_id", "property_id", "object_id", "edits",
+    "subject_popularity", "object_popularity",
+)  # fmt: skip
 _SCORES = (
-    "semantic_entropy",
-    "semantic_entropy_standard_error",
-    "coherent_persuasion",
-    "coherent_persuasion_standard_error",
-    "accurate",
-    "persuaded",
-    "stubborn",
-    "context_cut",
-)
+    "semantic_entropy", "semantic_entropy_standard_error", "coherent_persuasion",
+    "coherent_persuasion_standard_error", "accurate", "persuaded", "stubborn", "context_cut",
+)  # fmt: skip
 _MARKUP = re.compile("[<>&\u2028\u2029]")
 
 
@@ -105,12 +91,10 @@ def blocks(frames: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
     )
     place = {row["question_id"]: at for at, row in enumerate(questions)}
     listed = {name: [row[name] for row in questions] for name in _LISTED}
-    yield _block("index", {"shard": SHARD, "models": options(frames).models, "questions": listed})
+    yield Block("index", sealed({"shard": SHARD, "models": options(frames).models, "questions": listed}))
     yield from _shards("texts", [_present(row, _TEXTS) for row in questions])
-    scores = frames["answers_of_questions"]
-    scored = dict(by_model(scores))
     for number, (model, rows) in enumerate(by_model(frames["answers_to_read"])):
-        yield from _of_model(number, rows, scored.get(model, scores.iloc[:0]), place)
+        yield from _of_model(number, rows, rows_of(frames["answers_of_questions"], model), place)
 
 
 def sealed(value: object) -> Markup:
@@ -128,23 +112,17 @@ def _of_model(number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapp
         )
     scores, stand_ins = _scores_of(scored), _stand_ins_of(scored)
     order = sorted(answers, key=place.__getitem__)
-    yield _block(f"scores-{number}", _columns(order, place, scores))
-    yield from _shards(
-        f"answers-{number}",
-        [
-            {"answers": _conditions(answers[question_id], scores[question_id]), "stand_ins": stand_ins[question_id]}
-            for question_id in order
-        ],
-    )
-
-
-def _block(name: str, value: object) -> Block:
-    return Block(name, sealed(value))
+    yield Block(f"scores-{number}", sealed(_columns(order, place, scores)))
+    shown = [
+        {"answers": _conditions(answers[question], scores[question]), "stand_ins": stand_ins[question]}
+        for question in order
+    ]
+    yield from _shards(f"answers-{number}", shown)
 
 
 def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
     for number, start in enumerate(range(0, len(rows), SHARD)):
-        yield _block(f"{name}-{number}", rows[start : start + SHARD])
+        yield Block(f"{name}-{number}", sealed(rows[start : start + SHARD]))
 
 
 def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, _Answers]]:
@@ -174,8 +152,7 @@ def _scores_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
 def _stand_ins_of(rows: pd.DataFrame) -> dict[str, list[str]]:
     """What stood in for what, by question."""
     by_question: dict[str, list[str]] = defaultdict(list)
-    rows_with_stand_in = rows[["question_id", "stand_in"]].dropna().drop_duplicates()
-    for question, stand_in in zip(rows_with_stand_in["question_id"], rows_with_stand_in["stand_in"], strict=True):
+    for question, stand_in in rows[["question_id", "stand_in"]].dropna().drop_duplicates().itertuples(index=False):
         by_question[question].append(stand_in)
     return by_question
 
@@ -190,11 +167,7 @@ def _columns(
         "place": [place[question] for question in order],
         **{f"entropy_{condition}": column(condition, "semantic_entropy") for condition in CONDITIONS},
         **{f"persuasion_{condition}": column(condition, "coherent_persuasion") for condition in CONTEXTS},
-        **{
-            f"{name}_{condition}": column(condition, name)
-            for name in ("persuaded", "stubborn")
-            for condition in CONTEXTS
-        },
+        **{f"{name}_{case}": column(case, name) for name in ("persuaded", "stubborn") for case in CONTEXTS},
     }
 
 

@@ -84,7 +84,7 @@ def paint(
 ) -> Canvas:
     """A panel per query type; the scale upward is logarithmic where all scores are positive and the units differ."""
     canvas, panels = type_panels(rows, 3.9)
-    first = next(iter(panels.values()))
+    first = canvas.axes[0]
     logarithmic = not same_unit and bool((rows["score"] > 0).all())
     if logarithmic:
         first.set_yscale("log")  # of all panels, and before dots take their places

@@ -15,8 +15,6 @@ MEASURE = "answer_set_susceptibility"
 def draw(model: Model, frames: Frames) -> Drawing | None:
     """A model's queries."""
     every = frames["answer_set_of_queries"]
-    if every.empty:
-        return None
     finite_rows = finite(every.assign(score=every[MEASURE], error=float("nan")), "score", "susceptibility", "mass")
     rows = finite_rows.rows
     if rows.empty:

@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.figures.instances import conditions, partitions
-from reports.frames import Frames, Model, finite, in_order, records, where, without_unit
+from reports.frames import Frames, Model, conditions, finite, in_order, partitions, records, where, without_unit
 from reports.style import CONDITION_NAMES, FEW_DOTS, INK, MUTED, PARTITION_HUES, blank, legend_above, mark
 
 FEWEST = 5

@@ -4,6 +4,7 @@ The correlations come ready-made from the table `correlations`, the 95th percent
 """
 
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -50,10 +51,9 @@ def susceptibility_by_degree(axes: Axes, data: pd.DataFrame, envelope: pd.DataFr
 def draw(model: Model, frames: Frames) -> Drawing | None:
     """The entities of a model whose queries are about a graph."""
     every, entities = frames["degree_of_queries"], frames["degree_of_entities"]
-    if entities.empty or entities["invented"].astype(bool).all():
+    entities = entities.astype({"invented": bool, **dict.fromkeys(DEGREES, float)})
+    if entities["invented"].all():
         return None
-    entities = entities.assign(invented=entities["invented"].astype(bool))
-    entities = entities.astype(dict.fromkeys((*DEGREES, "susceptibility"), float))
     correlations, envelopes = frames["correlations"], frames["envelopes"]
     real = entities[~entities["invented"]]
     percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
@@ -69,11 +69,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"entities of {plural(entities['relation'].nunique(), 'relation')}."
         f"{_missing(correlations)}{finite(every, 'susceptibility', *DEGREES).note('queries')}"
     )
-    words = "; ".join(
-        f"{kind}, {label}: {spearman(correlations, name, kind)}"
-        for name, label in DEGREES.items()
-        for kind in QUERY_HUES
-    )
+    pairs = product(DEGREES.items(), QUERY_HUES)
+    words = "; ".join(f"{kind}, {label}: {spearman(correlations, name, kind)}" for (name, label), kind in pairs)
     alt = (
         f"Scatter plots of susceptibility in nats against the degree of an entity, whole and under the relation, for "
         f"{model}, open and closed queries in panels. {words}."
@@ -129,7 +126,7 @@ def _paint(entities: pd.DataFrame, envelopes: pd.DataFrame, correlations: pd.Dat
 FIGURE = Figure(
     "susceptibility-by-degree",
     "Are the entities that a graph knows most of the hardest to sway?",
-    ("degree_of_queries", "degree_of_entities", "envelopes", "correlations"),
+    ("degree_of_entities", "degree_of_queries", "envelopes", "correlations"),
     draw,
     measures=("susceptibility",),
 )

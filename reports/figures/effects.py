@@ -37,7 +37,7 @@ def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) ->
 def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
     """The tests of a comparison, relation by relation."""
     rows = where(frames["statistics"], comparison=comparison)
-    if rows.empty or rows["untestable"].notna().all():
+    if rows["untestable"].notna().all():
         return None
     drawn = rows[rows["untestable"].isna()]
     drawn = drawn.assign(significant=drawn["p_adjusted"] < ALPHA)

@@ -35,10 +35,8 @@ def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: lis
     return axes
 
 
-def draw(model: Model, frames: Frames) -> Drawing | None:
+def draw(model: Model, frames: Frames) -> Drawing:
     """The spread of a model's contexts."""
-    if frames["entity_independent_of_relations"].empty:
-        return None
     spread = without_unit(frames["entity_independent_of_relations"])
     relations = relations_by(spread, "mean_of_kinds")
     spread = in_order(spread, relation=relations, query_type=QUERY_HUES, kind=CONTEXT_KINDS)
@@ -52,15 +50,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{span(known['fewest_entities'], known['most_entities'])} entities a form. Sorted by the open queries' mean, "
         "largest first."
     )
-    medians = {
-        (row["query_type"], row["kind"]): row["median"] for row in records(frames["entity_independent_in_short"])
-    }
-    words = "; ".join(
-        f"{kind}, {context} {medians[kind, context]:.2f}"
-        for kind in QUERY_HUES
-        for context in CONTEXT_KINDS
-        if (kind, context) in medians
-    )
+    medians = in_order(frames["entity_independent_in_short"], query_type=QUERY_HUES, kind=CONTEXT_KINDS)
+    words = "; ".join(f"{row['query_type']}, {row['kind']} {row['median']:.2f}" for row in records(medians))
     alt = (
         f"Strips of contexts' entity-independent persuasion in nats by kind of context for {len(relations)} relations, "
         f"open and closed queries in panels, for {model}. Medians: {words}."

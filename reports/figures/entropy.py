@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.figures.instances import conditions, partitions
-from reports.frames import Frames, Model, finite, in_order, where, without_unit
+from reports.frames import Frames, Model, conditions, finite, in_order, partitions, where, without_unit
 from reports.style import ANSWER_MARKERS, CONDITION_NAMES, FEW_DOTS, MUTED, PARTITION_HUES, blank, legend_above, mark
 
 When = Literal["without", "with"]
@@ -32,17 +31,10 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> Axes:
             continue
         hue = PARTITION_HUES.get(str(data["partition"].iloc[0]), MUTED)
         axes.plot(
-            rows["entropy"],
-            rows["coherent_persuasion"],
-            ANSWER_MARKERS[outcome],
-            color=hue,
-            alpha=0.4 if dense else 0.85,
-            markersize=2.4 if outcome == "other" else 4.4,
-            markeredgewidth=0.7,
-            linestyle="none",
-            rasterized=dense,
-            markerfacecolor=hue if outcome != "stubborn" else "none",
-        )
+            rows["entropy"], rows["coherent_persuasion"], ANSWER_MARKERS[outcome], color=hue, linestyle="none",
+            alpha=0.4 if dense else 0.85, markersize=2.4 if outcome == "other" else 4.4, markeredgewidth=0.7,
+            markerfacecolor=hue if outcome != "stubborn" else "none", rasterized=dense,
+        )  # fmt: skip
     counts = data["outcome"].value_counts()
     axes.set_title(
         f"{data['partition'].iloc[0]}, n = {len(data)}\n"
@@ -54,8 +46,6 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> Axes:
 
 def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
     """The instances of a model, with the entropy without or with the context."""
-    if frames["instances"].empty:
-        return None
     data = frames["instances"].rename(columns={f"semantic_entropy_{when}": "entropy"})
     result = finite(data, "entropy", "coherent_persuasion")
     rows = result.rows

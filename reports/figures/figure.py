@@ -24,7 +24,7 @@ class Drawing:
 
 
 Draw = Callable[[Model, Frames], Drawing | None]
-"""(model, frames of its rows alone) -> the drawing; None where there is nothing to draw. A frame may be empty."""
+"""(model, frames of its rows alone, all but the first perhaps empty) -> the drawing; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Figure:
     """A figure that a page can have.
 
     name: of its files, before the model's. question: its title. queries: the named queries of the warehouse that it
-    reads. measures: those whose stand-ins the caption names. expected: whether the page says so where it is omitted.
+    reads, first the one without whose rows there is no figure of a model. measures: those whose stand-ins the caption
+    names. expected: whether the page says so where it is omitted.
     """
 
     name: str
@@ -63,34 +64,25 @@ class Drawn:
         return self.drawing.caption + self.stand_in
 
 
-@dataclass(frozen=True)
-class Omitted:
-    """A figure that is not there, and why."""
-
-    question: str
-    reason: str
-
-
-def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[Omitted]]:
-    """Every figure that the frames allow, model by model, and those that they do not allow."""
+def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[str]]:
+    """Every figure that the frames allow, model by model, and the questions of those that they do not allow."""
     drawn: list[Drawn] = []
-    omitted: list[Omitted] = []
+    omitted: list[str] = []
     for figure in figures:
         drawings = _drawn(figure, frames)
         drawn += drawings
         if not drawings and figure.expected(frames):
-            omitted.append(Omitted(figure.question, "the study holds no scores that this figure can be drawn from"))
+            omitted.append(figure.question)
     return drawn, omitted
 
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
-    known = with_empty(frames, figure.queries)
-    stand_ins = with_empty(frames, ["stand_ins"])["stand_ins"]
+    known = with_empty(frames, (*figure.queries, "stand_ins"))
     drawings = []
-    for model in sorted({model for frame in known.values() for model in models(frame)}):
-        drawing = figure.draw(model, {name: rows_of(frame, model) for name, frame in known.items()})
+    for model in models(known[figure.queries[0]]):
+        drawing = figure.draw(model, {name: rows_of(known[name], model) for name in figure.queries})
         if drawing is not None:
-            drawings.append(Drawn(figure, model, drawing, _stand_in(stand_ins, model, figure.measures)))
+            drawings.append(Drawn(figure, model, drawing, _stand_in(known["stand_ins"], model, figure.measures)))
     return drawings
 
 

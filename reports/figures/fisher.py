@@ -13,8 +13,6 @@ from reports.frames import Frames, Model, finite, plural, records, span, where
 def draw(model: Model, frames: Frames) -> Drawing | None:
     """A model's queries: over the full vocabulary where that was drawn, else over the top answers."""
     every = frames["fisher_of_queries"]
-    if every.empty:
-        return None
     measure = measured(every)
     error = every["fisher_standard_error"] if measure == "fisher" else np.nan
     result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility")

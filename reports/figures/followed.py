@@ -35,7 +35,7 @@ def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) 
 def draw(model: Model, frames: Frames) -> Drawing | None:
     """Persuasion by what a model's greedy answers follow."""
     data, rows = frames["followed_of_relations"], frames["followed_by_kind"]
-    if data.empty or data["persuasion"].isna().all():
+    if data["persuasion"].isna().all():
         return None
     shown = without_unit(frames["followed_in_short"])
     shown = shown[shown["follows"].isin(FOLLOWS)].assign(greedy_answer=lambda means: means["follows"].map(FOLLOWS))
@@ -69,9 +69,8 @@ def _paint(data: pd.DataFrame, means: pd.DataFrame) -> Canvas:
     for kind, axes in panels.items():
         persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
         axes.set_xlabel("the greedy answer is …")
-    first = next(iter(panels.values()))
-    first.set_ylabel("mean persuasion (nats)")
-    first.set_ylim(bottom=0)
+    canvas.axes[0].set_ylabel("mean persuasion (nats)")
+    canvas.axes[0].set_ylim(bottom=0)
     legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
     return canvas
 

@@ -35,18 +35,12 @@ def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.Da
     for at, name in enumerate(_FIFTHS):
         row = result.get(name, {"queries": 0, "share_queries": 0.0})
         if row["queries"] >= FEWEST:
+            box = {part: row[column] for part, column in _BOX.items()}
             axes.bxp(
-                [{part: row[column] for part, column in _BOX.items()}],
-                positions=[at],
-                widths=0.6,
-                showfliers=False,
-                patch_artist=True,
-                manage_ticks=False,
-                boxprops={"facecolor": f"{hue}40", "edgecolor": hue},
-                medianprops={"color": INK, "linewidth": 1.6},
-                whiskerprops={"color": hue},
-                capprops={"color": hue},
-            )
+                [box], positions=[at], widths=0.6, showfliers=False, patch_artist=True, manage_ticks=False,
+                boxprops={"facecolor": f"{hue}40", "edgecolor": hue}, medianprops={"color": INK, "linewidth": 1.6},
+                whiskerprops={"color": hue}, capprops={"color": hue},
+            )  # fmt: skip
         else:
             values = np.sort(data.loc[fifth == at, "susceptibility"])
             axes.plot(np.full(len(values), at), values, "o", color=hue, markersize=3)
@@ -60,8 +54,6 @@ def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.Da
 def draw(model: Model, frames: Frames) -> Drawing | None:
     """The boxes of a model's queries."""
     every, fifths = frames["memorization_of_queries"], frames["memorization_in_short"]
-    if every.empty:
-        return None
     fifths = without_unit(fifths[fifths["memorization_ratio"].notna()])
     if fifths.empty:
         return None
@@ -78,9 +70,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{len(every)} queries have no ratio (0/0: no such answer was either) and are in no "
         f"box.{result.note('queries with a ratio')}"
     )
-    words = "; ".join(
-        f"{row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}" for row in records(fifths)
-    )
+    medians = zip(fifths["query_type"], fifths["memorization_ratio"], fifths["median"], strict=True)
+    words = "; ".join(f"{kind}, {fifth}: {median:.2f}" for kind, fifth, median in medians)
     alt = (
         f"Box plots of susceptibility in nats in five bins of the memorization ratio, open and closed queries in "
         f"panels, for {model}. Medians: {words}."
@@ -94,9 +85,8 @@ def _paint(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:
     for kind, axes in panels.items():
         susceptibility_by_memorization(axes, data[data["query_type"] == kind], fifths[fifths["query_type"] == kind])
         axes.set_xlabel("memorization ratio (no unit)")
-    first = next(iter(panels.values()))
-    first.set_ylabel("susceptibility (nats)")
-    first.set_ylim(bottom=0)
+    canvas.axes[0].set_ylabel("susceptibility (nats)")
+    canvas.axes[0].set_ylim(bottom=0)
     return canvas
 
 

@@ -27,12 +27,13 @@ def persuasion_by_kind(axes: Axes, data: pd.DataFrame) -> Axes:
     return axes
 
 
-def draw(model: Model, frames: Frames) -> Drawing | None:
+def draw(model: Model, frames: Frames) -> Drawing:
     """The means of a model's relations, and over them."""
-    rows = frames["persuasion_of_relations"]
-    if rows.empty:
-        return None
-    means = without_unit(rows).replace({"relation": {"all": _EVERY}}).astype({"relevant": bool})
+    means = (
+        without_unit(frames["persuasion_of_relations"])
+        .replace({"relation": {"all": _EVERY}})
+        .astype({"relevant": bool})
+    )
     relations = sorted(set(means["relation"]) - {_EVERY})
     means = in_order(
         means, relation=[_EVERY, *relations], query_type=QUERY_HUES, relevant=(True, False), kind=CONTEXT_KINDS

@@ -15,11 +15,8 @@ from reports.style import INK, QUERY_HUES, plain
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
 
-_DIFFERENCES = (
-    "mean_difference_of_susceptibility",
-    "largest_difference_of_susceptibility",
-    "mean_difference_of_persuasion",
-    "largest_difference_of_persuasion",
+_DIFFERENCES = tuple(
+    f"{which}_difference_of_{score}" for score in ("susceptibility", "persuasion") for which in ("mean", "largest")
 )
 
 
@@ -29,15 +26,8 @@ def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> Axes:
     `data` has query_type, susceptibility, susceptibility_reference; one query type.
     """
     axes.axhline(0, color=INK, linewidth=1)
-    axes.plot(
-        data["susceptibility_reference"],
-        data["susceptibility"] - data["susceptibility_reference"],
-        "o",
-        color=QUERY_HUES[str(data["query_type"].iloc[0])],
-        markersize=3.6,
-        alpha=0.8,
-        markeredgewidth=0,
-    )
+    hue, exact = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
+    axes.plot(exact, data["susceptibility"] - exact, "o", color=hue, markersize=3.6, alpha=0.8, markeredgewidth=0)
     return axes
 
 
@@ -67,8 +57,6 @@ def _words(row: Mapping[str, Any], reference: str, dtype: str) -> str:
 def draw(model: Model, frames: Frames) -> Drawing | None:
     """The sampled queries of a model in a reduced precision."""
     every = frames["precision_of_queries"]
-    if every.empty:
-        return None
     result = finite(every, *SCORES)
     rows = result.rows
     if rows.empty:
@@ -97,7 +85,7 @@ def _paint(rows: pd.DataFrame, dtype: str, reference: str) -> Canvas:
     for kind, axes in panels.items():
         difference_of_precisions(axes, rows[rows["query_type"] == kind])
         axes.set_xlabel(f"susceptibility in {plain(reference)} (nats)")
-    first = next(iter(panels.values()))
+    first = canvas.axes[0]
     first.set_ylabel(f"susceptibility (nats),\n{plain(dtype)} minus {plain(reference)}")
     first.set_xlim(left=0)
     return canvas

@@ -9,12 +9,25 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
 from reports.figures.figure import Drawn
-from reports.figures.inline import themed
-from reports.style import PAPER, WIDTH, drawing, plain
+from reports.style import PAPER, THEMES, WIDTH, drawing, plain
 
 SVG_DPI, PNG_DPI = 120, 160
 _POINTS = 72
-_WORDS = re.compile(r'<g id="words-(?:title|caption)">.*?</g>\s*</g>\s*(?=<g id=|</g>)', re.DOTALL)
+_NO_METADATA: dict[str, dict[str, None]] = {
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    "png": {"Software": None},
+}
+_SHORTER = (
+    (r"<!--.*?-->", ""),
+    (r"\s+", " "),
+    (r'<g id="[^"]*"\s*/>', ""),
+    (r'<g id="[^"]*">', "<g>"),
+    (r"(?<=[#\"])DejaVuSans-Bold-", "b"),
+    (r"(?<=[#\"])DejaVuSans-", "g"),
+    (r'<use xlink:href="(#[bg]\w+)" transform="translate\(([\d.]+) 0\)"/>', r'<use href="\1" x="\2"/>'),
+    (r"xlink:href", "href"),
+    (r"(?<=>) (?=<)", ""),
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +46,7 @@ def rendered(drawn: Drawn) -> Pictures:
         _lay_out(canvas)
         box = _with_words(canvas, drawn.figure.question, drawn.caption)
         svg, png = (_saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI)))
-    return Pictures(themed(_middle(svg.decode(), canvas, box)), svg, png)
+    return Pictures(_themed(_middle(svg.decode(), canvas, box)), svg, png)
 
 
 def _lay_out(canvas: Canvas) -> None:
@@ -80,7 +93,20 @@ def _saved(canvas: Canvas, kind: str, box: Bbox, dpi: float) -> bytes:
     return sink.getvalue()
 
 
-_NO_METADATA: dict[str, dict[str, None]] = {
-    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
-    "png": {"Software": None},
-}
+def _themed(svg: str) -> str:
+    """The SVG with ink, grid and paper following the reader's theme, and shorter; marks keep their hues."""
+    for long, short in _SHORTER:
+        svg = re.sub(long, short, svg, flags=re.DOTALL)
+    svg = re.sub(r"scale\([^)]*\)|(?<=[\s\",(])-?\d+\.\d{3,}(?![\de])", _shortened, svg)
+    for role, colour in THEMES["light"].items():
+        svg = svg.replace(colour, f"var(--{role})")
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{_variables('dark')}}}}}"
+    return svg.replace('<style type="text/css">', f'<style type="text/css">:root{{{_variables("light")}}}{dark}', 1)
+
+
+def _shortened(number: re.Match[str]) -> str:
+    return number.group() if number.group().startswith("scale") else f"{float(number.group()):.2f}"
+
+
+def _variables(theme: str) -> str:
+    return "".join(f"--{role}:{colour};" for role, colour in THEMES[theme].items())

@@ -31,10 +31,8 @@ def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[s
     return axes
 
 
-def draw(model: Model, frames: Frames) -> Drawing | None:
+def draw(model: Model, frames: Frames) -> Drawing:
     """The means of a model's relations."""
-    if frames["susceptibility_of_relations"].empty:
-        return None
     means = without_unit(frames["susceptibility_of_relations"])
     means["invented"] = means["invented"].astype(bool)
     relations = relations_by(means.groupby(["relation", "query_type"], as_index=False)[["mean"]].mean(), "mean")

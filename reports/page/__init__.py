@@ -12,16 +12,16 @@ from numbers import Integral, Real
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
 from reports.card import StudyCard
-from reports.figures.figure import Drawn, Omitted
+from reports.figures.figure import Drawn
 from reports.frames import SHARE
 from reports.page.shell import asset, digest, template, themes
 from reports.tables import Filled
 
-GENERATOR = "Swaymeter report"
 MOST_ROWS = 120
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^]*[^\s<>\"'`{}|\\^.,;:!?)\]]")
 
@@ -52,7 +52,7 @@ def page(
     card: StudyCard,
     found: Mapping[str, Sequence[str]],
     pictures: Sequence[Picture],
-    omitted: Sequence[Omitted],
+    omitted: Sequence[str],
     tables: Sequence[Filled],
     made: Made,
     *,
@@ -61,38 +61,24 @@ def page(
     """The whole page as one self-contained HTML text. answers: the file to read them in, where there is one."""
     css = themes() + asset("reports.page", "page.css")
     filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric}
-    groups = [
-        (question, list(same))
-        for question, same in groupby(pictures, key=lambda picture: picture.drawn.figure.question)
-    ]
+    by_question = groupby(pictures, key=lambda picture: picture.drawn.figure.question)
     return template("reports.page", "page.html", filters).render(
-        card=card,
-        found=found,
-        groups=groups,
-        omitted=omitted,
-        tables=tables,
-        made=made,
-        answers=answers,
-        most_rows=MOST_ROWS,
-        css=Markup(css),
-        style_hash=digest(css),
-        generator=GENERATOR,
-    )
+        card=card, found=found, groups=[(question, list(same)) for question, same in by_question], omitted=omitted,
+        tables=tables, made=made, answers=answers, most_rows=MOST_ROWS, css=Markup(css), style_hash=digest(css),
+    )  # fmt: skip
 
 
 def cell(value: object, unit: str = "") -> str:
     """A value as the page shows it; a dash where there is none. The CSV has the digits that this rounds away."""
-    if value is None or value is pd.NA or value is pd.NaT:
+    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
         return "\N{EN DASH}"
-    if isinstance(value, bool) or type(value).__name__ == "bool":
+    if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, Integral):
         return f"{int(value):,}"
     if not isinstance(value, Real):
         return str(value)
     number = float(value)
-    if math.isnan(number):
-        return "\N{EN DASH}"
     if math.isinf(number):
         return "∞" if number > 0 else "\N{MINUS SIGN}∞"
     if unit == SHARE:

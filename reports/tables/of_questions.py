@@ -3,8 +3,7 @@
 import pandas as pd
 
 from data.reasons import REASONS
-from reports.figures.instances import partitions
-from reports.frames import Frames, by_model, in_order
+from reports.frames import Frames, by_model, in_order, partitions
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
@@ -19,18 +18,15 @@ def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
 
 def _standard_errors(frames: Frames) -> str:
     """How exact one question's scores are, per model; empty where no half-samples were drawn."""
-    named = {"semantic_entropy": "semantic entropy", "coherent_persuasion": "coherent persuasion"}
+    measures = ("semantic_entropy", "coherent_persuasion")
+    named = {f"{measure}_standard_error": measure.replace("_", " ") for measure in measures}
     words = []
     for model, rows in by_model(frames["measures_in_short"]):
         errors = rows.set_index("measure")["mean"]
-        means = [
-            f"{errors[error]:.2g} ({name})" for of, name in named.items() if (error := f"{of}_standard_error") in errors
-        ]
-        if means:
+        if means := [f"{errors[error]:.2g} ({name})" for error, name in named.items() if error in errors]:
             words.append(f"{' and '.join(means)} for {model}")
-    if not words:
-        return ""
-    return f" Mean standard error of a single question's score, from half-samples of its answers: {'; '.join(words)}."
+    sentence = " Mean standard error of a single question's score, from half-samples of its answers"
+    return f"{sentence}: {'; '.join(words)}." if words else ""
 
 
 def _answers(frames: Frames) -> pd.DataFrame:
@@ -47,8 +43,7 @@ def _rejected(frames: Frames) -> pd.DataFrame:
 
 
 def _scored(frames: Frames) -> str:
-    answers = frames["answers_of_questions"]
-    count = answers["question_id"].nunique() if len(answers) else 0
+    count = len(frames["answers_of_questions"].get("question_id", pd.Series()).unique())
     return (
         f"A candidate is a fact, a dispute or a question that was looked at beside the {count} questions with scores, "
         "and rejected by a rule. Nothing is rejected without one; the database lists each in its table rejected."
@@ -72,7 +67,7 @@ ACCURACY = Table(
         "coherent_persuasion",
     ),
     note=_standard_errors,
-)
+)  # fmt: skip
 OUTCOMES = Table(
     "persuaded-and-stubborn",
     "Who is persuaded, who is stubborn",

@@ -1,9 +1,9 @@
 """Comparisons of two groups of a score, relation by relation.
 
 One test per model, dtype, relation and query type. A row of a group is a query: with its score, or, where the frame has
-several rows a query, with their mean, each context counted once. The groups of a persuasion comparison are thus the same
-queries under different contexts; the permutation test does not pair them, as the source does not. p_adjusted is over the
-relations of a model, query type and comparison.
+several rows a query, with their mean, each context counted once. The groups of a persuasion comparison are thus the
+same queries under different contexts, which the permutation test does not pair, as the source does not. p_adjusted is
+over the relations of a model, query type and comparison.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5 and figure 5.
 """

@@ -12,7 +12,7 @@ the means of a relation's queries. A degree is the entity's: there, it is a real
 its queries, over all relations and over each alone. Queries of a relation share its contexts, so their p-values are too
 small; those over relations are few.
 
-Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context; Du et al. 2024, Context versus Prior Knowledge.
+Source: Du et al. 2024, Context versus Prior Knowledge; Liu et al. 2024, Efficiently Computing Susceptibility to Context
 """
 
 from collections.abc import Iterator, Mapping

@@ -142,13 +142,8 @@ def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tu
         kept, changed = number % 5, (number * 3) % 4
         ratio = kept / (kept + changed) if kept + changed else None
         counts = dict.fromkeys(("negation_original", "negation_substitute", "all_original", "all_substitute"), kept)
-        of_both = {
-            "original": kept,
-            "substitute": changed,
-            "memorization_ratio": ratio,
-            "memorization_ratio_all": ratio,
-        }
-        yield "memorization_ratio", {**about, **of_both, **counts}
+        ratios = {"memorization_ratio": ratio, "memorization_ratio_all": ratio}
+        yield "memorization_ratio", {**about, "original": kept, "substitute": changed, **ratios, **counts}
         if of["dtype"] == "bfloat16":
             exact = {"susceptibility": score, "susceptibility_reference": score + 0.01 * _draw(number)}
             least = {"reference": "float32", "largest_difference": 0.02, "mean_difference": 0.01}

@@ -1,29 +1,270 @@
-"""The page in a real browser: no error, no request, no sideways scrolling, both themes."""
+"""The pages in a real browser: both themes; search, order, filters, questions, Back, and hostile texts in the answers."""
 
+import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from reports.answers import write_answers
 from tests.reports.browser import CHROMIUM, Browser
-
-LOOK = """[document.documentElement.scrollWidth, innerWidth, getComputedStyle(document.documentElement).backgroundColor,
-[...document.images].every(image => image.complete && image.naturalWidth > 0), document.images.length]"""
-
+from tests.reports.frames_of_answers import frames_of_answers
+from tests.reports.study import CARD, MODEL
+from tests.reports.test_answers_page import HOSTILE
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
+
+LOOK = """[document.documentElement.scrollWidth, innerWidth,
+getComputedStyle(document.documentElement).backgroundColor,
+[...document.images].filter(image => image.complete && image.naturalWidth > 0).length]"""
+LISTED = "[...document.querySelectorAll('#rows tbody a')].map(one => one.textContent)"
+COUNT = "document.getElementById('count').textContent"
+OPENED = "document.getElementById('reader').hidden ? '' : document.getElementById('question').textContent"
+HUES = """[...document.querySelector('.groups').children].map(one => getComputedStyle(one).borderLeftColor)"""
+NONSENSE = ("#sort=__proto__&page=-3", "#page=x&open=nothing&under=1", "#%&=&search", "#index", "#constructor=1")
+
+
+@pytest.fixture(scope="module")
+def frames() -> dict[str, pd.DataFrame]:
+    """Answers of two models to 120 questions, of which one has a name to search for."""
+    models = [(MODEL, "float32"), ("another", "bfloat16")]
+    made = frames_of_answers(models, 120)
+    asked, answers = made["questions_to_read"], made["answers_to_read"]
+    one, named = asked["question_id"] == "q7", (answers["model"] == MODEL) & (answers["question_id"] == "q7")
+    asked.loc[one, ["question", "replacement"]] = ["Where was Łukasz Müller born?", "Bełchatów"]
+    answers.loc[named & (answers["sample"] == 3), "text"] = "in Saint-Étienne, perhaps"
+    return made
+
+
+@pytest.fixture(scope="module")
+def answers(frames: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("answers")
+    return folder / write_answers(frames, folder, CARD)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1400])
-def test_the_page_has_no_error_no_request_and_scrolls_only_downwards(
-    browser: Browser, report: Path, width: int, theme: str
+@pytest.mark.parametrize(("part", "fragment"), [("figures", ""), ("list", ""), ("reader", "#open=q4")])
+def test_no_error_no_request_no_sideways_scrolling(
+    browser: Browser, report: Path, answers: Path, part: str, fragment: str, width: int, theme: str
 ) -> None:
     browser.look(width, theme)
-    browser.open(report / "index.html")
+    browser.open(report / "index.html" if part == "figures" else answers, fragment)
     browser.ask("document.querySelectorAll('details').forEach(one => one.open = true)")
-    scroll, inner, paper, complete, pictures = browser.ask(LOOK)
+    assert browser.ask(f"document.getElementById('{part}').getBoundingClientRect().height") > 500
+    scroll, inner, paper, pictures = browser.ask(LOOK)
     assert scroll <= inner == width
     assert (paper == "rgb(20, 23, 28)") is (theme == "dark")
-    assert complete
-    assert pictures == 15
+    assert pictures == (15 if part == "figures" else 0)
     assert browser.trouble() == []
+
+
+def test_a_search_ignores_case_and_accents(browser: Browser, answers: Path) -> None:
+    browser.look(1400, "light")
+    browser.open(answers, "#model=" + f"{MODEL} (float32)".replace(" ", "+"))
+    for words in ("lukasz MULLER", "belchatow", "saint-etienne", "Étienne born"):
+        browser.choose("search", words)
+        browser.wait(f"{COUNT} === '1 of 120 questions'")
+        assert browser.ask(LISTED) == ["Where was Łukasz Müller born?"]
+    browser.choose("search", "lukasz capital")
+    browser.wait(f"{COUNT} === '0 of 120 questions'")
+    browser.choose("search", "")
+    assert browser.ask(COUNT) == "120 of 120 questions"
+    browser.choose("model", "another (bfloat16)")
+    browser.choose("search", "étienne")
+    browser.wait(f"{COUNT} === '0 of 120 questions'")
+
+
+@pytest.mark.parametrize("order", ["descending", "ascending"])
+@pytest.mark.parametrize("sort", ["persuasion", "persuasion_original", "entropy_counter_memory"])
+def test_the_list_is_in_the_order_that_was_chosen(
+    browser: Browser, answers: Path, frames: dict[str, pd.DataFrame], sort: str, order: str
+) -> None:
+    browser.open(answers)
+    browser.choose("sort", sort)
+    browser.choose("order", order)
+    scores = frames["answers_of_questions"]
+    scores = scores[(scores["model"] == "another") & scores["condition"].isin(["original", "counter_memory"])]
+    measure, _, condition = sort.partition("_")
+    name = {"persuasion": "coherent_persuasion", "entropy": "semantic_entropy"}[measure]
+    keys = scores[scores["condition"] == condition] if condition else scores
+    largest = keys.groupby("question_id")[name].max().sort_values(ascending=order == "ascending")
+    words = frames["questions_to_read"].set_index("question_id")["question"]
+    assert browser.ask(LISTED) == [words[question] for question in largest.index[:50]]
+
+
+def test_a_heading_sorts_and_turns_the_order(browser: Browser, answers: Path) -> None:
+    browser.open(answers)
+    click = "document.querySelector('#rows [data-sort=question] button').click()"
+    browser.ask(click)
+    first = browser.ask(LISTED)
+    assert first == sorted(first, key=str.casefold)
+    browser.ask(click)
+    assert browser.ask(LISTED)[0] == "Where was Łukasz Müller born?"
+    assert browser.ask("document.querySelector('#rows [data-sort=question]').ariaSort") == "descending"
+
+
+@pytest.mark.parametrize("under", ["", "original", "counter_memory"])
+@pytest.mark.parametrize("outcome", ["persuaded", "stubborn", "neither"])
+def test_filters_leave_the_questions_with_an_outcome(
+    browser: Browser, answers: Path, frames: dict[str, pd.DataFrame], outcome: str, under: str
+) -> None:
+    browser.open(answers)
+    browser.choose("outcome", outcome)
+    browser.choose("under", under)
+    browser.choose("partition", "static")
+    scores = frames["answers_of_questions"].query(
+        "model == 'another' and partition == 'static' and condition != 'none'"
+    )
+    scores = scores[scores["condition"] == under] if under else scores
+    scores = scores.astype({"persuaded": bool, "stubborn": bool})  # ~ of an object column is not its negation
+    neither = ~scores["persuaded"] & ~scores["stubborn"]
+    kept = scores[neither if outcome == "neither" else scores[outcome]]
+    assert browser.ask(COUNT) == f"{kept['question_id'].nunique()} of 120 questions"
+    browser.ask("document.getElementById('clear').click()")
+    assert browser.ask(COUNT) == "120 of 120 questions"
+    assert browser.ask("document.getElementById('clear').hidden")
+
+
+def test_a_question_shows_its_groups_contexts_and_scores(
+    browser: Browser, answers: Path, frames: dict[str, pd.DataFrame]
+) -> None:
+    browser.look(1400, "light")
+    browser.open(answers, "#open=q0")
+    assert browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)") == [
+        "Without a context",
+        "With the original context",
+        "With the counter-memory context",
+    ]
+    groups = browser.ask("[...document.querySelector('.groups').children].map(one => one.innerText)")
+    lines = [[line for line in group.splitlines() if line] for group in groups]
+    assert [line[0] for line in lines] == ["A 6 of 10", "B 2 of 10", "C 2 of 10"]
+    assert lines[0][1:] == ["Oslo", "6 times · −1.00 nats"]
+    assert groups[2].count("unfinished") == groups[2].count("empty answer") == 1
+    assert len(set(browser.ask(HUES))) == 3
+    marks = "[...document.querySelectorAll('blockquote mark')].map(one => [one.className, one.textContent])"
+    assert browser.ask(marks) == [["original", "Oslo"], ["replacement", "Bergen"]]
+    assert browser.ask("[...document.querySelectorAll('.cut')].map(one => one.textContent)") == [
+        "Context cut by 12 tokens"
+    ]
+    links = "[...document.querySelectorAll('dl a')].map(one => one.href)"
+    assert browser.ask(links) == [f"https://www.wikidata.org/wiki/{page}" for page in ("Q20", "Property:P36", "Q585")]
+    score = frames["answers_of_questions"].query(
+        "model == 'another' and question_id == 'q0' and condition == 'original'"
+    )
+    persuasion = f"{score['coherent_persuasion'].item():.2f} ± {score['coherent_persuasion_standard_error'].item():.2f}"
+    assert persuasion in browser.ask("document.querySelector('.scores').innerText")
+    assert "all-MiniLM-L6-v2 for deberta-large-mnli" in browser.ask("document.querySelector('.known').innerText")
+
+
+def test_the_address_says_what_is_looked_at_and_back_works(browser: Browser, answers: Path) -> None:
+    browser.look(1400, "light")
+    browser.open(answers)
+    browser.choose("sort", "entropy_none")
+    browser.choose("partition", "temporal")
+    browser.choose("search", "capital")
+    address, listed = browser.ask("location.hash"), browser.ask(LISTED)
+    browser.ask("document.querySelectorAll('#rows tbody a')[5].click()")
+    browser.wait(f"({OPENED}) === {json.dumps(listed[5])}")
+    browser.ask("document.querySelector('#ways li:nth-child(3) a').click()")
+    browser.wait(f"({OPENED}) === {json.dumps(listed[6])}")
+    shared = browser.ask("location.hash")
+    for opened in (listed[5], ""):
+        browser.ask("history.back()")
+        browser.wait(f"({OPENED}) === {json.dumps(opened)}")
+    assert browser.ask("location.hash") == address
+    assert browser.ask(LISTED) == listed
+    browser.open(answers, shared)
+    assert browser.ask(OPENED) == listed[6]
+    browser.ask("document.querySelector('#ways a').click()")
+    browser.wait(f"({OPENED}) === ''")
+    assert browser.ask(LISTED) == listed
+    assert browser.ask("document.getElementById('search').value") == "capital"
+    assert browser.ask("document.getElementById('sort').value") == "entropy_none"
+
+
+def test_pages_of_the_list_follow_one_another(browser: Browser, answers: Path) -> None:
+    browser.open(answers)
+    seen = browser.ask(LISTED)
+    for _ in range(2):
+        browser.ask("document.getElementById('later').click()")
+        seen += browser.ask(LISTED)
+    assert len(set(seen)) == len(seen) == 120
+    assert browser.ask("document.getElementById('later').disabled")
+    browser.ask("history.back()")
+    browser.wait("document.getElementById('place').textContent === 'Page 2 of 3'")
+
+
+def test_a_keyboard_opens_a_question_and_comes_back_to_it(browser: Browser, answers: Path) -> None:
+    browser.open(answers)
+    browser.ask("document.querySelectorAll('#rows tbody a')[2].focus()")
+    browser.press("Tab")
+    name = browser.ask("document.activeElement.textContent")
+    browser.press("Enter")
+    browser.wait(f"({OPENED}) === {json.dumps(name)}")
+    assert browser.ask("document.activeElement.id") == "question"
+    browser.ask("history.back()")
+    browser.wait(f"({OPENED}) === ''")
+    assert browser.ask("document.activeElement.textContent") == name
+
+
+def test_the_same_question_can_be_read_by_another_model(browser: Browser, answers: Path) -> None:
+    browser.open(answers, "#open=q7")
+    assert "Saint-Étienne" not in browser.ask("document.getElementById('reader').innerText")
+    browser.ask("document.querySelector('#models a:not([aria-current])').click()")
+    browser.wait("document.getElementById('reader').innerText.includes('Saint-Étienne')")
+
+
+@pytest.mark.parametrize("fragment", NONSENSE)
+def test_an_address_that_says_nonsense_opens_the_list(browser: Browser, answers: Path, fragment: str) -> None:
+    browser.open(answers, fragment)
+    assert len(browser.ask(LISTED)) == 50
+    assert browser.trouble() == []
+
+
+def test_hostile_texts_are_shown_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
+    frames = frames_of_answers(questions=3)
+    text = "".join(HOSTILE)
+    asked = ["subject", "object", "replacement", "question", "accepted", "original_context", "relation"]
+    frames["questions_to_read"][[*asked, "subject_id"]] = text
+    frames["answers_to_read"]["text"] = text
+    frames["answers_of_questions"]["stand_in"] = text
+    browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#open=q0")
+    assert browser.ask("[document.images.length, document.scripts.length]") == [0, 5]
+    assert browser.ask("document.querySelector('.answer .words').textContent") == text
+    assert browser.ask("document.querySelector('blockquote').textContent") == text
+    assert browser.ask("[...document.querySelectorAll('dl a')].length") == 2
+    assert browser.trouble() == []
+
+
+def test_paper_has_the_question_and_not_the_controls(browser: Browser, answers: Path) -> None:
+    browser.look(794, "dark", media="print")
+    browser.open(answers, "#open=q0")
+    assert browser.ask("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.ask("['ways', 'controls'].map(id => document.getElementById(id).getClientRects().length)") == [0, 0]
+    assert browser.ask("document.querySelectorAll('.group').length") == 9
+    assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
+
+
+def published_size() -> dict[str, pd.DataFrame]:
+    """5,689 questions with two contexts of some 600 characters and eleven answers a condition."""
+    made = frames_of_answers([("m", "float32")], 5689)
+    asked, answers = made["questions_to_read"], made["answers_to_read"]
+    asked[["original_context", "counter_memory_context"]] *= 12
+    answers["text"] = "The capital is number " + (pd.Series(answers.index) % 9973).astype(str) + " of them all"
+    return made
+
+
+def test_a_study_of_the_published_size_is_searched_and_read(browser: Browser, tmp_path: Path) -> None:
+    browser.look(1400, "light")
+    page = tmp_path / write_answers(published_size(), tmp_path, CARD)
+    assert page.stat().st_size < 40_000_000
+    browser.open(page)
+    assert browser.ask(COUNT) == "5,689 of 5,689 questions"
+    browser.choose("search", "number 9972")
+    browser.wait(f"!{COUNT}.includes('still')")
+    found = browser.ask(LISTED)
+    assert 0 < len(found) < 50
+    browser.ask("document.querySelector('#rows tbody a').click()")
+    browser.wait(f"({OPENED}) === {json.dumps(found[0])}")
+    assert "number 9972 of them all" in browser.ask("document.getElementById('reader').innerText")

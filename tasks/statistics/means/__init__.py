@@ -1,1 +1,1 @@
-"""Means of scores in groups, with intervals and quantiles: rows of the table `summaries`. There are no tests in them."""
+"""Means of scores in groups, with intervals and quantiles, not tests: rows of the table `summaries`."""

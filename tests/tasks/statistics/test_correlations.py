@@ -22,16 +22,22 @@ def frames(**rows: list[Row]) -> dict[str, pd.DataFrame]:
     }
 
 
-def fisher(relation: str, query_type: str, pairs: list[tuple[float, float]], model: str = "m") -> list[Row]:
-    """Queries of a relation with fisher_top_k and susceptibility, and no Fisher score over the whole vocabulary."""
+def queries(
+    relation: str, query_type: str, measure: str, pairs: list[tuple[float, float]], *, entity: str = "Norway",
+    model: str = "m",
+) -> list[Row]:  # fmt: skip
+    """Queries about an entity of a relation, with a measure and susceptibility."""
     return [
         {
-            "model": model, "dtype": "float32", "relation": relation, "query_type": query_type,
-            "query_id": f"{relation} {query_type} {number}", "entity": "Norway",
-            "fisher": np.nan, "fisher_top_k": score, "susceptibility": susceptibility,
+            "model": model, "dtype": "float32", "relation": relation, "query_type": query_type, "entity": entity,
+            "query_id": f"{relation} {query_type} {entity} {number}", measure: score, "susceptibility": susceptibility,
         }
         for number, (score, susceptibility) in enumerate(pairs)
     ]  # fmt: skip
+
+
+def fisher(relation: str, query_type: str, pairs: list[tuple[float, float]], model: str = "m") -> list[Row]:
+    return queries(relation, query_type, "fisher_top_k", pairs, model=model)
 
 
 # Of open queries: deviations (-1, 0, 1) and (-1, -1, 2), so r = 3 / sqrt(2 * 6); ranks (1, 2, 3) and (1.5, 1.5, 3).
@@ -56,16 +62,13 @@ def test_queries_are_correlated_by_type_and_all_together() -> None:
     assert of_open["pearson_p"] == pytest.approx(1 / 3)
     assert of_open["spearman"] == pytest.approx(np.sqrt(3) / 2)
     assert of_open["untestable"] is None
+    closed = found(rows, level="query", query_type="closed")
+    nothing = (closed["pearson"], closed["pearson_p"], closed["spearman"], closed["spearman_p"])
+    assert (closed["n"], nothing, closed["untestable"]) == (2, (None,) * 4, "too few pairs")
     together = found(rows, level="query", query_type="all")
     assert together["n"] == 5
     assert together["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 5, 7], [1, 1, 4, 7, 9])[0, 1])
     assert together["spearman"] == pytest.approx(np.corrcoef([1, 2, 3, 4, 5], [1.5, 1.5, 3, 4, 5])[0, 1])
-
-
-def test_too_few_pairs_are_counted_and_said() -> None:
-    row = found(computed(frames(fisher_of_queries=OPEN + CLOSED)), level="query", query_type="closed")
-    nothing = (row["pearson"], row["pearson_p"], row["spearman"], row["spearman_p"])
-    assert (row["n"], nothing, row["untestable"]) == (2, (None,) * 4, "too few pairs")
 
 
 def test_relations_are_correlated_by_the_means_of_their_queries() -> None:
@@ -112,30 +115,20 @@ def test_an_infinite_score_is_refused() -> None:
         computed(frames(fisher_of_queries=fisher("capital", "open", [(np.inf, 1), (1, 2), (2, 3)])))
 
 
-def degree(relation: str, entity: str, log_degree: float | None, *scores: float) -> list[Row]:
-    """Open queries about an entity of a relation."""
-    return [
-        {
-            "model": "m", "dtype": "float32", "relation": relation, "query_type": "open",
-            "query_id": f"{relation} {entity} {number}", "entity": entity, "log_degree": log_degree,
-            "log_relation_degree": np.nan, "susceptibility": score,
-        }
-        for number, score in enumerate(scores)
-    ]  # fmt: skip
+def degree(relation: str, entity: str, pairs: list[tuple[float, float]]) -> list[Row]:
+    return queries(relation, "open", "log_degree", pairs, entity=entity)
 
 
 DEGREES = [
-    *degree("capital", "Norway", 1.0, 5.0, 7.0), *degree("capital", "Peru", 2.0, 4.0),
-    *degree("capital", "Oman", 3.0, 1.0),
-    *degree("father", "Norway", 9.0, 0.5), *degree("father", "Ostremia", None, 9.0),
+    *degree("capital", "Norway", [(1, 5), (1, 7)]), *degree("capital", "Peru", [(2, 4)]),
+    *degree("capital", "Oman", [(3, 1)]), *degree("father", "Norway", [(9, 0.5)]),
+    *degree("father", "Ostremia", [(np.nan, 9)]),
 ]  # fmt: skip
 
 
 def test_degrees_are_held_against_the_means_of_entities() -> None:
     rows = [row for row in computed(frames(degree_of_queries=DEGREES)) if row["query_type"] == "open"]
-    assert {(row["level"], row["relation"]) for row in rows} == {
-        ("entity", "all"), ("entity", "capital"), ("entity", "father"),
-    }  # fmt: skip
+    assert {(row["level"], row["relation"]) for row in rows} == {("entity", of) for of in ("all", "capital", "father")}
     together = found(rows, measure_a="log_degree", relation="all")
     assert together["n"] == 4
     assert together["spearman"] == pytest.approx(-1)

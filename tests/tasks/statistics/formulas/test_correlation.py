@@ -11,7 +11,7 @@ KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 def test_pearson_by_hand() -> None:
     # Deviations (-1, 0, 1) and (-1, -1, 2): r = 3 / sqrt(2 * 6). t = r sqrt(1 / (1 - r^2)) = sqrt(3) with one degree of
     # freedom: p = 1 - 2 arctan(sqrt(3)) / pi.
-    assert correlation("pearson", [1, 2, 3], [1, 1, 4]) [:2] == pytest.approx((3 / math.sqrt(12), 1 / 3))
+    assert correlation("pearson", [1, 2, 3], [1, 1, 4])[:2] == pytest.approx((3 / math.sqrt(12), 1 / 3))
 
 
 def test_spearman_by_hand() -> None:
