@@ -48,7 +48,7 @@ def write_contexts(
 ) -> list[Context]:
     """The contexts of a relation: `per_kind` of each kind about each entity, objects drawn from `pool`.
 
-    A draw depends only on the seed, the entity, the kind and the number. InputError where the pool has fewer other
+    A draw depends on the seed, the entity, the kind and the pool. InputError where the pool has fewer other
     objects than contexts of a kind.
     """
     contexts = []
