@@ -9,8 +9,7 @@ import pytest
 from data import catalog
 from data.records import CONTEXT_KINDS, RelationName
 from tasks.contexts.entities import Entity
-from tasks.contexts.queries import write_queries
-from tasks.contexts.sentences import write_contexts
+from tasks.contexts.sentences import write_contexts, write_queries
 
 RELATIONS = list(catalog.relations().values())
 PUBLISHED = [

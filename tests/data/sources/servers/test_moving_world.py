@@ -2,7 +2,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from data import reasons
-from tasks.contexts.wikidata.questions import Built, Clients, questions_of_property
+from tasks.contexts.questions import BuiltQuestions
+from tasks.contexts.wikidata.questions import Clients, questions_of_property
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Asked
 from tests.data.sources.servers.wiki_world import World, serving_world
@@ -59,11 +60,11 @@ class TestAWorldThatMoves:
         assert question.item_revision == moving.wikidata.pages["Q402"].latest.revision_id
 
 
-def films(clients: Clients) -> Built:
+def films(clients: Clients) -> BuiltQuestions:
     return questions_of_property(seeds_of("P57"), clients, months=MONTHS, embed=embed)
 
 
-def of_moving(world: World, before: Callable[[Asked], None], folder: Path, revisions: int = 4) -> Built:
+def of_moving(world: World, before: Callable[[Asked], None], folder: Path, revisions: int = 4) -> BuiltQuestions:
     limits = wiki_world.Limits(revisions=revisions)
     with serving_world(world, before=before, limits=limits) as here, asking_world(here.addresses, folder) as clients:
         return films(clients)
