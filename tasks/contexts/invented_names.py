@@ -52,11 +52,8 @@ def fetch_invented_names(
 ) -> tuple[list[str], list[str]]:
     """Names of a class, and the addresses of the graphs that have none of them.
 
-    Where too many of the names exist, more are invented, as long as the source has more.
-
-    Raises:
-        InputError: The names are fewer than the invented entities of a relation.
-        ServiceError: A graph could not be queried.
+    Where too many of the names exist, more are invented, as long as the source has more. Raises InputError where they
+    are fewer than the invented entities of a relation, ServiceError where a graph could not be queried.
     """
     make_up = _maker(options, entity_class, seed)
     requested, total, looked_up = options.invented_entities + SPARE, 0, set[str]()

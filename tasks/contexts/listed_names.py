@@ -36,9 +36,8 @@ _FORBIDDEN = frozenset("{}[]<>\\|=@\ufffd")
 def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[str]:
     """The names of an answer in their order, in normal form C, of 2 to 80 characters.
 
-    answer: lines of a list in any of the usual forms, or lines of names between commas. ended: whether the model
-    finished its answer; otherwise the last name may be incomplete and is left out. proper: whether it must be a proper
-    name: it begins with a capital or a digit, as at least half of its words do.
+    ended: whether the model finished its answer; otherwise the last name may be incomplete and is left out. proper:
+    whether a name must begin with a capital or a digit, as at least half of its words do.
     """
     pieces = _pieces(unicodedata.normalize("NFC", answer))
     if not ended:

@@ -23,11 +23,9 @@ class BuiltQuestions:
 
 
 def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> BuiltQuestions:
-    """`count` questions of one partition (all of them where None).
+    """`count` questions of one partition (all of them where None); InputError where fewer can be asked.
 
     Rows that lack an answer or a slot are rejected, and so are duplicates by another title of their page.
-
-    InputError where fewer can be asked than requested.
     """
     if not questions:
         raise InputError("no questions to choose from")

@@ -1,6 +1,5 @@
 """Queries and contexts: sentences about an entity from the catalog's templates [Du et al. 2024, section 4.1].
 
-There are two open and two closed forms of queries. Contexts state, insist on or deny an object.
 Base and assertive contexts state an object that is not a true one of the entity, so that every context conflicts with
 the facts; the first negation denies the entity's own object, further ones deny others.
 """

@@ -23,8 +23,7 @@ def change(
     """The question with its new texts; None: no change. It keeps its id, its counts and its sources.
 
     A new answer that the context does not state yet, or states only within the old answer, replaces the old answer
-    there. Slots in a new context are filled.
-    A new answer that is not a form of the old one has no known item of Wikidata and no other forms.
+    there; if it is not a form of the old one, it has no item of Wikidata. Slots in a new context are filled.
     """
     changed = question if text is None else replace(question, question=text)
     if answer is not None:

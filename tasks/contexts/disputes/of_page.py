@@ -36,8 +36,7 @@ Texts = frozenset[str | None]
 class PageDisputes:
     """The disputes of a page, by the first edit of each, and the rejected candidates.
 
-    rejected: a row for each reason, and for each two spans where they are known; `revisions` has the two edits of every
-    reverted pair, so half its length is the number of pairs.
+    rejected: a row for each reason, and for each two spans where they are known, with the two edits of every pair.
     """
 
     disputes: list[Dispute]

@@ -35,11 +35,8 @@ _MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
 def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> BuiltQuestions:
     """The questions that the model writes about disputes, in their order; of equal disputes, about the first.
 
-    A dispute whose prompt and answer do not fit the model's context window is rejected.
-
-    Raises:
-        ModelError: The chat template fails.
-        ScoreError: The model gives a NaN, or memory runs out.
+    A dispute whose prompt and answer do not fit the model's context window is rejected. Raises ModelError where the
+    chat template fails, ScoreError where the model gives a NaN or memory runs out.
     """
     different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     written = BuiltQuestions([], [])

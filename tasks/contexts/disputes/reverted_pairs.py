@@ -1,8 +1,8 @@
 """Edits that the next edit reverted: revisions T0, T1, … of a page, compared by the SHA-1 of their content.
 
-An edit and the edit after it are a reverted pair when the text before the first equals the text after the second, and
-not the text between them. An edit war A B A B A is three pairs: each edit but the first reverts the one before it.
-A revision with the content of the one before it (the page was moved or protected) is not an edit and splits no pair.
+An edit and the edit after it are a reverted pair when the text before the first equals the text after the second. An
+edit war A B A B A is three pairs: each edit but the first reverts the one before it. A revision with the content of the
+one before it (the page was moved or protected) is not an edit and splits no pair.
 """
 
 from collections.abc import Sequence

@@ -76,8 +76,7 @@ def replacement(first: str, second: str, *, most_words: int) -> Replacement | st
 def likeness(first: Replacement, second: Replacement) -> float:
     """How much of the words beside two replacements is the same, from 0 to 1; 0 for those in different places.
 
-    In the same place, half of the words on either side are the same, in the same order; where one of the two is at the
-    text's edge, only the other side counts.
+    In the same place, half of the words on either side are the same, in the same order; an empty side does not count.
     """
     sides = ((first.before, second.before), (first.behind, second.behind))
     shares = [_share(mine, theirs) for mine, theirs in sides if mine and theirs]

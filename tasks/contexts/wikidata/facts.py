@@ -12,7 +12,7 @@ from data.sources.wikimedia.edit_history import EditHistory, edit_history
 from tasks.contexts.listed_names import folded
 from tasks.contexts.wikidata.items import Items, KnownItem, without_qualifier
 from tasks.contexts.wikidata.mentions import SHORT
-from tasks.contexts.wikidata.snippets import Snippet, find_snippet
+from tasks.contexts.wikidata.snippets import find_snippet
 
 ID_SOURCE = "wikidata"
 LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURCE} {wikipedia.LICENCE}"
@@ -64,7 +64,7 @@ class ReadFact:
     stated: StatedFact
     history: EditHistory
     page: wikipedia.Page
-    snippet: Snippet
+    snippet: str
 
     @property
     def partition(self) -> Partition:
@@ -126,9 +126,11 @@ def read_fact(
         return reject(fact, reasons.PAGE_MISSING, history, fact.subject.wikipedia)
     if not _is_about(page, fact, items):
         return reject(fact, reasons.PAGE_OF_ANOTHER, history, f"{page.title} ({page.item_id})")
-    snippet = _snippet(page, fact, words)
-    if isinstance(snippet, str):
-        return reject(fact, snippet, history, f"{page.title}, revision {page.revision}")
+    snippet = find_snippet(page.text, fact.object.names, subject=(*fact.subject.names, page.title), words=words)
+    if snippet is None:
+        reason = reasons.SLOT_IN_TEXT if SLOT in page.text else reasons.NOT_MENTIONED
+        reason = reason if page.text.strip() else reasons.PAGE_WITHOUT_TEXT
+        return reject(fact, reason, history, f"{page.title}, revision {page.revision}")
     return ReadFact(fact, history, replace(page, text=""), snippet)
 
 
@@ -137,16 +139,6 @@ def _is_about(page: wikipedia.Page, fact: StatedFact, items: Items) -> bool:
         return True
     items.learn([page.item_id])
     return items.true_id(page.item_id) == fact.subject.item_id
-
-
-def _snippet(page: wikipedia.Page, fact: StatedFact, words: int) -> Snippet | str:
-    """The snippet, or the reason of its absence."""
-    if not page.text.strip():
-        return reasons.PAGE_WITHOUT_TEXT
-    if SLOT in page.text:
-        return reasons.SLOT_IN_TEXT
-    own = (*fact.subject.names, page.title)
-    return find_snippet(page.text, fact.object.names, subject=own, words=words) or reasons.NOT_MENTIONED
 
 
 def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, detail: str | None = None) -> Rejected:

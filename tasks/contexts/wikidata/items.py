@@ -23,9 +23,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 class KnownItem:
     """The parts of an item that questions need; its names are on one line each.
 
-    kinds: what it is an instance or a subclass of. wider: these, and what it is part of, lies in or may be the same as.
-    values: the items that it states under the property at hand; stated: the deprecated ones, too. wikipedia: the title
-    of its article.
+    kinds, wider: the items that it states under the properties KIND and WIDER; values: under the property at hand;
+    stated: under that property, the deprecated ones, too. wikipedia: the title of its article.
     """
 
     item_id: WikidataId

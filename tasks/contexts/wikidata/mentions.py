@@ -32,11 +32,10 @@ _PARTICLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place in a text, and the name's form there."""
+    """A place in a text."""
 
     start: int
     end: int
-    form: str
 
 
 def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[Mention]:
@@ -57,7 +56,7 @@ def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any
         if start >= free_from:
             free_from = -minus_end
             if is_mention:
-                accepted.append(Mention(start, free_from, text[start:free_from]))
+                accepted.append(Mention(start, free_from))
     return accepted
 
 

@@ -1,8 +1,8 @@
 """From listed facts of Wikidata to static and temporal questions, or to the reasons of rejection.
 
 A property's facts are read in stages: all items, then the edits and the page of each fact, then candidates for the
-counter-memory answer. A fact that breaks a rule is rejected, and the others continue; a service that fails fails the
-whole step, which a retry continues from cached responses.
+counter-memory answer. A fact that breaks a rule is rejected; a service that fails fails the whole step, which a retry
+continues from cached responses.
 """
 
 from collections.abc import Sequence
@@ -103,8 +103,8 @@ def _question(
         question_id=fact.stated.question_id, relation=triple.relation, partition=fact.partition, subject=subject.name,
         subject_id=subject.item_id, property_id=triple.property_id, object=answer.name, object_id=answer.item_id,
         answers=answers, replacement=replacement.name, question=question,
-        original_context=fill_slot(fact.snippet.text, answer.name),
-        counter_memory_context=fill_slot(fact.snippet.text, replacement.name), edits=fact.history.count,
+        original_context=fill_slot(fact.snippet, answer.name),
+        counter_memory_context=fill_slot(fact.snippet, replacement.name), edits=fact.history.count,
         subject_popularity=views(fact.page.title).mean,
         object_popularity=views(answer.wikipedia).mean if answer.wikipedia else None, id_source=ID_SOURCE,
         flags=(*flags_of(question, answers, answer.name, replacement.name), *_flags_of_snippet(fact)),
@@ -118,5 +118,5 @@ def _question(
 
 def _flags_of_snippet(fact: ReadFact) -> tuple[str, ...]:
     """The flags by the forms that the text has in their case: "reading" does not mention the town."""
-    text = fact.snippet.text
+    text = fact.snippet
     return flags_of_snippet(text, [form for form in fact.stated.meant if is_written(text.replace(SLOT, " "), form)])

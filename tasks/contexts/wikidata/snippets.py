@@ -28,14 +28,6 @@ _ABOUT_THE_TEXT = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Snippet:
-    """text: with the slot in place of every mention; mentioned: the first mention, as the page has it."""
-
-    text: str
-    mentioned: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Sentence:
     """A sentence's place in its paragraph, and the mentions in it."""
 
@@ -67,8 +59,8 @@ class _Sentence:
         return "".join((*parts, self.text[after:]))
 
 
-def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = (), words: int = WORDS) -> Snippet | None:
-    """The first snippet of a page's plain text that mentions something by a name; None without a mention.
+def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = (), words: int = WORDS) -> str | None:
+    """The first snippet of a page's plain text that mentions something by a name, with slots; None without a mention.
 
     It begins with its paragraph, or later where the mention would be beyond `words`, and continues after the mention up
     to `words`, unless the sentence of the mention alone has more. None, too, for a text that contains the slot itself.
@@ -118,7 +110,7 @@ def _sentences(paragraph: str, mentioned: Sequence[Mention]) -> list[_Sentence]:
     return sentences
 
 
-def _snippet(sentences: Sequence[_Sentence], place: int, words: int) -> Snippet:
+def _snippet(sentences: Sequence[_Sentence], place: int, words: int) -> str:
     first, last = 0, place
     taken = sum(sentence.words for sentence in sentences[: place + 1])
     while taken > words and first < place:
@@ -129,6 +121,4 @@ def _snippet(sentences: Sequence[_Sentence], place: int, words: int) -> Snippet:
         if taken > words:
             break
         last += 1
-    chosen = sentences[first : last + 1]
-    text = "".join(sentence.with_slots() for sentence in chosen).strip()
-    return Snippet(text, next(mention.form for sentence in chosen for mention in sentence.mentions))
+    return "".join(sentence.with_slots() for sentence in sentences[first : last + 1]).strip()

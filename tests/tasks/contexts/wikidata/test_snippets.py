@@ -5,7 +5,7 @@ import pytest
 
 from data.records import SLOT
 from data.sources.slots import fill_slot
-from tasks.contexts.wikidata.snippets import Snippet, find_snippet
+from tasks.contexts.wikidata.snippets import find_snippet
 
 PAGE = """Ada Example (born 1 May 1901) is a chemist of St. Louis. She is known for her work, e.g. on salt.
 
@@ -32,16 +32,14 @@ OPERA = "Oslo Opera House is a house.\nOslo Opera House stands in Oslo by the se
 
 
 def snippet(text: str, *names: str, words: int = 80, subject: tuple[str, ...] = ()) -> str | None:
-    found = find_snippet(text, names, words=words, subject=subject)
-    return found.text if found else None
+    return find_snippet(text, names, words=words, subject=subject)
 
 
 def test_the_first_mentioning_paragraph_has_slots_throughout() -> None:
-    found = find_snippet(PAGE, ["Oslo", "the capital"])
     text = f"She was born in {SLOT}, {SLOT}. Her father, Dr. J. Example, taught there. She left {SLOT} in 1920."
-    assert found == Snippet(text, "Oslo")
-    found = find_snippet("He came to KRISTIANIA by boat. Oslo was cold.", ["Oslo", "Kristiania"])
-    assert found == Snippet(f"He came to {SLOT} by boat. {SLOT} was cold.", "KRISTIANIA")
+    assert snippet(PAGE, "Oslo", "the capital") == text
+    text = f"He came to {SLOT} by boat. {SLOT} was cold."
+    assert snippet("He came to KRISTIANIA by boat. Oslo was cold.", "Oslo", "Kristiania") == text
 
 
 @pytest.mark.parametrize(
@@ -120,9 +118,9 @@ def test_a_line_of_blanks_takes_no_time(text: str) -> None:
     ['"Quoted" O\'Port', "{answer} {0} %s", "נמל הדמיון", "<b>Bold</b> & Co", "../../etc/passwd", "C++ [sic].*\\1"],
 )
 def test_hostile_names_are_names_like_others(name: str) -> None:
-    found = find_snippet(f"A \x00control\x1b sign.\u2028She came from {name} to {name}, and left.", [name])
-    assert found == Snippet(f"She came from {SLOT} to {SLOT}, and left.", name)
-    assert fill_slot(found.text, name) == f"She came from {name} to {name}, and left."
+    found = snippet(f"A \x00control\x1b sign.\u2028She came from {name} to {name}, and left.", name)
+    assert found == f"She came from {SLOT} to {SLOT}, and left."
+    assert fill_slot(found, name) == f"She came from {name} to {name}, and left."
 
 
 def test_no_slot_touches_a_letter() -> None:
