@@ -1,4 +1,4 @@
-"""What a report is told of its study beside the frames: what was asked, what was not run, when and with what."""
+"""What a report needs of its study beside the frames: what was asked, what was not run, when and with what."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -34,12 +34,12 @@ def findings(frames: Frames) -> dict[str, list[str]]:
     """Sentences by model and dtype; one says so where susceptibility, persuasion or answers were not measured."""
     known = with_empty(frames, dict.fromkeys(name for finding in FINDINGS for name in finding.queries))
     scored = sorted({model for finding in FINDINGS for model in models(known[finding.queries[0]])})
-    found = {}
+    sentences_of = {}
     for model in scored:
         of_model = {name: rows_of(frame, model) for name, frame in known.items()}
         sentences = [finding.sentence(model, of_model) for finding in FINDINGS]
-        found[str(model)] = [sentence for sentence in sentences if sentence]
-    return found
+        sentences_of[str(model)] = [sentence for sentence in sentences if sentence]
+    return sentences_of
 
 
 def _familiarity(model: Model, frames: Frames) -> str:

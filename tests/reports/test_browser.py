@@ -1,4 +1,4 @@
-"""The pages in a real browser: both themes; search, order, filters, questions, Back, and hostile texts in the answers."""
+"""The pages in a real browser: themes, search, order, filters, questions, Back, and hostile texts in the answers."""
 
 import json
 from pathlib import Path
