@@ -21,10 +21,7 @@ from reports.frames import Frames, Model, models, partitions, plural, records, r
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence about a model, with the named queries that it reads; an empty sentence is left out.
-
-    The first query is that of the measure: a model that no finding's first query has is not in the report.
-    """
+    """A sentence about a model, empty where there is none, and the named queries that it reads, the measure's first."""
 
     queries: tuple[str, ...]
     sentence: Callable[[Model, Frames], str]

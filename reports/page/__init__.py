@@ -62,10 +62,10 @@ def page(
     css = themes() + asset("reports.page", "page.css")
     filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric}
     by_question = groupby(pictures, key=lambda picture: picture.drawn.figure.question)
+    groups = [(question, list(same)) for question, same in by_question]
     return template("reports.page", "page.html", filters).render(
-        card=card, findings=findings, groups=[(question, list(same)) for question, same in by_question], omitted=omitted,
-        tables=tables, summary=summary, answers=answers, most_rows=MOST_ROWS, css=Markup(css),
-        style_hash=digest(css),
+        card=card, findings=findings, groups=groups, omitted=omitted, tables=tables, summary=summary, answers=answers,
+        most_rows=MOST_ROWS, css=Markup(css), style_hash=digest(css),
     )  # fmt: skip
 
 
