@@ -1,4 +1,4 @@
-"""What a report is told of its study beside the frames: what was asked, what was not run, when and with what."""
+"""What a report needs of its study beside the frames: what was asked, what was not run, when and with what."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +16,7 @@ class NotRun:
 
 @dataclass(frozen=True)
 class StudyCard:
-    """The study: its name, seed and question, what was not run, and how the report came about.
-
-    `versions` maps a program to its version; `sources` are lines that name a source, its licence, perhaps its address.
-    """
+    """The study, what was not run, versions by program, and lines on sources: name, licence, perhaps address."""
 
     name: str
     seed: int

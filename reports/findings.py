@@ -21,10 +21,7 @@ from reports.frames import Frames, Model, models, partitions, plural, records, r
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence about a model, with the named queries that it reads; an empty sentence is left out.
-
-    The first query is that of the measure: a model that no finding's first query has is not in the report.
-    """
+    """A sentence about a model, empty where there is none, and the named queries that it reads, the measure's first."""
 
     queries: tuple[str, ...]
     sentence: Callable[[Model, Frames], str]
@@ -34,12 +31,12 @@ def findings(frames: Frames) -> dict[str, list[str]]:
     """Sentences by model and dtype; one says so where susceptibility, persuasion or answers were not measured."""
     known = with_empty(frames, dict.fromkeys(name for finding in FINDINGS for name in finding.queries))
     scored = sorted({model for finding in FINDINGS for model in models(known[finding.queries[0]])})
-    found = {}
+    sentences_of = {}
     for model in scored:
         of_model = {name: rows_of(frame, model) for name, frame in known.items()}
         sentences = [finding.sentence(model, of_model) for finding in FINDINGS]
-        found[str(model)] = [sentence for sentence in sentences if sentence]
-    return found
+        sentences_of[str(model)] = [sentence for sentence in sentences if sentence]
+    return sentences_of
 
 
 def _familiarity(model: Model, frames: Frames) -> str:

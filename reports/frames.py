@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from data.records import CONDITIONS, PARTITIONS, identity
 from data.storage.workspace import slug
@@ -110,7 +109,7 @@ def finite(frame: pd.DataFrame, *columns: str) -> Finite:
     """Splits off, and counts, the rows in which one of the columns is missing, infinite or not a number."""
     good = np.ones(len(frame), dtype=bool)
     for column in columns if len(frame) else ():
-        good &= np.isfinite(numbers(frame[column]))
+        good &= np.isfinite(frame[column].to_numpy(dtype=float, na_value=np.nan))
     return Finite(frame if good.all() else frame[good].reset_index(drop=True), int((~good).sum()))
 
 
@@ -142,11 +141,6 @@ def partitions(rows: pd.DataFrame) -> list[str]:
 def conditions(rows: pd.DataFrame) -> list[str]:
     """The contexts of DynamicQA that occur, in their fixed order."""
     return present(rows, "condition", CONTEXTS)
-
-
-def numbers(series: "pd.Series[float]") -> NDArray[np.float64]:
-    """The column as floats (rows,), NaN where it is NULL."""
-    return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from reports.figures.figure import draw_all
 from reports.figures.rendering import rendered
 from reports.findings import FINDINGS, findings
 from reports.frames import Frames, records, with_empty
-from reports.page import Made, Picture, page
+from reports.page import Picture, RunSummary, page
 from reports.tables import TABLES, filled
 
 __all__ = ["NotRun", "StudyCard", "queries", "write_report"]
@@ -83,8 +83,8 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         if len(table.rows):
             _write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers = write_answers(frames, folder, card)
-    made = Made(next(iter(records(frames["overview"])), {}), frames["runs_in_short"], frames["stand_ins"])
-    text = page(card, findings(frames), pictures, omitted, tables, made, answers=answers)
+    summary = RunSummary(next(iter(records(frames["overview"])), {}), frames["runs_in_short"], frames["stand_ins"])
+    text = page(card, findings(frames), pictures, omitted, tables, summary, answers=answers)
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 

@@ -25,10 +25,7 @@ GROUP_HUES = (
 
 
 def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
-    """Writes the page into `folder` and returns its file name; where the study has no answers, nothing, and "".
-
-    The frames are checked ones. The text is written as it is made, for it may be longer than what should be in memory.
-    """
+    """Writes the page, piece by piece, into `folder` and returns its file name; without answers nothing, and ""."""
     if frames["answers_to_read"].empty:
         return ""
     hues = "".join(f".hue-{number}{{--hue:{hue}}}" for number, hue in enumerate(GROUP_HUES))

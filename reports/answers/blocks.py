@@ -60,17 +60,12 @@ class _Answer(NamedTuple):
     finished: bool
 
 
-class _Sample(NamedTuple):
-    group: int | None
-    answer: _Answer
-
-
 @dataclass
 class _Answers:
-    """The answers to a question under a condition, the samples in their order."""
+    """The answers to a question under a condition; the samples in their order, each with its cluster."""
 
     greedy: _Answer | None
-    samples: list[_Sample]
+    samples: list[tuple[int | None, _Answer]]
 
 
 def options(frames: Mapping[str, pd.DataFrame]) -> Options:
@@ -137,7 +132,7 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, _Answers]]:
         if pd.isna(sample):
             answers.greedy = answer
         else:
-            answers.samples.append(_Sample(None if pd.isna(group) else group, answer))
+            answers.samples.append((None if pd.isna(group) else group, answer))
     return by_question
 
 
@@ -183,7 +178,7 @@ def _conditions(answers: Mapping[str, _Answers], scores: Mapping[str, Mapping[st
     }
 
 
-def _groups(samples: Sequence[_Sample]) -> list[list[Any]]:
+def _groups(samples: Sequence[tuple[int | None, _Answer]]) -> list[list[Any]]:
     """The groups, the largest first, each with its different answers and how often they occur."""
     groups: dict[int | None, Counter[_Answer]] = defaultdict(Counter)
     for group, answer in samples:

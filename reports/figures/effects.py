@@ -18,10 +18,7 @@ SHOWN = (
 
 
 def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) -> Axes:
-    """Draws Cohen's d, a row per relation, from the zero line: significant ones a filled diamond, others a small tick.
-
-    `data` has relation, query_type, effect_size, significant; one query type.
-    """
+    """Draws Cohen's d of a query type from the zero line: `significant` ones a filled diamond, others a small tick."""
     axes.axvline(0, color=INK, linewidth=1)
     places = {name: at for at, name in enumerate(relations)}
     for (query_type, hit), rows in data.groupby(["query_type", "significant"]):

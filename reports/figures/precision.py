@@ -21,10 +21,7 @@ _DIFFERENCES = tuple(
 
 
 def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> Axes:
-    """Draws a query a dot: susceptibility in the reference precision across, the difference to it up, both in nats.
-
-    `data` has query_type, susceptibility, susceptibility_reference; one query type.
-    """
+    """Draws a query a dot: susceptibility in the reference precision across, the difference to it up, both in nats."""
     axes.axhline(0, color=INK, linewidth=1)
     hue, exact = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
     axes.plot(exact, data["susceptibility"] - exact, "o", color=hue, markersize=3.6, alpha=0.8, markeredgewidth=0)

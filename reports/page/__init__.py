@@ -40,7 +40,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Made:
+class RunSummary:
     """How the report was made: counts, runs, stand-ins."""
 
     overview: dict[str, Any]
@@ -50,11 +50,11 @@ class Made:
 
 def page(
     card: StudyCard,
-    found: Mapping[str, Sequence[str]],
+    findings: Mapping[str, Sequence[str]],
     pictures: Sequence[Picture],
     omitted: Sequence[str],
     tables: Sequence[Filled],
-    made: Made,
+    summary: RunSummary,
     *,
     answers: str = "",
 ) -> str:
@@ -62,9 +62,10 @@ def page(
     css = themes() + asset("reports.page", "page.css")
     filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric}
     by_question = groupby(pictures, key=lambda picture: picture.drawn.figure.question)
+    groups = [(question, list(same)) for question, same in by_question]
     return template("reports.page", "page.html", filters).render(
-        card=card, found=found, groups=[(question, list(same)) for question, same in by_question], omitted=omitted,
-        tables=tables, made=made, answers=answers, most_rows=MOST_ROWS, css=Markup(css), style_hash=digest(css),
+        card=card, findings=findings, groups=groups, omitted=omitted, tables=tables, summary=summary, answers=answers,
+        most_rows=MOST_ROWS, css=Markup(css), style_hash=digest(css),
     )  # fmt: skip
 
 

@@ -78,6 +78,6 @@ def summaries(
         if len(values) and quantiles:
             row |= dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist(), strict=True))
         if interval:
-            row |= mean_interval(values)._asdict()
+            row["mean"], row["low"], row["high"] = mean_interval(values)
         rows.append(row | others(group))
     return rows

@@ -78,7 +78,7 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 
     def choose(self, control: str, value: str) -> None:
-        """Chooses from a list, or types into the search, as a person does: with the events of that."""
+        """Chooses from a list, or types into the search, with the events of that."""
         event = "input" if control == "search" else "change"
         self.ask(
             f"(one => {{ one.value = {json.dumps(value)}; one.dispatchEvent(new Event('{event}')) }})"

@@ -10,9 +10,9 @@ from reports.figures.coherent_persuasion import persuasion_of_partitions
 from reports.figures.degree import susceptibility_by_degree
 from reports.figures.effects import effect_of_relations
 from reports.figures.entropy import entropy_against_persuasion
-from reports.figures.figure import Drawing, Drawn, Figure, draw_all
+from reports.figures.figure import Drawn, draw_all
 from reports.figures.rendering import rendered
-from reports.frames import Frames, Model
+from reports.frames import Model
 from reports.style import MANY_DOTS, dots
 from tests.reports.study import MODEL, frames, tables
 
@@ -69,14 +69,6 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
     assert not drawn
     questions = [figure.question for name, figure in FIGURES.items() if name != "precision"]
     assert omitted == questions
-
-
-def test_a_figure_is_added_by_its_declaration_alone(known: dict[str, pd.DataFrame]) -> None:
-    def draw(model: Model, of_model: Frames) -> Drawing:
-        return Drawing("n = 1", "alt", of_model["outcomes"], of_model["outcomes"], Canvas)
-
-    with FIGURES.added(Figure("new", "New?", ("outcomes",), draw)):
-        assert draw_all(FIGURES.values(), known)[0][-1].name == f"new-{MODEL}-float32"
 
 
 def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.DataFrame]) -> None:

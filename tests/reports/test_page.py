@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from reports.frames import SHARE
-from reports.page import MOST_ROWS, Made, cell, heading, linked, page
+from reports.page import MOST_ROWS, RunSummary, cell, heading, linked, page
 from reports.tables import Filled, Table
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD
 
-NOTHING = Made({}, pd.DataFrame(), pd.DataFrame())
+NOTHING = RunSummary({}, pd.DataFrame(), pd.DataFrame())
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,6 @@ values that depend on each other. The draws are the same for equal values, whate
 Source: Efron 1979, Bootstrap Methods: Another Look at the Jackknife; the percentile method.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,20 +18,12 @@ _SEED = 20240815
 _AT_A_TIME = 2_000_000
 
 
-class Interval(NamedTuple):
-    """A mean and the ends of its interval; None where there are too few values."""
-
-    mean: float | None
-    low: float | None
-    high: float | None
-
-
-def mean_interval(values: ArrayLike) -> Interval:
-    """The mean of finite values (n,) and its 95% bootstrap interval; no mean of none, no interval of one."""
+def mean_interval(values: ArrayLike) -> tuple[float | None, float | None, float | None]:
+    """The mean of finite values (n,) and the ends of its 95% interval; no mean of none, no interval of one."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)
     if n < 2:
-        return Interval(float(ordered[0]) if n else None, None, None)
+        return (float(ordered[0]) if n else None), None, None
     rng = np.random.default_rng(_SEED)
     draws = np.empty(DRAWS)
     step = max(1, _AT_A_TIME // n)
@@ -41,4 +31,4 @@ def mean_interval(values: ArrayLike) -> Interval:
         drawn = rng.integers(0, n, size=(min(step, DRAWS - start), n))
         draws[start : start + step] = ordered[drawn].mean(axis=1)
     low, high = np.quantile(draws, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
-    return Interval(float(ordered.mean()), float(low), float(high))
+    return float(ordered.mean()), float(low), float(high)
