@@ -15,12 +15,10 @@ MIB = 1 << 20
 def test_memory_of_many_small_tensors_goes_back_to_the_machine() -> None:
     process = psutil.Process()
     kept = []
-    before = process.memory_info().rss
     tensors = [torch.zeros(16 * 1024) for _ in range(4_000)]  # 64 KiB each, below what glibc maps by itself
     kept.append(tensors[-1])  # the last one holds the end of the heap
     full = process.memory_info().rss
-    assert full - before > 200 * MIB
     del tensors
     release_memory("cpu")
-    assert process.memory_info().rss - before < 60 * MIB
+    assert full - process.memory_info().rss > 200 * MIB
     assert kept
