@@ -17,7 +17,7 @@ import pandas as pd
 from data.errors import InputError, WorkspaceError
 from data.storage.files import sha256_of
 from reports.answers import ANSWERS_QUERIES, write_answers
-from reports.card import NotRun, StudyCard
+from reports.card import StudyCard
 from reports.figures import FIGURES
 from reports.figures.figure import draw_all
 from reports.figures.rendering import rendered
@@ -25,8 +25,6 @@ from reports.findings import FINDINGS, findings
 from reports.frames import Frames, records, with_empty
 from reports.page import Picture, RunSummary, page
 from reports.tables import TABLES, filled
-
-__all__ = ["NotRun", "StudyCard", "queries", "write_report"]
 
 MANIFEST = "manifest.json"
 PAGE_QUERIES = ("overview", "runs_in_short", "stand_ins")

@@ -66,14 +66,9 @@ class Drawn:
 
 def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[str]]:
     """Every figure that the frames allow, model by model, and the questions of those that they do not allow."""
-    drawn: list[Drawn] = []
-    omitted: list[str] = []
-    for figure in figures:
-        drawings = _drawn(figure, frames)
-        drawn += drawings
-        if not drawings and figure.expected(frames):
-            omitted.append(figure.question)
-    return drawn, omitted
+    drawings = {figure: _drawn(figure, frames) for figure in figures}
+    omitted = [figure.question for figure, drawn in drawings.items() if not drawn and figure.expected(frames)]
+    return [drawn for of_figure in drawings.values() for drawn in of_figure], omitted
 
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:

@@ -127,7 +127,7 @@ def test_a_model_lists_the_questions_that_it_answered(tmp_path: Path) -> None:
     assert "bfloat16" not in page.inside["answers-1-0"]
 
 
-def test_blocks_hold_a_hundred_questions_in_the_order_of_the_list(tmp_path: Path) -> None:
+def test_blocks_hold_a_hundred_questions_in_order(tmp_path: Path) -> None:
     frames = frames_of_answers(questions=230)
     page = written(frames, tmp_path)
     texts = [text for number in range(3) for text in page.block(f"texts-{number}")]
@@ -169,7 +169,7 @@ def test_the_policy_allows_the_style_and_script_alone(page: Parsed) -> None:
     assert rules.keys() == {"default-src", "base-uri", "form-action", "trusted-types"}
 
 
-def test_the_page_is_self_contained_and_its_script_reads_no_markup(page: Parsed) -> None:
+def test_the_page_is_self_contained_and_reads_no_markup(page: Parsed) -> None:
     page.assert_self_contained()
     page.assert_inner_links_arrive()
     assert not re.search("HTML|document.write|eval|Function|import|fetch", page.inside["script"])

@@ -21,7 +21,7 @@ def parsed(html: str) -> Parsed:
     return Parsed(html)
 
 
-def test_the_page_opens_with_what_was_asked_found_and_not_run(html: str) -> None:
+def test_the_page_opens_with_question_findings_and_gaps(html: str) -> None:
     headings = ["What was asked", "What was found", "What was not run", "Figures", "Tables", "How it was made"]
     assert re.findall(r"<h2 [^>]*>([^<]+)", html) == headings
     assert CARD.asked in html

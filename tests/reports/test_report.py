@@ -12,10 +12,11 @@ import pytest
 
 import reports.report
 from data.errors import InputError, WorkspaceError
+from reports.card import NotRun
 from reports.figures import rendering
 from reports.figures.rendering import Pictures
 from reports.frames import file_slug
-from reports.report import NotRun, write_report
+from reports.report import write_report
 from tests.reports.study import CARD, MODEL, frames, tables
 
 HOSTILE = (
