@@ -9,13 +9,12 @@ import logging
 import os
 import shutil
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 
 from data.errors import InputError, WorkspaceError
-from data.storage.files import sha256_of
+from data.storage.artifact import write_manifest
 from reports.answers import ANSWERS_QUERIES, write_answers
 from reports.card import StudyCard
 from reports.figures import FIGURES
@@ -51,7 +50,7 @@ def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCa
         _put_right(folder, new, old)
         _refuse_other_folders(folder)
         _fill(new, with_empty(frames, queries()), card)
-        _write_manifest(new, key)
+        write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
         _swap(folder, new, old)
     except KeyError as error:
         raise InputError(f"a frame of the report lacks {error}; run `swaymeter aggregate` again") from error
@@ -88,14 +87,6 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
 
 def _write_csv(path: Path, rows: pd.DataFrame) -> None:
     rows.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
-
-
-def _write_manifest(folder: Path, key: str) -> None:
-    files = {
-        path.relative_to(folder).as_posix(): sha256_of(path) for path in sorted(folder.rglob("*")) if path.is_file()
-    }
-    manifest = {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": files}
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
 def _put_right(folder: Path, new: Path, old: Path) -> None:

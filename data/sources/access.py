@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from data.sources.http.services import SERVICES, Service
 
 if TYPE_CHECKING:
     from data.sources.http.session import Session
 
+GraphName = Literal["yago", "wikidata"]
 CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
 """The services whose responses a refresh requests again."""
 

@@ -15,13 +15,12 @@ from data import catalog
 from data.errors import ServiceBudget, ServiceError, UnknownName
 from data.options import Options
 from data.records import PARTITIONS, Fact, Partition, Question
-from data.sources.access import Access
+from data.sources.access import Access, GraphName
 
 if TYPE_CHECKING:
     from data.sources.graph.graphs import Graph
 
 Choice = Literal["random", "degree"]
-GraphName = Literal["yago", "wikidata"]
 NameSource = Literal["catalog", "names", "model"]
 ModelUse = Literal["language_model", "embedder"]
 Value = TypeVar("Value", bound=str)

@@ -7,7 +7,7 @@ it was written, and it carries the wanted key. `Artifact.check` is the one defin
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -164,14 +164,15 @@ def is_joined(part: Path) -> bool:
 
 @dataclass(frozen=True)
 class FilesArtifact:
-    """Files with a manifest that holds the key and the SHA-256 of each: the database, or the report's folder.
+    """Files with a manifest beside them that holds the key and the SHA-256 of each: the database, or the report."""
 
-    folder: what the paths in the manifest are relative to.
-    """
-
-    folder: Path
     manifest: Path
     made_from: Mapping[str, Any]
+
+    @property
+    def folder(self) -> Path:
+        """What the paths in the manifest are relative to."""
+        return self.manifest.parent
 
     @property
     def key(self) -> str:
@@ -212,12 +213,13 @@ class FilesArtifact:
                 return self.folder / name
         return None
 
-    def write_manifest(self, files: Sequence[Path]) -> None:
-        """Notes the files as they are now; the last step of making them."""
-        digests = {path.relative_to(self.folder).as_posix(): sha256_of(path) for path in sorted(files)}
-        content = {"key": self.key, "made_at": datetime.now(UTC).isoformat(), "files": digests}
-        with written_whole(self.manifest) as temporary:
-            temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+def write_manifest(manifest: Path, key: str, files: Iterable[Path]) -> None:
+    """Notes the key, and the files as they are now; the last step of making them."""
+    digests = {path.relative_to(manifest.parent).as_posix(): sha256_of(path) for path in sorted(files)}
+    content = {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": digests}
+    with written_whole(manifest) as temporary:
+        temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 Artifact = TableArtifact | FilesArtifact

@@ -70,11 +70,11 @@ class Workspace:
 
     def database_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The database with its manifest."""
-        return FilesArtifact(self.root, self.root / "study.duckdb.manifest.json", made_from)
+        return FilesArtifact(self.root / "study.duckdb.manifest.json", made_from)
 
     def report_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The report with its manifest."""
-        return FilesArtifact(self.report, self.report / "manifest.json", made_from)
+        return FilesArtifact(self.report / "manifest.json", made_from)
 
     def annotation_files(self) -> list[Path]:
         """The file of every import of annotations: people's work, which no step can make again."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from data.errors import SwaymeterError
 from data.records.table import Table
-from data.storage.artifact import Check, TableArtifact
+from data.storage.artifact import Check, TableArtifact, write_manifest
 from data.storage.workspace import Workspace
 from data.warehouse.queries import queries_digest
 from data.warehouse.schema import schema_version
@@ -137,7 +137,7 @@ def load_database(step: Step, run: Run) -> None:
     fresh = step.not_before is not None or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
     update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
-    artifact.write_manifest([path])
+    write_manifest(artifact.manifest, artifact.key, [path])
 
 
 def _done(artifacts: Iterable[Any]) -> list[Done]:

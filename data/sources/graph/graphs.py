@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from data.sources.access import Access
+from data.sources.access import Access, GraphName
 from data.sources.graph.dump import shared_dump
 from data.sources.graph.dump_files import dump_digest
 from data.sources.graph.sparql import Endpoint, SparqlStore
-from data.sources.source import GraphName
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from data import catalog
-from data.sources.access import Access
+from data.sources.access import Access, GraphName
 from data.sources.graph import yago
 from data.sources.graph.graphs import Graph
 from data.sources.http.services import SERVICES
-from data.sources.source import FactsOptions, FactSource, FetchedFacts, GraphName, alternative
+from data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
 
 VERSION = 3
 ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"

@@ -7,6 +7,7 @@ characters, which no cell can hold: _x0007_, as in Office Open XML (ECMA-376, pa
 """
 
 import re
+from dataclasses import dataclass
 
 LARGEST_CELL = 32_767
 """The characters that a cell of Excel holds, in UTF-16; longer texts are cut without a warning."""
@@ -24,6 +25,17 @@ _WORDS_OF_NUMBERS = re.compile(
     rf"(?:[\W\d_]|(?<![^\W\d_])(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a|p|am|pm|e|t|z)(?![^\W\d_]))*",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True)
+class SheetColumn:
+    """A column: its name, its width in characters, whether people write in it, whether it is hidden, its choices."""
+
+    name: str
+    width: int = 0
+    written: bool = False
+    hidden: bool = False
+    choices: tuple[str, ...] = ()
 
 
 def coded(text: str) -> str:

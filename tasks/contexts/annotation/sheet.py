@@ -13,10 +13,10 @@ from difflib import get_close_matches
 from data.errors import InputError, UsageError
 from data.reasons import REASONS
 from data.records import ANNOTATION_CHOICES, Annotation, Question
-from tasks.contexts.annotation.cells import plain
+from tasks.contexts.annotation.cells import SheetColumn, plain
 from tasks.contexts.annotation.changed import change
 from tasks.contexts.annotation.judging import Judgement, Shown, changed_texts, shown, shown_texts, texts_digest
-from tasks.contexts.annotation.spreadsheet import Sheet, SheetColumn, SheetRow
+from tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
 
 MEANINGS: Mapping[str, str] = {
     "accept": "The question is clear, the context states the answer, and the other answer could stand in its place "

@@ -18,23 +18,12 @@ from typing import Any
 
 from data.errors import InputError, UsageError, WorkspaceError
 from data.storage.files import TEMPORARY
-from tasks.contexts.annotation.cells import fits, guarded, unguarded
+from tasks.contexts.annotation.cells import SheetColumn, fits, guarded, unguarded
 
 TITLE = "questions"
 FORMATS = (".xlsx", ".csv")
 LARGEST_FILE = 512 * 2**20
 """Most bytes of an unpacked workbook; a zip file of a few kilobytes can hold many gigabytes."""
-
-
-@dataclass(frozen=True)
-class SheetColumn:
-    """A column: its name, its width in characters, whether people write in it, whether it is hidden, its choices."""
-
-    name: str
-    width: int = 0
-    written: bool = False
-    hidden: bool = False
-    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from openpyxl.styles import Alignment, Font, PatternFill, Protection
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from tasks.contexts.annotation.cells import coded, decoded, looks_like_formula
-from tasks.contexts.annotation.spreadsheet import SheetColumn
+from tasks.contexts.annotation.cells import SheetColumn, coded, decoded, looks_like_formula
 
 GUIDE = "what to do"
 _TEXT = "@"

@@ -8,7 +8,7 @@ import pytest
 
 from data.errors import DamagedFile, MissingFile
 from data.records.tables import FACTS
-from data.storage.artifact import FilesArtifact, TableArtifact
+from data.storage.artifact import FilesArtifact, TableArtifact, write_manifest
 from data.storage.files import sha256_of, write_parquet
 from data.storage.workspace import Workspace
 from tests.data.warehouse.small_study import row
@@ -155,7 +155,7 @@ def files(tmp_path: Path) -> FilesArtifact:
     names = ("index.html", "figures/one.svg")
     for name in names:
         (made.folder / name).write_text(f"the file {name}")
-    made.write_manifest([made.folder / name for name in names])
+    write_manifest(made.manifest, made.key, [made.folder / name for name in names])
     return made
 
 

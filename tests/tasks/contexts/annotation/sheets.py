@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from tasks.contexts.annotation.spreadsheet import SheetColumn, write_sheet
+from tasks.contexts.annotation.cells import SheetColumn
+from tasks.contexts.annotation.spreadsheet import write_sheet
 
 HEADER = ["context", "choice", "key"]
 COLUMNS = (
