@@ -9,17 +9,19 @@ from pathlib import Path
 from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
 
 from flows.cli.console import by_reason, first_names
-from flows.execution.progress import Spent
+from flows.execution.progress import Progress
+from tasks.measures.run import Spent
 
 PACKAGES = ("data", "tasks", "reports", "flows")
 SPEED_SECONDS = 600.0
 """Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""
 
 
-class TerminalProgress:
+class TerminalProgress(Progress):
     """One bar a stage on a terminal, one line a step elsewhere (cron, CI); adds up what the steps took."""
 
     def __init__(self, console: Console) -> None:
@@ -28,7 +30,7 @@ class TerminalProgress:
         self._console = console
         self._lock = threading.RLock()
         self._stages: dict[str, _Bar] = {}
-        self.bars = Progress(
+        self.bars = Bars(
             TextColumn("{task.description:<9}"),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[ended]} of {task.total:.0f}"),

@@ -22,7 +22,7 @@ def study(tmp_path: Path) -> str:
 OF_A_STUDY = [*COMMANDS, "status"]
 ALL = [*OF_A_STUDY, "diff", "export", "export-questions", "predicates", "doctor"]
 ANNOTATE = [f"annotate {name}" for name in ("export", "import", "status")]
-HEAVY = ("torch", "transformers", "prefect", "scipy")
+HEAVY = ("torch", "transformers", "prefect", "scipy", "duckdb", "pandas", "matplotlib")
 
 
 @pytest.mark.parametrize("name", [*ALL, *ANNOTATE])

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from data.errors import UsageError
-from flows.execution.progress import Silent
+from flows.execution.progress import Progress
 from flows.execution.runner import AT_ONCE, Runner
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
@@ -171,12 +171,12 @@ def test_resources_limit_what_runs_at_once(toy: Toy) -> None:
         return pool.submit(compute, step)
 
     with pool:
-        graph = Runner(toy.graph, Selection(), submit, Silent()).run()
+        graph = Runner(toy.graph, Selection(), submit, Progress()).run()
     assert {node.state for node in graph} == {"done"}
     assert most == AT_ONCE
 
 
-class Told(Silent):
+class Told(Progress):
     """Progress that keeps what it is told."""
 
     def __init__(self) -> None:
