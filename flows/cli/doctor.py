@@ -15,7 +15,7 @@ from data.warehouse.loading import update
 from data.warehouse.warehouse import opened
 from flows.server.api import prefect_api
 from flows.study.reading import STUDIES
-from tasks.models import identify_entailment, identify_language_model, load_embedder, load_language_model
+from tasks.models import identify_entailment, load_embedder, load_language_model
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")
 EMBEDDED_MODEL = "smollm2-135m-instruct"
@@ -88,7 +88,7 @@ def _quantised(gpu: bool) -> str:
 
 def _language_model() -> str:
     model = load_language_model(EMBEDDED_MODEL, dtype="float32", device="cpu")
-    return f"{model.name} loads, revision {identify_language_model(EMBEDDED_MODEL).revision[:12]}"
+    return f"{model.name} loads, revision {model.revision[:12]}"
 
 
 def _embedder() -> str:

@@ -8,18 +8,7 @@ import typer
 
 from data.errors import WorkFailed
 from flows.cli.console import out, print_line
-from flows.cli.options import (
-    DryRun,
-    Folder,
-    Force,
-    Measures,
-    Models,
-    Offline,
-    Refresh,
-    Relations,
-    StudyFile,
-    Traceback,
-)
+from flows.cli.options import DryRun, Folder, Force, Measures, Models, Offline, Refresh, Relations, StudyFile, Traceback
 
 stages = typer.Typer()
 
@@ -46,7 +35,24 @@ def _stage(name: str) -> Callable[..., None]:
         dry_run: DryRun = False,
         traceback: Traceback = False,
     ) -> None:
-        _run(name, study, workspace, (relation, model, measure), force, refresh, offline, dry_run, traceback)
+        from flows.cli.pipeline import Selected
+        from flows.cli.terminal import TerminalProgress, log_to, summary
+
+        began = time.monotonic()
+        selected = Selected.of(study, workspace, relation, model, measure)
+        selected.check_models(name)
+        if dry_run:
+            for line in selected.estimate(name, force=force, refresh=refresh):
+                print_line(line)
+            return
+        progress = TerminalProgress(out)
+        log_to(out, verbose=traceback)
+        graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
+        summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
+        if message and not progress.failures:
+            raise WorkFailed(message)
+        if message:
+            raise typer.Exit(WorkFailed.exit_code)
 
     if name not in ("run", "fetch"):  # the others fetch nothing
         signature = inspect.signature(command)
@@ -59,34 +65,3 @@ for _name, _doc in COMMANDS.items():
     _command = _stage(_name)
     _command.__doc__ = f"{_doc}\n\nExample: [bold]swaymeter {_name} quickstart --relation capital[/bold]"
     stages.command(_name)(_command)
-
-
-def _run(
-    name: str,
-    study: str,
-    workspace: str | None,
-    only: tuple[list[str] | None, list[str] | None, list[str] | None],
-    force: bool,
-    refresh: bool,
-    offline: bool,
-    dry_run: bool,
-    traceback: bool,
-) -> None:
-    from flows.cli import pipeline
-    from flows.cli.terminal import TerminalProgress, log_to, summary
-
-    began = time.monotonic()
-    selected = pipeline.Selected.of(study, workspace, *only)
-    selected.check_models(name)
-    if dry_run:
-        for line in selected.estimate(name, force=force, refresh=refresh):
-            print_line(line)
-        return
-    progress = TerminalProgress(out)
-    log_to(out, verbose=traceback)
-    graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
-    summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
-    if message and not progress.failures:
-        raise WorkFailed(message)
-    if message:
-        raise typer.Exit(WorkFailed.exit_code)

@@ -43,7 +43,6 @@ class TerminalProgress(Progress):
         )
 
     def plan(self, totals: Mapping[str, int]) -> None:
-        """A bar for each stage; its length follows what is known of its steps."""
         with self._lock:
             for stage, total in totals.items():
                 if stage not in self._stages:
@@ -52,25 +51,21 @@ class TerminalProgress(Progress):
                 self._update(stage, doing="")
 
     def started(self, stage: str, name: str) -> None:
-        """The step is named beside the bar."""
         self._update(stage, doing=escape(name))
 
     def within(self, stage: str, name: str, done: int, total: int) -> None:
-        """The bar advances by a part of a step."""
         with self._lock:
             self._stages[stage].within[name] = done / total if total else 0.0
             self._update(stage, doing=f"{escape(name)}: chunk {min(done + 1, total)} of {total}")
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
-        """The bar advances by the step; one that failed, was retried and is done did not fail and counts once."""
         with self._lock:
             bar = self._stages[stage]
             bar.within.pop(name, None)
             bar.ended.add(name)
+            self.failures.pop(name, None)  # a step that was retried and is done did not fail
             if failed:
                 self.failures[name] = failed
-            else:
-                self.failures.pop(name, None)
             if spent:
                 self.prompts += spent.prompts
                 self.forward_passes += spent.forward_passes
@@ -116,13 +111,7 @@ def log_to(console: Console, verbose: bool) -> None:
 def summary(
     console: Console, description: str, progress: TerminalProgress, took: float, outputs: Mapping[str, Path]
 ) -> None:
-    """What was computed, what failed and why, where everything is, and what to do next.
-
-    Args:
-        description: The study in one line.
-        took: Seconds of the whole run.
-        outputs: What a person opens next, by a word for it; what is not there is left out.
-    """
+    """What was computed in `took` seconds, what failed and why, which of the outputs are there, and what to do next."""
     prompts, seconds = progress.prompts, progress.seconds
     rate = f", {prompts / seconds:.0f} prompts a second" if prompts and seconds else ""
     console.print(

@@ -5,11 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tasks.contexts.queries import write_queries
 
 from data import catalog
 from data.records import CONTEXT_KINDS, RelationName
 from tasks.contexts.entities import Entity
+from tasks.contexts.queries import write_queries
 from tasks.contexts.sentences import write_contexts
 
 RELATIONS = list(catalog.relations().values())

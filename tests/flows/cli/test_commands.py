@@ -64,13 +64,6 @@ def test_a_missing_study_is_usage(name: str, swaymeter: Command, tmp_path: Path)
     assert re.search(r"missing.yaml cannot be read: .*; bundled studies: .*quickstart", ended.error)
 
 
-def test_an_unknown_key_suggests_the_nearest(swaymeter: Command, tmp_path: Path) -> None:
-    file = write_study(tmp_path, small_study(tmp_path, contexts={"negatoin": 1}))
-    ended = swaymeter("run", file)
-    assert ended.code == 2
-    assert ended.error == f"{file}: unknown key contexts.negatoin (did you mean 'negation'?)"
-
-
 @pytest.mark.parametrize("name", ["run", "status"])
 @pytest.mark.parametrize(
     ("option", "value", "near"),

@@ -12,19 +12,7 @@ from flows.execution.runner import AT_ONCE, Runner
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Run, Step, StepId
-from tests.flows.graph.toy import (
-    BUILD_A,
-    BUILD_B,
-    FETCH_A,
-    FETCH_B,
-    OF_A,
-    OF_B,
-    PAGE,
-    SCORE_A,
-    SCORE_B,
-    TOTAL,
-    Toy,
-)
+from tests.flows.graph.toy import BUILD_A, BUILD_B, FETCH_A, FETCH_B, OF_A, OF_B, PAGE, SCORE_A, SCORE_B, TOTAL, Toy
 from tests.flows.small_study import run
 
 EVERYTHING = {*OF_A, *OF_B, TOTAL, PAGE}
@@ -37,10 +25,6 @@ def test_every_step_runs_once_after_its_inputs(toy: Toy) -> None:
         assert [one for one in ran if one in chain] == chain
     assert set(toy.states().values()) == {"done"}
     assert toy.numbers(PAGE) == [21]
-
-
-def test_a_second_run_computes_nothing(toy: Toy) -> None:
-    toy.run()
     assert toy.run() == []
 
 
