@@ -130,21 +130,16 @@ class Selected:
 
     def description(self, graph: Graph) -> str:
         """The study in one line, with what its graph knows of it."""
-        parts = []
-        relations = [node.id.subject for node in graph if node.id.stage == "fetch" and node.id.group == "facts"]
-        if relations and self.study.facts:
-            facts = self.study.facts
+        parts, facts = [], self.study.facts
+        relations = sum(node.id.stage == "fetch" and node.id.group == "facts" for node in graph)
+        if relations and facts:
             contexts = (facts.real_entities + facts.invented_entities) * sum(self.study.contexts.per_kind().values())
             parts.append(
-                f"{len(relations)} relations with {facts.real_entities} real and {facts.invented_entities} invented "
+                f"{relations} relations with {facts.real_entities} real and {facts.invented_entities} invented "
                 f"entities, 4 query forms and {contexts} contexts each"
             )
-        chosen = {
-            node.id.subject: check.rows
-            for node in graph
-            for role, check in node.checks.items()
-            if node.id.group == "choice of questions" and role == "questions" and check.state == "done"
-        }
+        choices = {n.id.subject: n.checks.get("questions") for n in graph if n.id.group == "choice of questions"}
+        chosen = {partition: check.rows for partition, check in choices.items() if check and check.state == "done"}
         if chosen:
             counts = ", ".join(f"{count} {partition}" for partition, count in chosen.items())
             parts.append(f"{sum(chosen.values())} questions ({counts})")

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from flows.cli.console import by_reason, first_names
+from flows.cli.console import by_reason
 
 STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "red", "damaged": "red"}
 
@@ -50,7 +50,7 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path) -> None:
     for state in STYLES:
         reasons = by_reason((row.name, row.reason) for row in shown if row.state == state and row.reason)
         for reason, names in reasons.items():
-            line = Text.assemble((state, STYLES[state]), f"  {first_names(names)}: {reason}")
+            line = Text.assemble((state, STYLES[state]), f"  {names}: {reason}")
             console.print(line, soft_wrap=True)
     counts = ", ".join(f"{count} {state}" for state, count in _counts(rows).items())
     console.print(Text(f"{counts} in {workspace}"), soft_wrap=True)

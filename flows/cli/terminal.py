@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from flows.cli.console import by_reason, first_names
+from flows.cli.console import by_reason
 from flows.execution.progress import Progress
 from tasks.measures.run import Spent
 
@@ -26,7 +26,7 @@ class TerminalProgress(Progress):
 
     def __init__(self, console: Console) -> None:
         self.failures: dict[str, str] = {}
-        self.prompts, self.forward_passes, self.seconds = 0, 0, 0.0
+        self.spent = Spent()
         self._console = console
         self._lock = threading.RLock()
         self._stages: dict[str, _Bar] = {}
@@ -67,25 +67,19 @@ class TerminalProgress(Progress):
             if failed:
                 self.failures[name] = failed
             if spent:
-                self.prompts += spent.prompts
-                self.forward_passes += spent.forward_passes
-                self.seconds += spent.seconds
+                self.spent = Spent.on([asdict(self.spent), asdict(spent)])
             self._update(stage, doing="")
             if not self._console.is_terminal:
-                self._print_line(bar, stage, name, failed, spent)
+                took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
+                outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
+                line = f"{stage} {len(bar.ended)} of {bar.total}  {escape(name)}  {outcome}"
+                self._console.print(line, soft_wrap=True, highlight=False)
 
     def _update(self, stage: str, doing: str) -> None:
         with self._lock:
             bar = self._stages[stage]
             done = len(bar.ended) + sum(bar.within.values())
             self.bars.update(bar.task, completed=done, total=bar.total, ended=len(bar.ended), doing=doing)
-
-    def _print_line(self, bar: "_Bar", stage: str, name: str, failed: str | None, spent: Spent | None) -> None:
-        took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
-        outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
-        self._console.print(
-            f"{stage} {len(bar.ended)} of {bar.total}  {escape(name)}  {outcome}", soft_wrap=True, highlight=False
-        )
 
 
 @dataclass
@@ -112,16 +106,16 @@ def summary(
     console: Console, description: str, progress: TerminalProgress, took: float, outputs: Mapping[str, Path]
 ) -> None:
     """What was computed in `took` seconds, what failed and why, which of the outputs are there, and what to do next."""
-    prompts, seconds = progress.prompts, progress.seconds
-    rate = f", {prompts / seconds:.0f} prompts a second" if prompts and seconds else ""
+    spent = progress.spent
+    rate = f", {spent.prompts / spent.seconds:.0f} prompts a second" if spent.prompts and spent.seconds else ""
     console.print(
         f"\n{escape(description)}\n"
-        f"computed now: {prompts} prompts, {progress.forward_passes} forward passes in {seconds:.0f} s{rate}; "
+        f"computed now: {spent.prompts} prompts, {spent.forward_passes} forward passes in {spent.seconds:.0f} s{rate}; "
         f"the run took {took:.0f} s",
         soft_wrap=True,
     )
     for reason, names in by_reason(progress.failures.items()).items():
-        console.print(f"[red]failed[/red]  {escape(first_names(names))}: {escape(reason)}", soft_wrap=True)
+        console.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)
     for word, path in outputs.items():
         if path.exists():
             console.print(f"{word:<9} {escape(str(path))}", soft_wrap=True)

@@ -128,7 +128,7 @@ class Graph:
             node.blocked_by = lacking.blocked_by or lacking.id
             node.reason = f"waits for {node.blocked_by}"
             return node
-        usable = {role: reference for role, reference in {**needed, **others}.items() if reference.is_usable}
+        usable = {role: reference for role, reference in (needed | others).items() if reference.is_usable}
         made_from = {
             "step": [identity.stage, identity.group],
             "version": version,
@@ -174,12 +174,11 @@ class Graph:
         key = (compute.__qualname__, name)
         if key not in self._memory:
             try:
-                self._memory[key] = compute(name), None
+                self._memory[key] = compute(name)
             except SwaymeterError as error:
-                self._memory[key] = None, error
-        result, refusal = self._memory[key]
-        if refusal is not None:
-            raise refusal
+                self._memory[key] = error
+        if isinstance(result := self._memory[key], SwaymeterError):
+            raise result
         return result
 
     def forget(self, node: Node) -> None:

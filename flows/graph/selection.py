@@ -41,11 +41,8 @@ class Selection:
         )
 
     def _is_of_a_relation(self, step: StepId) -> bool:
-        if not self.relations or step.subject in self.relations:
-            return True
-        if step.subject in UNKNOWN_RELATIONS:  # they are known once it is fetched
-            return bool({*self.relations} - {DISPUTABLE})
-        return False
+        may_lead_to_one = step.subject in UNKNOWN_RELATIONS and {*self.relations} != {DISPUTABLE}
+        return not self.relations or step.subject in self.relations or may_lead_to_one
 
     def of(self, graph: Graph) -> set[StepId]:
         """The steps of a graph that are selected: those that match and what they need, of the selected stages."""
