@@ -151,16 +151,14 @@ def test_a_missing_dataset_is_usage(place: int, swaymeter: Command, march: str, 
     paths = [march, march]
     paths[place] = str(tmp_path / "missing")
     ended = swaymeter("diff", *paths)
-    assert ended.code == 2
-    assert ended.error.startswith(f"{tmp_path}/missing is not there; name a workspace")
+    assert (ended.code, ended.error.startswith(f"{tmp_path}/missing is not there; name a workspace")) == (2, True)
 
 
 def test_a_damaged_dataset_is_usage(swaymeter: Command, march: str) -> None:
     for path in (Path(march) / "facts").iterdir():
         path.write_bytes(b"PAR1")
     ended = swaymeter("diff", march, march)
-    assert ended.code == 2
-    assert re.search(r"facts-capital-\w+-\w+.parquet holds other bytes", ended.error)
+    assert (ended.code, "parquet holds other bytes" in ended.error) == (2, True)
 
 
 def test_markup_in_names_is_printed_as_it_is() -> None:
