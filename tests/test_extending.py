@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from data.sources.registry import FACT_SOURCES
-from data.warehouse import QUERIES, NamedQuery
+from data.warehouse.queries import QUERIES, NamedQuery
 from flows.cli.pipeline import Selected
 from flows.graph.graph import Graph
 from flows.stages.study_graph import study_graph

@@ -12,7 +12,7 @@ import pytest
 import typer.main
 
 from data.catalog import facts, invented_entities, relation
-from data.warehouse import QUERIES
+from data.warehouse.queries import QUERIES
 from flows.cli.main import app
 from flows.study.reading import read_study
 from flows.study.study import Study

@@ -101,7 +101,7 @@ class TableArtifact:
                 problem = error
             except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
                 problem = DamagedFile(
-                    f"{path} does not hold table {self.table.name} ({error}); remove it and run again"
+                    f"{path} does not hold table {self.table.name} ({error}); it is made again by the next run"
                 )
         raise problem
 
@@ -117,7 +117,7 @@ class TableArtifact:
 
     def _of_this_key(self, path: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         if metadata.get("key") != self.key:
-            raise DamagedFile(f"{path} has another key than its name says; remove it and run again")
+            raise DamagedFile(f"{path} has another key than its name says; it is made again by the next run")
         return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:

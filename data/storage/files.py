@@ -101,6 +101,11 @@ def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
         return rows.replace_schema_metadata(None), _metadata(rows.schema)
 
 
+def first_line(error: Exception) -> str:
+    """What an error says, in one line."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
     import pyarrow as pa
@@ -110,13 +115,12 @@ def _readable(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise MissingFile(f"{path} does not exist; run the step that makes it") from None
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise DamagedFile(f"{path} cannot be read ({reason}); remove it and run again") from None
+        raise DamagedFile(f"{path} cannot be read ({first_line(error)}); it is made again by the next run") from None
 
 
 def _compare(path: Path, digest: str) -> None:
     if path.stem.rpartition("-")[2] != digest[:CHARACTERS]:
-        raise DamagedFile(f"{path} holds other bytes than were written; remove it and run again")
+        raise DamagedFile(f"{path} holds other bytes than were written; it is made again by the next run")
 
 
 def _metadata(schema: "pa.Schema") -> dict[str, Any]:

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib import metadata
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +21,10 @@ import pyarrow.parquet as pq
 from data.errors import InputError, WorkspaceError
 from data.records.table import Table
 from data.records.tables import RUNS
-from data.storage.files import TEMPORARY, put
-from data.warehouse.schema import (
-    ABOUT,
-    FILES,
-    ORIGINS,
-    SHARED,
-    Schema,
-    is_large,
-    own_columns,
-    quoted,
-    rows_table,
-)
-from data.warehouse.sources import NOT_FINITE, checked_footer, first_line, selected, shared_values
-from data.warehouse.warehouse import CONFIG, create_views, stored_key
+from data.storage.files import TEMPORARY, first_line, put
+from data.warehouse.schema import ABOUT, FILES, ORIGINS, SHARED, Schema, is_large, own_columns, quoted, rows_table
+from data.warehouse.sources import checked_footer, only_finite, selected, shared_values
+from data.warehouse.warehouse import CONFIG, create_views, is_of
 
 
 def update(
@@ -51,7 +41,7 @@ def update(
     Args:
         path: of the database; the files' places are noted relative to its folder.
         key: the digest of everything that it is made from.
-        tables: what it holds.
+        tables: those that it has.
         files: verified files of each table, their names ending in the digest of their content.
         runs: the rows of table runs.
         fresh: whether the old database is not to be trusted.
@@ -62,7 +52,7 @@ def update(
         WorkspaceError: the folder cannot be written.
     """
     refusal = f"the database {path} cannot be written: {{}}; free some space or choose another --workspace"
-    schema = Schema(tuple(tables))
+    schema = Schema(tables)
     for begin in (_copy, _empty) if path.exists() and not fresh else (_empty,):
         try:
             with _replacing(path) as temporary, begin(temporary, path, schema) as connection:
@@ -109,7 +99,7 @@ def _copy(temporary: Path, path: Path, schema: Schema) -> Iterator[duckdb.DuckDB
     """The old database; duckdb.Error where it cannot be gone on with."""
     shutil.copyfile(path, temporary)
     with duckdb.connect(temporary, config=CONFIG) as connection:
-        if stored_key(connection, schema) is None:
+        if not is_of(schema, connection):
             raise duckdb.CatalogException(f"{path} has another schema")
         yield connection
 
@@ -145,7 +135,7 @@ class _Loader:
                 rows_of[FILES].append({"file_id": number, "file": file, "table": table.name})
             for table, rows in {**rows_of, RUNS: runs}.items():
                 self._insert_rows(table, rows)
-            about = {"schema_version": self._schema.version, "swaymeter_version": _version(), "key": key}
+            about = {"schema_version": self._schema.version, "swaymeter_version": version("swaymeter"), "key": key}
             self._insert_rows(ABOUT, [about])
 
     def _remove(self, table: Table, number: int) -> None:
@@ -159,17 +149,14 @@ class _Loader:
         """Loads the rows of a file; gives what of them is noted in `origins`."""
         footer = checked_footer(table, path)
         try:
-            if is_large(table):
-                return self._load_large(table, path, number, footer)
-            self._insert(table, f"{number} AS file_id", selected(table, [path], table.columns))
-            return []
+            with only_finite():
+                if is_large(table):
+                    return self._load_large(table, path, number, footer)
+                self._insert(table, f"{number} AS file_id", selected(table, [path], table.columns))
+                return []
         except duckdb.ConstraintException as error:
             reason = "has NULL that it may not have" if "NOT NULL" in str(error) else "is there already"
             raise InputError(f"{path}: a row of {table.name} {reason} ({first_line(error)})") from None
-        except duckdb.InvalidInputException as error:
-            if NOT_FINITE not in str(error):
-                raise
-            raise InputError(first_line(error).removeprefix("Invalid Input Error: ")) from None
 
     def _load_large(self, table: Table, path: Path, number: int, footer: pq.FileMetaData) -> list[dict[str, Any]]:
         same, names = shared_values(footer), [c.name for c in SHARED]
@@ -195,10 +182,8 @@ class _Loader:
         return entries
 
     def _insert(self, table: Table, number: str, source: str) -> None:
-        columns = ", ".join(quoted(c.name) for c in own_columns(table))
-        self._connection.execute(
-            f"INSERT INTO {quoted(rows_table(table))} BY NAME SELECT {columns}, {number} FROM ({source})"
-        )
+        columns, into = ", ".join(quoted(c.name) for c in own_columns(table)), quoted(rows_table(table))
+        self._connection.execute(f"INSERT INTO {into} BY NAME SELECT {columns}, {number} FROM ({source})")
 
     def _insert_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         try:
@@ -222,13 +207,6 @@ class _Loader:
         self._connection.execute("BEGIN")
         yield
         self._connection.execute("COMMIT")
-
-
-def _version() -> str:
-    try:
-        return metadata.version("swaymeter")
-    except metadata.PackageNotFoundError:
-        return "not installed"
 
 
 def _remove_leftovers(path: Path) -> None:

@@ -32,7 +32,7 @@ class NamedQuery:
 
     @property
     def sentence(self) -> str:
-        """What it returns."""
+        """What it returns, in a sentence."""
         return self.sql.splitlines()[0].removeprefix("--").strip()
 
     @property

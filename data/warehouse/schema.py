@@ -9,11 +9,10 @@ No connection is opened here.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
 
-from data.named import Registry
 from data.records.row import Meaning, columns_of, table, table_of
 from data.records.score import Score
 from data.records.table import Column, Table
@@ -61,10 +60,9 @@ ORIGIN_ID = Column("origin_id", "BIGINT", "the origin of the score")
 
 @dataclass(frozen=True)
 class Schema:
-    """The tables that a database holds, in order, and the queries that can be asked of it."""
+    """The tables that a database holds, in order, and its views."""
 
-    tables: tuple[Table, ...]
-    queries: Registry[NamedQuery] = field(default_factory=lambda: QUERIES)
+    tables: Sequence[Table]
 
     @cached_property
     def by_name(self) -> Mapping[str, Table]:
@@ -80,7 +78,7 @@ class Schema:
     @property
     def views(self) -> list[NamedQuery]:
         """The named queries that are views."""
-        return [query for query in self.queries.values() if query.view]
+        return [query for query in QUERIES.values() if query.view]
 
     @property
     def version(self) -> str:
@@ -91,9 +89,7 @@ class Schema:
     def scored(self, tables: Sequence[Table], *, origins: bool) -> str:
         """What makes the view that counts the scores of every measure by where they come from.
 
-        Args:
-            tables: those whose rows are counted.
-            origins: whether those of the large tables are counted already.
+        origins: whether those of the large tables are counted already; the others' rows are counted.
         """
         shared = ", ".join(quoted(c.name) for c in SHARED)
         counted = 'SELECT "table" AS measure, {}, sum("rows")::BIGINT AS stored FROM origins GROUP BY ALL'
@@ -105,16 +101,10 @@ class Schema:
         return f"CREATE VIEW scored AS {' UNION ALL '.join(parts)}"
 
 
-def schema_version(tables: Sequence[Table]) -> str:
-    """A digest of every table, key and view of a database of these tables; 12 hex digits."""
-    return Schema(tuple(tables)).version
-
-
 def describe(tables: Sequence[Table]) -> str:
     """Every table with its columns, their meaning and unit, and every named query, as Markdown."""
-    schema = Schema(tuple(tables))
     lines: list[str] = []
-    for declared in schema.by_name.values():
+    for declared in Schema(tables).by_name.values():
         key = f" Its key is {', '.join(f'`{name}`' for name in declared.key)}." if declared.key else ""
         lines += [f"## {declared.name}", "", f"A row is {declared.row}.{key}", ""]
         lines += ["| column | type | meaning | unit | may be NULL |", "| --- | --- | --- | --- | --- |"]
@@ -123,7 +113,7 @@ def describe(tables: Sequence[Table]) -> str:
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
     lines += ["## Views and named queries", "", "| name | what it returns | view |", "| --- | --- | --- |"]
-    lines += [f"| `{q.name}` | {q.sentence} | {'yes' if q.view else ''} |" for q in schema.queries.values()]
+    lines += [f"| `{q.name}` | {q.sentence} | {'yes' if q.view else ''} |" for q in QUERIES.values()]
     return "\n".join([*lines, ""])
 
 
@@ -133,7 +123,7 @@ def holds_scores(table: Table) -> bool:
 
 
 def is_large(table: Table) -> bool:
-    """Whether it has a row a prompt."""
+    """Whether it has a row a prompt: what its rows share is stored in `origins`."""
     return holds_scores(table) and not table.key
 
 

@@ -3,15 +3,18 @@
 Whoever names a file has verified its bytes (`data.storage`): DuckDB's reader would take a flipped bit for a score.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.errors import DamagedFile, InputError
 from data.records.table import Column, Table
+from data.storage.files import first_line
 from data.warehouse.schema import SHARED, literal, quoted
 
 
@@ -26,12 +29,13 @@ def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
         footer = pq.read_metadata(path)
         schema = footer.schema.to_arrow_schema()
     except (OSError, pa.ArrowException) as error:
-        raise DamagedFile(f"{path} cannot be read ({first_line(error)}); remove it and run again") from None
-    expected = table.schema
-    if {field.name: field.type for field in schema} != {field.name: field.type for field in expected}:
-        raise DamagedFile(f"{path} does not hold table {table.name}; remove it and run again")
+        raise DamagedFile(f"{path} cannot be read ({first_line(error)}); it is made again by the next run") from None
+    if {field.name: field.type for field in schema} != {field.name: field.type for field in table.schema}:
+        raise DamagedFile(f"{path} does not hold table {table.name}; it is made again by the next run")
     for column in table.columns:
-        if not column.nullable and not column.type.endswith("[]") and (nulls := _nulls(footer, column.name)):
+        if column.nullable or column.type.endswith("[]"):
+            continue
+        if nulls := sum(chunk.null_count or 0 for chunk in _statistics(footer, column.name)):
             raise InputError(f"{path}: column {column.name} has {nulls} NULL and may have none; compute it again")
     return footer
 
@@ -58,7 +62,18 @@ def selected(table: Table, paths: Sequence[Path], columns: Sequence[Column]) -> 
     return f"SELECT {', '.join(map(_finite, columns))} FROM read_parquet([{files}], filename = 'source_file')"
 
 
-NOT_FINITE = "NaN or infinite"
+_NOT_FINITE = "NaN or infinite"
+
+
+@contextmanager
+def only_finite() -> Iterator[None]:
+    """Reading what is `selected`; InputError names the file and column of a number that is not finite."""
+    try:
+        yield
+    except duckdb.InvalidInputException as error:
+        if _NOT_FINITE not in str(error):
+            raise
+        raise InputError(first_line(error).removeprefix("Invalid Input Error: ")) from None
 
 
 def _finite(column: Column) -> str:
@@ -68,20 +83,11 @@ def _finite(column: Column) -> str:
     wrong = f"NOT isfinite({name})"
     if column.type.endswith("[]"):
         wrong = f"len(list_filter({name}, lambda number: NOT isfinite(number))) > 0"
-    text = literal(f": column {column.name} has numbers that are {NOT_FINITE}; compute it again")
+    text = literal(f": column {column.name} has numbers that are {_NOT_FINITE}; compute it again")
     return f"CASE WHEN {wrong} THEN error(source_file || {text}) ELSE {name} END AS {name}"
-
-
-def _nulls(footer: pq.FileMetaData, name: str) -> int:
-    return sum(chunk.null_count or 0 for chunk in _statistics(footer, name))
 
 
 def _statistics(footer: pq.FileMetaData, name: str) -> list[Any]:
     place = footer.schema.names.index(name)
     chunks = (footer.row_group(number).column(place).statistics for number in range(footer.num_row_groups))
     return [chunk for chunk in chunks if chunk is not None]
-
-
-def first_line(error: Exception) -> str:
-    """What an error says, in one line."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -101,10 +101,8 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
         numbers = [counts.get(choice, 0) for choice in ANNOTATION_CHOICES]
         table.add_row(Text(printable(name)), *map(str, numbers), f"{sum(numbers)}/{standing.questions}")
     out.print(table)
-    alpha = (
-        agreement.undefined if agreement.alpha is None else f"{agreement.alpha:.3f} over {agreement.units} questions"
-    )
-    print_line(f"Krippendorff's alpha: {alpha}")
+    alpha = f"{agreement.alpha:.3f} over {agreement.units} questions" if agreement.alpha is not None else None
+    print_line(f"Krippendorff's alpha: {alpha or agreement.undefined}")
     print_line(f"conflicts that a third has to decide: {standing.open_conflicts}")
     print_line(f"outcome: {', '.join(f'{count} {reason}' for reason, count in standing.outcome.items())}")
     if standing.outdated:

@@ -22,12 +22,12 @@ def warn(line: str) -> None:
     err.print(f"[yellow]warning[/yellow]  {escape(line)}", soft_wrap=True)
 
 
-def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """The names of steps by the reason why they failed, from pairs of name and reason; in the order of both."""
+def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Each reason with the first names that it is the reason of, from pairs of name and reason."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons:
         names.setdefault(reason, []).append(name)
-    return names
+    return {reason: first_names(names[reason]) for reason in names}
 
 
 def first_names(names: Sequence[object], limit: int = NAMED) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -13,8 +12,10 @@ from data.dataset import differences
 from data.dataset.dataset import Dataset
 from data.dataset.differences import Changed, Difference, RelationDifference
 from data.errors import SwaymeterError, UsageError
-from data.records import Fact, Question, as_row
+from data.records import Fact, as_row
 from flows.cli.diff_text import change_text, field_name, row_text, short, subject_of, visible
+
+Relation = RelationDifference[Any]
 
 
 def compare(old: str, new: str) -> Difference:
@@ -24,7 +25,7 @@ def compare(old: str, new: str) -> Difference:
         UsageError: One cannot be read. Its exit code is 2: as with other programs named diff, 1 means that they differ.
     """
     try:
-        return differences.difference(Dataset.of(Path(old)), Dataset.of(Path(new)))
+        return differences.difference(Dataset.of(old), Dataset.of(new))
     except SwaymeterError as error:
         raise UsageError(str(error)) from error
 
@@ -50,10 +51,10 @@ def as_json(difference: Difference) -> str:
         "a": _dataset_row(difference.old),
         "b": _dataset_row(difference.new),
         "differs": difference.differs,
-        "not_compared": list(difference.not_compared),
+        "not_compared": difference.not_compared,
         "relations": {relation.relation: _relation_row(relation) for relation in difference.relations},
         "questions": {
-            "not_compared": list(difference.questions_not_compared),
+            "not_compared": difference.questions_not_compared,
             "relations": {relation.relation: _relation_row(relation) for relation in difference.questions},
         },
     }
@@ -62,51 +63,39 @@ def as_json(difference: Difference) -> str:
 
 def _about(side: str, dataset: Dataset) -> Text:
     times = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
-    counts = [
-        f"{len(rows)} {what} of {len(relations)} relations"
-        for what, rows, relations in (
-            ("facts", dataset.facts, dataset.relations), ("questions", dataset.questions, dataset.question_relations),
-        )
-        if rows
-    ]  # fmt: skip
+    counts = {
+        "facts": (len(dataset.facts), len(dataset.relations)),
+        "questions": (len(dataset.questions), len(dataset.question_relations)),
+    }
+    rows = " and ".join(f"{count} {what} of {of} relations" for what, (count, of) in counts.items() if count)
     return Text(
-        f"{side}  {visible(str(dataset.path))}\n   version {dataset.version}: {' and '.join(counts)} "
+        f"{side}  {visible(str(dataset.path))}\n   version {dataset.version}: {rows} "
         f"from {visible(', '.join(dataset.sources))}{visible(times)}"
     )
 
 
-AnyRelation = RelationDifference[Fact] | RelationDifference[Question]
-
-
 def _show_relations(
-    console: Console, what: str, relations: Sequence[AnyRelation], not_compared: Sequence[str], limit: int
+    console: Console, what: str, relations: Sequence[Relation], not_compared: Sequence[str], limit: int
 ) -> None:
     if not_compared:
         fields = ", ".join(map(field_name, not_compared))
         console.print(Text(f"not compared, since only one of them has it: {fields}"), soft_wrap=True)
-    console.print(_table(what, relations))
+    table = Table("relation" if what == "facts" else f"{what} about")
+    for name in ("added", "gone", "changed", "same"):
+        table.add_column(name, justify="right")
+    counts = [(len(each.added), len(each.gone), len(each.changed), each.same) for each in relations]
+    for relation, row in zip(relations, counts, strict=True):
+        table.add_row(Text(relation.relation), *map(str, row))
+    if len(counts) > 1:
+        table.add_section()
+        table.add_row("all", *(str(sum(column)) for column in zip(*counts, strict=True)))
+    console.print(table)
     for relation in relations:
         if relation.differs and limit:
             _show_changes(console, relation, limit)
 
 
-def _table(what: str, relations: Sequence[AnyRelation]) -> Table:
-    table = Table("relation" if what == "facts" else f"{what} about")
-    for name in ("added", "gone", "changed", "same"):
-        table.add_column(name, justify="right")
-    rows = [
-        (relation.relation, len(relation.added), len(relation.gone), len(relation.changed), relation.same)
-        for relation in relations
-    ]
-    for name, *counts in rows:
-        table.add_row(Text(name), *map(str, counts))
-    if len(rows) > 1:
-        table.add_section()
-        table.add_row("all", *(str(sum(counts)) for counts in list(zip(*rows, strict=True))[1:]))
-    return table
-
-
-def _show_changes(console: Console, relation: AnyRelation, limit: int) -> None:
+def _show_changes(console: Console, relation: Relation, limit: int) -> None:
     lines = list(_lines(relation))
     console.print(Text(f"\n{relation.relation}", style="bold"))
     for sign, style, line in lines[:limit]:
@@ -116,18 +105,16 @@ def _show_changes(console: Console, relation: AnyRelation, limit: int) -> None:
         console.print(Text(more), soft_wrap=True)
 
 
-def _lines(relation: AnyRelation) -> Iterator[tuple[str, str, str]]:
+def _lines(relation: Relation) -> Iterator[tuple[str, str, str]]:
     for row in relation.gone:
         yield "-", "red", row_text(row)
     for row in relation.added:
         yield "+", "green", row_text(row)
-    changed: list[Changed[Fact] | Changed[Question]] = sorted(relation.changed, key=_only_counts)
-    for change in changed:
-        changes = "; ".join(map(change_text, change.changes))
-        yield "~", "yellow", f"{short(subject_of(change.old))}: {changes}"
+    for changed in sorted(relation.changed, key=_only_counts):
+        yield "~", "yellow", f"{short(subject_of(changed.old))}: {'; '.join(map(change_text, changed.changes))}"
 
 
-def _only_counts(changed: Changed[Fact] | Changed[Question]) -> bool:
+def _only_counts(changed: Changed[Any]) -> bool:
     return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
 
 
@@ -143,7 +130,7 @@ def _dataset_row(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _relation_row(relation: AnyRelation) -> dict[str, Any]:
+def _relation_row(relation: Relation) -> dict[str, Any]:
     return {
         "added": [as_row(row) for row in relation.added],
         "gone": [as_row(row) for row in relation.gone],
@@ -152,18 +139,8 @@ def _relation_row(relation: AnyRelation) -> dict[str, Any]:
     }
 
 
-def _changed_row(changed: Changed[Fact] | Changed[Question]) -> dict[str, Any]:
-    new = changed.new
-    identity = {"subject_uri": new.subject_uri} if isinstance(new, Fact) else _identity(new)
+def _changed_row(changed: Changed[Any]) -> dict[str, Any]:
+    identity = ("subject_id", "property_id", "page", "object", "partition")
+    names = ("subject", *(("subject_uri",) if isinstance(changed.new, Fact) else identity))
     changes = [{"field": change.field, "from": change.old, "to": change.new} for change in changed.changes]
-    return {"subject": new.subject, **identity, "changes": changes}
-
-
-def _identity(question: Question) -> dict[str, Any]:
-    return {
-        "subject_id": question.subject_id,
-        "property_id": question.property_id,
-        "page": question.page,
-        "object": question.object,
-        "partition": question.partition,
-    }
+    return {**{name: getattr(changed.new, name) for name in names}, "changes": changes}

@@ -3,7 +3,8 @@
 What is compared came from the web: nothing of it may move the cursor, reverse the line or go on without end.
 """
 
-import unicodedata
+from itertools import takewhile
+from unicodedata import category
 
 from data.dataset.differences import Change, Value
 from data.records import Fact, Question
@@ -40,7 +41,7 @@ COMMON = 40
 
 def visible(text: str) -> str:
     """The text with every invisible or direction-changing character written as its code point."""
-    return "".join(sign if _is_visible(sign) else _code_point(sign) for sign in text)
+    return "".join(sign if sign == " " or category(sign)[0] not in "CZ" else _code_point(sign) for sign in text)
 
 
 def short(text: str) -> str:
@@ -61,14 +62,16 @@ def subject_of(row: Fact | Question) -> str:
 
 
 def change_text(change: Change) -> str:
-    """A field's old and new value; of several names only those that were added and removed."""
+    """A field's old and new value, texts from where they differ; of several names those that were added and removed."""
     name, old, new = field_name(change.field), change.old, change.new
     if isinstance(old, tuple) and isinstance(new, tuple):
         signed = [f"- {short(value)}" for value in old if value not in new]
         signed += [f"+ {short(value)}" for value in new if value not in old]
         return f"{name} {', '.join(signed)}"
     if isinstance(old, str) and isinstance(new, str):
-        old, new = _from_first_difference(old, new)
+        same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))))
+        if same > LONGEST - COMMON:
+            old, new = f"…{old[same - COMMON :]}", f"…{new[same - COMMON :]}"
     return f"{name} {_value(old)} → {_value(new)}"
 
 
@@ -77,19 +80,8 @@ def field_name(field: str) -> str:
     return NAMES.get(field, field)
 
 
-def _from_first_difference(old: str, new: str) -> tuple[str, str]:
-    """Two texts from where they begin to differ, if that would be cut off otherwise."""
-    same = next((place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    begin = same - COMMON if same > LONGEST - COMMON else 0
-    return (f"…{old[begin:]}", f"…{new[begin:]}") if begin else (old, new)
-
-
 def _value(value: Value) -> str:
     return "none" if value is None else short(str(value))
-
-
-def _is_visible(sign: str) -> bool:
-    return sign == " " or unicodedata.category(sign)[0] not in "CZ"
 
 
 def _code_point(sign: str) -> str:

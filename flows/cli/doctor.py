@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from data.records.tables import RECORD_TABLES
-from data.warehouse import key_of, update
+from data.warehouse.loading import update
+from data.warehouse.warehouse import opened
 from flows.server.api import prefect_api
 from flows.study.reading import STUDIES
-from tasks.models import identify_entailment, identify_language_model, load_embedder, load_language_model
+from tasks.models import identify_entailment, load_embedder, load_language_model
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")
 EMBEDDED_MODEL = "smollm2-135m-instruct"
@@ -87,7 +88,7 @@ def _quantised(gpu: bool) -> str:
 
 def _language_model() -> str:
     model = load_language_model(EMBEDDED_MODEL, dtype="float32", device="cpu")
-    return f"{model.name} loads, revision {identify_language_model(EMBEDDED_MODEL).revision[:12]}"
+    return f"{model.name} loads, revision {model.revision[:12]}"
 
 
 def _embedder() -> str:
@@ -103,8 +104,8 @@ def _duckdb() -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "doctor.duckdb"
         update(path, "doctor", RECORD_TABLES, {})
-        written = key_of(path, RECORD_TABLES) == "doctor"
-        return "a database can be written and read" if written else "a database cannot be read"
+        with opened(path, RECORD_TABLES):
+            return "a database can be written and read"
 
 
 def _prefect() -> str:

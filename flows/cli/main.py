@@ -11,7 +11,6 @@ from rich.markup import escape
 
 from data.errors import SwaymeterError
 from flows.cli.annotate_commands import annotate
-from flows.cli.check_commands import checks
 from flows.cli.console import err, out
 from flows.cli.dataset_commands import datasets
 from flows.cli.stage_commands import stages
@@ -27,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog="Example: [bold]swaymeter run quickstart[/bold], then [bold]swaymeter status quickstart[/bold]",
 )
-for _group in (stages, checks, datasets):
+for _group in (stages, datasets):
     app.add_typer(_group)
 app.add_typer(annotate, name="annotate")
 STOPPED = 130

@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from data.errors import UnknownName
 from data.storage.workspace import Workspace
 from flows.cli.status import StatusRow
 from flows.cli.terminal import TerminalProgress
+from flows.execution.progress import report_to
 from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun
 from flows.graph.selection import DISPUTABLE, Selection
@@ -38,13 +39,9 @@ class Selected:
 
     @classmethod
     def of(
-        cls,
-        study: str,
-        workspace: str | None = None,
-        relation: Names = None,
-        model: Names = None,
+        cls, study: str, workspace: str | None = None, relation: Names = None, model: Names = None,
         measure: Names = None,
-    ) -> "Selected":
+    ) -> "Selected":  # fmt: skip
         """The study file's steps, or those that the options name; UnknownName where it has none of that name."""
         read = read_study(study)
         selection = Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ()))
@@ -110,11 +107,10 @@ class Selected:
                 return graph, None
             from flows.server.api import prefect_api
 
+            report_to(progress)
             with prefect_api(meanwhile=partial(_import, undone)), progress.bars:
-                importlib.import_module("flows.execution.progress").report_to(progress)
                 state = importlib.import_module(FLOW).study(
-                    self.name, str(self.workspace.root), *(list(names) or None for names in (
-                        selection.relations, selection.models, selection.measures, selection.stages)),
+                    self.name, str(self.workspace.root), **selection.as_json(),
                     force=force, offline=offline, refresh=refresh, return_state=True,
                 )  # fmt: skip
             graph = study_graph(self.study, self.workspace, memory)
@@ -130,26 +126,20 @@ class Selected:
 
     def _stages(self, name: str) -> Selection:
         stages: tuple[Stage, ...] = STAGES if name == "run" else (name,)  # type: ignore[assignment]
-        only = self.selection
-        return Selection(only.relations, only.models, only.measures, stages)
+        return replace(self.selection, stages=stages)
 
     def description(self, graph: Graph) -> str:
         """The study in one line, with what its graph knows of it."""
-        parts = []
-        relations = [node.id.subject for node in graph if node.id.stage == "fetch" and node.id.group == "facts"]
-        if relations and self.study.facts:
-            facts = self.study.facts
+        parts, facts = [], self.study.facts
+        relations = sum(node.id.stage == "fetch" and node.id.group == "facts" for node in graph)
+        if relations and facts:
             contexts = (facts.real_entities + facts.invented_entities) * sum(self.study.contexts.per_kind().values())
             parts.append(
-                f"{len(relations)} relations with {facts.real_entities} real and {facts.invented_entities} invented "
+                f"{relations} relations with {facts.real_entities} real and {facts.invented_entities} invented "
                 f"entities, 4 query forms and {contexts} contexts each"
             )
-        chosen = {
-            node.id.subject: check.rows
-            for node in graph
-            for role, check in node.checks.items()
-            if node.id.group == "choice of questions" and role == "questions" and check.state == "done"
-        }
+        choices = {n.id.subject: n.checks.get("questions") for n in graph if n.id.group == "choice of questions"}
+        chosen = {partition: check.rows for partition, check in choices.items() if check and check.state == "done"}
         if chosen:
             counts = ", ".join(f"{count} {partition}" for partition, count in chosen.items())
             parts.append(f"{sum(chosen.values())} questions ({counts})")

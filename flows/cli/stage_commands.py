@@ -1,4 +1,4 @@
-"""The commands that compute: `swaymeter run` and its stages."""
+"""The commands about a study's steps: `swaymeter run` and its stages, `status`; and `doctor`."""
 
 import inspect
 import time
@@ -7,19 +7,8 @@ from collections.abc import Callable
 import typer
 
 from data.errors import WorkFailed
+from flows.cli import options
 from flows.cli.console import out, print_line
-from flows.cli.options import (
-    DryRun,
-    Folder,
-    Force,
-    Measures,
-    Models,
-    Offline,
-    Refresh,
-    Relations,
-    StudyFile,
-    Traceback,
-)
 
 stages = typer.Typer()
 
@@ -35,23 +24,40 @@ COMMANDS = {
 
 def _stage(name: str) -> Callable[..., None]:
     def command(
-        study: StudyFile,
-        workspace: Folder = None,
-        relation: Relations = None,
-        model: Models = None,
-        measure: Measures = None,
-        force: Force = False,
-        refresh: Refresh = False,
-        offline: Offline = False,
-        dry_run: DryRun = False,
-        traceback: Traceback = False,
+        study: options.StudyFile,
+        workspace: options.Folder = None,
+        relation: options.Relations = None,
+        model: options.Models = None,
+        measure: options.Measures = None,
+        force: options.Force = False,
+        refresh: options.Refresh = False,
+        offline: options.Offline = False,
+        dry_run: options.DryRun = False,
+        traceback: options.Traceback = False,
     ) -> None:
-        _run(name, study, workspace, (relation, model, measure), force, refresh, offline, dry_run, traceback)
+        from flows.cli.pipeline import Selected
+        from flows.cli.terminal import TerminalProgress, log_to, summary
+
+        began = time.monotonic()
+        selected = Selected.of(study, workspace, relation, model, measure)
+        selected.check_models(name)
+        if dry_run:
+            for line in selected.estimate(name, force=force, refresh=refresh):
+                print_line(line)
+            return
+        progress = TerminalProgress(out)
+        log_to(out, verbose=traceback)
+        graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
+        summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
+        if message and not progress.failures:
+            raise WorkFailed(message)
+        if message:
+            raise typer.Exit(WorkFailed.exit_code)
 
     if name not in ("run", "fetch"):  # the others fetch nothing
         signature = inspect.signature(command)
-        options = [option for option in signature.parameters.values() if option.name != "refresh"]
-        command.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
+        parameters = [one for one in signature.parameters.values() if one.name != "refresh"]
+        command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return command
 
 
@@ -61,32 +67,40 @@ for _name, _doc in COMMANDS.items():
     stages.command(_name)(_command)
 
 
-def _run(
-    name: str,
-    study: str,
-    workspace: str | None,
-    only: tuple[list[str] | None, list[str] | None, list[str] | None],
-    force: bool,
-    refresh: bool,
-    offline: bool,
-    dry_run: bool,
-    traceback: bool,
+@stages.command()
+def status(
+    study: options.StudyFile,
+    workspace: options.Folder = None,
+    relation: options.Relations = None,
+    model: options.Models = None,
+    measure: options.Measures = None,
+    as_json: options.AsJson = False,
+    traceback: options.Traceback = False,
 ) -> None:
-    from flows.cli import pipeline
-    from flows.cli.terminal import TerminalProgress, log_to, summary
+    """Show which steps are done, missing, failed (and why) or damaged; exit code 1 where any failed or is damaged.
 
-    began = time.monotonic()
-    selected = pipeline.Selected.of(study, workspace, *only)
-    selected.check_models(name)
-    if dry_run:
-        for line in selected.estimate(name, force=force, refresh=refresh):
-            print_line(line)
-        return
-    progress = TerminalProgress(out)
-    log_to(out, verbose=traceback)
-    graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
-    summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
-    if message and not progress.failures:
-        raise WorkFailed(message)
-    if message:
-        raise typer.Exit(WorkFailed.exit_code)
+    Example: [bold]swaymeter status quickstart --measure persuasion[/bold]
+    """
+    from flows.cli import status as view
+    from flows.cli.pipeline import Selected
+
+    selected = Selected.of(study, workspace, relation, model, measure)
+    rows, root = selected.rows(), selected.workspace.root
+    if as_json:
+        typer.echo(view.as_json(rows, root))
+    else:
+        view.show(out, rows, root)
+    if view.is_broken(rows):
+        raise typer.Exit(1)
+
+
+@stages.command()
+def doctor() -> None:
+    """Show what is installed and what works: models, GPU, Prefect's API, DuckDB; exit code 1 where anything does not.
+
+    Example: [bold]swaymeter doctor[/bold]
+    """
+    from flows.cli import doctor as view
+
+    if not view.show(out, view.checks()):
+        raise typer.Exit(1)

@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from flows.cli.console import by_reason, first_names
+from flows.cli.console import by_reason
 
 STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "red", "damaged": "red"}
-BROKEN = ("failed", "damaged")
 
 
 @dataclass(frozen=True)
@@ -33,19 +32,14 @@ class StatusRow:
         return " · ".join(filter(None, (self.stage, self.model, self.subject, self.measure)))
 
 
-def listed(rows: Sequence[StatusRow]) -> list[StatusRow]:
-    """The rows that a person wants to see: every score, and of the other stages what is not done."""
-    return [row for row in rows if row.stage == "score" or row.state != "done"]
-
-
 def is_broken(rows: Sequence[StatusRow]) -> bool:
     """Whether anything failed or is damaged."""
-    return any(row.state in BROKEN for row in rows)
+    return any(row.state in ("failed", "damaged") for row in rows)
 
 
 def show(console: Console, rows: Sequence[StatusRow], workspace: Path) -> None:
-    """The table, the reasons, and the counts of all steps."""
-    shown = listed(rows)
+    """A table of every score, and of the other stages what is not done; the reasons; the counts of all steps."""
+    shown = [row for row in rows if row.stage == "score" or row.state != "done"]
     table = Table()
     for column in ("subject", "model", "measure", "stage", "state"):
         table.add_column(column, overflow="fold")
@@ -56,7 +50,7 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path) -> None:
     for state in STYLES:
         reasons = by_reason((row.name, row.reason) for row in shown if row.state == state and row.reason)
         for reason, names in reasons.items():
-            line = Text.assemble((state, STYLES[state]), f"  {first_names(names)}: {reason}")
+            line = Text.assemble((state, STYLES[state]), f"  {names}: {reason}")
             console.print(line, soft_wrap=True)
     counts = ", ".join(f"{count} {state}" for state, count in _counts(rows).items())
     console.print(Text(f"{counts} in {workspace}"), soft_wrap=True)

@@ -3,32 +3,34 @@
 import logging
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
 
-from flows.cli.console import by_reason, first_names
-from flows.execution.progress import Spent
+from flows.cli.console import by_reason
+from flows.execution.progress import Progress
+from tasks.measures.run import Spent
 
 PACKAGES = ("data", "tasks", "reports", "flows")
 SPEED_SECONDS = 600.0
 """Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""
 
 
-class TerminalProgress:
+class TerminalProgress(Progress):
     """One bar a stage on a terminal, one line a step elsewhere (cron, CI); adds up what the steps took."""
 
     def __init__(self, console: Console) -> None:
         self.failures: dict[str, str] = {}
-        self.prompts, self.forward_passes, self.seconds = 0, 0, 0.0
+        self.spent = Spent()
         self._console = console
         self._lock = threading.RLock()
         self._stages: dict[str, _Bar] = {}
-        self.bars = Progress(
+        self.bars = Bars(
             TextColumn("{task.description:<9}"),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[ended]} of {task.total:.0f}"),
@@ -41,7 +43,6 @@ class TerminalProgress:
         )
 
     def plan(self, totals: Mapping[str, int]) -> None:
-        """A bar for each stage; its length follows what is known of its steps."""
         with self._lock:
             for stage, total in totals.items():
                 if stage not in self._stages:
@@ -50,45 +51,35 @@ class TerminalProgress:
                 self._update(stage, doing="")
 
     def started(self, stage: str, name: str) -> None:
-        """The step is named beside the bar."""
         self._update(stage, doing=escape(name))
 
     def within(self, stage: str, name: str, done: int, total: int) -> None:
-        """The bar advances by a part of a step."""
         with self._lock:
             self._stages[stage].within[name] = done / total if total else 0.0
             self._update(stage, doing=f"{escape(name)}: chunk {min(done + 1, total)} of {total}")
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
-        """The bar advances by the step; one that failed, was retried and is done did not fail and counts once."""
         with self._lock:
             bar = self._stages[stage]
             bar.within.pop(name, None)
             bar.ended.add(name)
+            self.failures.pop(name, None)  # a step that was retried and is done did not fail
             if failed:
                 self.failures[name] = failed
-            else:
-                self.failures.pop(name, None)
             if spent:
-                self.prompts += spent.prompts
-                self.forward_passes += spent.forward_passes
-                self.seconds += spent.seconds
+                self.spent = Spent.on([asdict(self.spent), asdict(spent)])
             self._update(stage, doing="")
             if not self._console.is_terminal:
-                self._print_line(bar, stage, name, failed, spent)
+                took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
+                outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
+                line = f"{stage} {len(bar.ended)} of {bar.total}  {escape(name)}  {outcome}"
+                self._console.print(line, soft_wrap=True, highlight=False)
 
     def _update(self, stage: str, doing: str) -> None:
         with self._lock:
             bar = self._stages[stage]
             done = len(bar.ended) + sum(bar.within.values())
             self.bars.update(bar.task, completed=done, total=bar.total, ended=len(bar.ended), doing=doing)
-
-    def _print_line(self, bar: "_Bar", stage: str, name: str, failed: str | None, spent: Spent | None) -> None:
-        took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
-        outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
-        self._console.print(
-            f"{stage} {len(bar.ended)} of {bar.total}  {escape(name)}  {outcome}", soft_wrap=True, highlight=False
-        )
 
 
 @dataclass
@@ -114,23 +105,17 @@ def log_to(console: Console, verbose: bool) -> None:
 def summary(
     console: Console, description: str, progress: TerminalProgress, took: float, outputs: Mapping[str, Path]
 ) -> None:
-    """What was computed, what failed and why, where everything is, and what to do next.
-
-    Args:
-        description: The study in one line.
-        took: Seconds of the whole run.
-        outputs: What a person opens next, by a word for it; what is not there is left out.
-    """
-    prompts, seconds = progress.prompts, progress.seconds
-    rate = f", {prompts / seconds:.0f} prompts a second" if prompts and seconds else ""
+    """What was computed in `took` seconds, what failed and why, which of the outputs are there, and what to do next."""
+    spent = progress.spent
+    rate = f", {spent.prompts / spent.seconds:.0f} prompts a second" if spent.prompts and spent.seconds else ""
     console.print(
         f"\n{escape(description)}\n"
-        f"computed now: {prompts} prompts, {progress.forward_passes} forward passes in {seconds:.0f} s{rate}; "
+        f"computed now: {spent.prompts} prompts, {spent.forward_passes} forward passes in {spent.seconds:.0f} s{rate}; "
         f"the run took {took:.0f} s",
         soft_wrap=True,
     )
     for reason, names in by_reason(progress.failures.items()).items():
-        console.print(f"[red]failed[/red]  {escape(first_names(names))}: {escape(reason)}", soft_wrap=True)
+        console.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)
     for word, path in outputs.items():
         if path.exists():
             console.print(f"{word:<9} {escape(str(path))}", soft_wrap=True)

@@ -1,7 +1,6 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import logging
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -14,13 +13,14 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
 from data.sources.http.shared import close_sessions
+from data.storage.workspace import Workspace
 from flows.execution.progress import progress, report_within
 from flows.execution.runner import AT_ONCE, Runner
 from flows.execution.task import step_task
-from flows.graph.graph import Graph, Node
-from flows.graph.rerun import Rerun, read_reruns, write_reruns
+from flows.graph.graph import Graph
+from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
-from flows.graph.step import STAGES, Run, Stage, Step
+from flows.graph.step import STAGES, Run, Stage, Step, StepId
 from flows.stages.study_graph import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
 
@@ -60,27 +60,18 @@ def study(
         refresh: the edits and page views of live questions are fetched again; only what they change is done again.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
-    graph = run_study(study, workspace, selection, force=force, offline=offline, refresh=refresh)
-    return _outcome(graph, selection)
+    return _run(study, workspace, selection, force=force, offline=offline, refresh=refresh)
 
 
 @flow(name="report", flow_run_name="{study}", persist_result=False)
 def report(study: str = QUICKSTART, workspace: str | None = None) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
-    selection = Selection(stages=("aggregate", "report"))
-    return _outcome(run_study(study, workspace, selection), selection)
+    return _run(study, workspace, Selection(stages=("aggregate", "report")), force=False, offline=False, refresh=False)
 
 
-def run_study(
-    name: str,
-    folder: str | None,
-    selection: Selection,
-    *,
-    force: bool = False,
-    offline: bool = False,
-    refresh: bool = False,
-) -> Graph:
-    """Runs the selected steps of a study in this process; to be called inside a Prefect flow. Gives the graph then."""
+def _run(
+    name: str, folder: str | None, selection: Selection, *, force: bool, offline: bool, refresh: bool
+) -> State[Any]:
     chosen = read_study(name)
     workspace = workspace_of(chosen, folder)
 
@@ -92,13 +83,13 @@ def run_study(
         return future
 
     with workspace.lock() as memory:
-        _request(workspace, selection, force=force, refresh=refresh)
+        _request(workspace, selection, {"force": force, "refresh": refresh})
         try:
             graph = Runner(lambda: study_graph(chosen, workspace, memory), selection, submit, progress()).run()
         finally:
             close_sessions()
         _settle(workspace, graph)
-        return graph
+    return _outcome(graph, selection)
 
 
 def _tell(step: Step, ended: Any) -> None:
@@ -108,21 +99,20 @@ def _tell(step: Step, ended: Any) -> None:
     progress().finished(step.id.stage, name, failed, None if failed else state.result(raise_on_failure=False))
 
 
-def _request(workspace: Any, selection: Selection, *, force: bool, refresh: bool) -> None:
+def _request(workspace: Workspace, selection: Selection, kinds: dict[Kind, bool]) -> None:
     """Notes what is asked to be made again, unless the same request is still being worked on."""
     file = reruns_of(workspace)
     requests = read_reruns(file)
-    for is_asked, kind in ((force, "force"), (refresh, "refresh")):
+    for kind in (kind for kind, is_asked in kinds.items() if is_asked):
         same = (request for request in requests if (request.kind, request.selection) == (kind, selection.as_json()))
-        known = next(same, None)
-        if is_asked and known:
+        if known := next(same, None):
             log.warning("this run goes on with the --%s of %s: what was made since is kept", kind, f"{known.since:%c}")
-        elif is_asked:
-            requests.append(Rerun(datetime.now(UTC), kind, selection.as_json()))  # type: ignore[arg-type]
+        else:
+            requests.append(Rerun(datetime.now(UTC), kind, selection.as_json()))
     write_reruns(file, requests)
 
 
-def _settle(workspace: Any, graph: Graph) -> None:
+def _settle(workspace: Workspace, graph: Graph) -> None:
     """Removes the requests of which everything is made again."""
     open_requests = []
     for request in graph.reruns.requests:
@@ -147,13 +137,11 @@ def _outcome(graph: Graph, selection: Selection) -> State[Any]:
     failed = [node for node in undone if node.state != "blocked"] or undone
     rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in undone]
     create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
-    return Failed(message="; ".join(_by_reason(failed)))
-
-
-def _by_reason(nodes: list[Node]) -> Iterator[str]:
-    """Each reason once, with the first step that it is the reason of, and how many more there are."""
-    names: dict[str, list[str]] = {}
-    for node in nodes:
-        names.setdefault(node.reason or node.state, []).append(str(node.id))
-    for reason, (first, *more) in names.items():
-        yield f"{first}{f' and {len(more)} more' if more else ''}: {reason}"
+    reasons: dict[str, list[StepId]] = {}
+    for node in failed:
+        reasons.setdefault(node.reason or node.state, []).append(node.id)
+    return Failed(
+        message="; ".join(
+            f"{first}{f' and {len(more)} more' if more else ''}: {reason}" for reason, (first, *more) in reasons.items()
+        )
+    )

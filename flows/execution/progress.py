@@ -1,22 +1,12 @@
 """What an execution reports while it runs: stages, steps, the chunks within a step, and what a step took."""
 
 from collections.abc import Mapping
-from typing import Protocol
+
+from tasks.measures.run import Spent
 
 
-class Spent(Protocol):
-    """What a step took: prompts, calls of the model, and time in seconds."""
-
-    @property
-    def prompts(self) -> int: ...
-    @property
-    def forward_passes(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
-
-
-class Progress(Protocol):
-    """Whoever wants to know how far an execution is; steps run in threads, so each call may come from another one."""
+class Progress:
+    """Progress that nobody looks at, and the base of what shows it; steps run in threads, each calls from its own."""
 
     def plan(self, totals: Mapping[str, int]) -> None:
         """So many steps of each stage are to run, or have; called again whenever more are known."""
@@ -31,29 +21,20 @@ class Progress(Protocol):
         """A step is done, or failed for that reason; one that is retried finishes more than once."""
 
 
-class Silent:
-    """Progress that nobody looks at: scheduled runs, tests."""
-
-    def plan(self, totals: Mapping[str, int]) -> None: ...
-    def started(self, stage: str, name: str) -> None: ...
-    def within(self, stage: str, name: str, done: int, total: int) -> None: ...
-    def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None: ...
-
-
-_progress: Progress = Silent()
+_progress = Progress()
 
 
 def report_to(progress: Progress) -> None:
-    """From now on this one is told how far the run of this process is."""
+    """Where this process reports from now on."""
     global _progress
     _progress = progress
 
 
 def progress() -> Progress:
-    """Whoever is told."""
+    """Where this process reports."""
     return _progress
 
 
 def report_within(stage: str, name: str, done: int, total: int) -> None:
-    """Tells it how far a step is; in a process where nobody asked to be told, nothing."""
+    """Reports how far a step is; unlike a bound method, it can be sent to a worker process, where nobody looks."""
     _progress.within(stage, name, done, total)

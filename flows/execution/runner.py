@@ -5,6 +5,7 @@ submitted and whose outputs are there is done, whatever became of its task run.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from queue import SimpleQueue
@@ -32,20 +33,9 @@ class Runner:
     """One run over the selected steps of a study."""
 
     def __init__(
-        self,
-        resolve: Callable[[], Graph],
-        selection: Selection,
-        submit: Callable[[Step], Future],
-        progress: Progress,
+        self, resolve: Callable[[], Graph], selection: Selection, submit: Callable[[Step], Future], progress: Progress
     ) -> None:
-        """A run that has not begun.
-
-        Args:
-            resolve: gives the graph as the workspace is now.
-            selection: which steps are to run.
-            submit: hands a step to a task runner.
-            progress: is told how far the run is.
-        """
+        """A run that has not begun; resolve: gives the graph as the workspace is now. submit: starts a step."""
         self._resolve, self._selection, self._submit, self._progress = resolve, selection, submit, progress
         self._running: dict[StepId, Node] = {}
         self._attempted: set[tuple[StepId, str]] = set()
@@ -96,8 +86,7 @@ class Runner:
                 log.warning("%s: %s", node.id, node.reason)
             self._attempted.add(_attempt(node))
             self._progress.started(node.id.stage, str(node.id))
-            future = self._submit(step)
-            future.add_done_callback(partial(self._end, node.id))
+            self._submit(step).add_done_callback(partial(self._end, node.id))
             self._running[node.id] = node  # now, as who is waited for must be able to end
             submitted = True
         return submitted
@@ -126,12 +115,13 @@ class Runner:
         return pending
 
     def _announce(self, graph: Graph, selected: set[StepId]) -> None:
-        totals: dict[str, int] = {}
         attempted = {identity for identity, _ in self._attempted}
-        for node in graph:
-            is_open = node.step is not None and node.state != "done"
-            if node.id in selected and (node.id in attempted or is_open):
-                totals[node.id.stage] = totals.get(node.id.stage, 0) + 1
+        open_or_attempted = (
+            node.id.stage
+            for node in graph
+            if node.id in selected and (node.id in attempted or (node.step is not None and node.state != "done"))
+        )
+        totals = dict(Counter[str](open_or_attempted))
         if totals != self._totals:
             self._progress.plan(totals)
             self._totals = totals

@@ -25,12 +25,12 @@ TRANSIENT = "Transient"
 """The name of the state of a step that failed for a reason that may pass."""
 
 
-def run_step(step: Step, run: Run) -> State[Any]:
+def _run_step(name: str, step: Step, run: Run) -> State[Any]:
     """Runs a step; its failure is noted in the workspace, where `status` and the page find it.
 
     What we raise on purpose does not pass by itself; anything else may, and is tried again.
     """
-    name, workspace = str(step.id), Workspace(run.workspace)
+    workspace = Workspace(run.workspace)
     if run.offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
@@ -56,10 +56,6 @@ def _may_pass(task: object, task_run: object, state: State[Any]) -> bool:
     return state.name == TRANSIENT
 
 
-def _run_named(name: str, step: Step, run: Run) -> State[Any]:
-    return run_step(step, run)
-
-
 step_task: Any = task(
     name="step",
     task_run_name="{name}",
@@ -68,5 +64,5 @@ step_task: Any = task(
     retry_condition_fn=_may_pass,
     cache_policy=NO_CACHE,
     persist_result=False,
-)(_run_named)
+)(_run_step)
 """Submit `step_task.submit(str(step.id), quote(step), quote(run))`: what is quoted, Prefect does not look into."""

@@ -44,13 +44,11 @@ class Reference:
     @property
     def is_usable(self) -> bool:
         """Whether it can be read, though the step may be asked to make it again."""
-        check = self.check
-        return check is not None and check.state == "done"
+        return self.check is not None and self.check.state == "done"
 
     def with_all_columns(self) -> "Reference":
         """The same output with all of its columns: also a change of those that do not count makes it another input."""
-        check = self.check
-        return Reference(self.node, self.role, check.digest_of_all if check else None)
+        return Reference(self.node, self.role, self.check.digest_of_all if self.check else None)
 
     def read(self) -> pa.Table:
         """The rows of a table; DamagedFile where they are not as they were written."""
@@ -84,20 +82,13 @@ class Graph:
     """The steps of a study in topological order: a step comes after those whose outputs it reads."""
 
     def __init__(self, workspace: Workspace, *, reruns: Reruns | None = None, memory: dict[Any, Any] | None = None):
-        """An empty graph.
-
-        Args:
-            workspace: where the artifacts lie.
-            reruns: what was asked to be made again.
-            memory: how artifacts stood, kept between graphs of one run, which knows what it writes.
-        """
+        """An empty graph; memory: how artifacts stood, kept between graphs of one run, which knows what it writes."""
         self.workspace = workspace
         self.reruns = reruns or Reruns()
         self.nodes: dict[StepId, Node] = {}
         self._memory: dict[Any, Any] = memory if memory is not None else {}
 
     def __iter__(self) -> Iterator[Node]:
-        """The nodes, in topological order."""
         return iter(self.nodes.values())
 
     def add(
@@ -137,7 +128,7 @@ class Graph:
             node.blocked_by = lacking.blocked_by or lacking.id
             node.reason = f"waits for {node.blocked_by}"
             return node
-        usable = {role: reference for role, reference in {**needed, **others}.items() if reference.is_usable}
+        usable = {role: reference for role, reference in (needed | others).items() if reference.is_usable}
         made_from = {
             "step": [identity.stage, identity.group],
             "version": version,
@@ -172,9 +163,8 @@ class Graph:
 
     def remembered(self, reference: Reference, compute: Callable[[pa.Table], Any]) -> Any:
         """What `compute` makes of the rows of a table, computed once for each content of it."""
-        check = reference.check
-        assert check is not None
-        key = (check.path, compute.__qualname__)
+        assert reference.check is not None
+        key = (reference.check.path, compute.__qualname__)
         if key not in self._memory:
             self._memory[key] = compute(reference.read())
         return self._memory[key]
@@ -184,12 +174,11 @@ class Graph:
         key = (compute.__qualname__, name)
         if key not in self._memory:
             try:
-                self._memory[key] = compute(name), None
+                self._memory[key] = compute(name)
             except SwaymeterError as error:
-                self._memory[key] = None, error
-        result, refusal = self._memory[key]
-        if refusal is not None:
-            raise refusal
+                self._memory[key] = error
+        if isinstance(result := self._memory[key], SwaymeterError):
+            raise result
         return result
 
     def forget(self, node: Node) -> None:

@@ -5,12 +5,13 @@ is kept in the workspace, so that a run that ends early is gone on with by the n
 was answered since.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, TypeAdapter
 
 from data.storage.files import written_whole
 from flows.graph.step import StepId
@@ -19,6 +20,7 @@ Kind = Literal["force", "refresh"]
 
 EXPIRES = timedelta(days=7)
 """A rerun that was not finished for so long is given up."""
+SELECTION = {"relations", "models", "measures", "stages"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Rerun:
     kind: "force", or "refresh" for what changes by the day alone. selection: as plain values.
     """
 
-    since: datetime
+    since: AwareDatetime
     kind: Kind
     selection: dict[str, Any]
 
@@ -48,21 +50,17 @@ class Reruns:
         )
 
 
+_REQUESTS = TypeAdapter(list[Rerun])
+
+
 def read_reruns(file: Path) -> list[Rerun]:
-    """The requests that a file holds and that have not expired."""
+    """The requests that a file holds and that have not expired; none where it is damaged or missing."""
     try:
-        listed = json.loads(file.read_text(encoding="utf-8"))
-        requests = [_request(values) for values in listed]
-        return [request for request in requests if datetime.now(UTC) - request.since < EXPIRES]
-    except (OSError, ValueError, KeyError, TypeError):
+        requests = _REQUESTS.validate_json(file.read_bytes())
+    except (OSError, ValueError):
         return []
-
-
-def _request(values: dict[str, Any]) -> Rerun:
-    selection = values["selection"]
-    if values["kind"] not in get_args(Kind) or selection.keys() != {"relations", "models", "measures", "stages"}:
-        raise ValueError("not a request")
-    return Rerun(datetime.fromisoformat(values["since"]), values["kind"], selection)
+    now = datetime.now(UTC)
+    return [request for request in requests if now - request.since < EXPIRES and request.selection.keys() == SELECTION]
 
 
 def write_reruns(file: Path, requests: list[Rerun]) -> None:
@@ -70,9 +68,5 @@ def write_reruns(file: Path, requests: list[Rerun]) -> None:
     if not requests:
         file.unlink(missing_ok=True)
         return
-    listed = [
-        {"since": request.since.isoformat(), "kind": request.kind, "selection": request.selection}
-        for request in requests
-    ]
     with written_whole(file) as temporary:
-        temporary.write_text(json.dumps(listed, indent=1), encoding="utf-8")
+        temporary.write_bytes(_REQUESTS.dump_json(requests, indent=1))

@@ -13,7 +13,6 @@ DISPUTABLE = "disputable"
 UNKNOWN_RELATIONS = ("static", "temporal", "triples")
 """The subjects of steps that may lead to any other relation."""
 
-
 UNKNOWN_MEASURES = "every measure"
 """The group of what stands for all scores of questions that are not known yet."""
 
@@ -26,11 +25,6 @@ class Selection:
     models: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = STAGES
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing is named."""
-        return not (self.relations or self.models or self.measures)
 
     def matches(self, step: StepId) -> bool:
         """Whether a step is selected by itself, and not only because another needs it."""
@@ -47,17 +41,14 @@ class Selection:
         )
 
     def _is_of_a_relation(self, step: StepId) -> bool:
-        if not self.relations or step.subject in self.relations:
-            return True
-        if step.subject in UNKNOWN_RELATIONS:  # they are known once it is fetched
-            return bool({*self.relations} - {DISPUTABLE})
-        return False
+        may_lead_to_one = step.subject in UNKNOWN_RELATIONS and {*self.relations} != {DISPUTABLE}
+        return not self.relations or step.subject in self.relations or may_lead_to_one
 
     def of(self, graph: Graph) -> set[StepId]:
         """The steps of a graph that are selected: those that match and what they need, of the selected stages."""
         matching = [node for node in graph if self._concerns(node.id)]
         selected = {node.id for node in matching}
-        if not self.is_whole:
+        if self.relations or self.models or self.measures:
             ends = [node for node in matching if node.id.stage not in ("aggregate", "report")]
             if self.models or self.measures:  # then facts are not fetched for their own sake
                 ends = [node for node in ends if node.id.stage == "score"] or ends

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 from data.records import as_row, of_row
 from data.records.table import Table
 from data.storage.artifact import Artifact, TableArtifact
+from tasks.measures.run import Spent
 
 Record = TypeVar("Record")
 Stage = Literal["fetch", "build", "score", "aggregate", "report"]
@@ -39,15 +40,6 @@ class StepId:
         return " · ".join(part for part in (self.stage, self.subject, self.part, self.group, model) if part)
 
 
-@dataclass(frozen=True)
-class Spent:
-    """What a step took: prompts, calls of the model, and time in seconds."""
-
-    prompts: int = 0
-    forward_passes: int = 0
-    seconds: float = 0.0
-
-
 def no_progress(done: int, total: int) -> None:
     """Shows nothing."""
 
@@ -68,15 +60,9 @@ class Run:
 class Step:
     """One step of a study, resolved: its inputs are done, and the keys of its outputs are known.
 
-    Attributes:
-        id: what identifies it.
-        function: of this module level, which makes the outputs; it opens what it needs itself.
-        inputs: the artifacts that it reads, by role.
-        outputs: the artifacts that it makes, by role.
-        arguments: what else the function needs; picklable.
-        resource: what it waits for.
-        not_before: nothing that was fetched earlier counts; None where anything does.
-        refreshed: the same for what changes by the day alone.
+    function: of a module's top level; makes the outputs and opens what it needs itself. inputs, outputs: by role.
+    arguments: what else the function needs; picklable. not_before: nothing that was fetched earlier counts; None where
+    anything does. refreshed: the same for what changes by the day alone.
     """
 
     id: StepId

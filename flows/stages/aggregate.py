@@ -10,8 +10,8 @@ from data.errors import SwaymeterError
 from data.records.table import Table
 from data.storage.artifact import Check, TableArtifact, write_manifest
 from data.storage.workspace import Workspace
-from data.warehouse.queries import queries_digest
-from data.warehouse.schema import schema_version
+from data.warehouse.queries import QUERIES, queries_digest
+from data.warehouse.schema import Schema
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Output, Run, Step, StepId
 from flows.stages.build import Built
@@ -47,7 +47,7 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
         StepId("aggregate", "study", "database"), load_database, graph.workspace.database_artifact, version=VERSION,
         optional={role: reference.with_all_columns() for role, reference in loaded.items()},
         parameters={
-            "schema": schema_version(schema()),
+            "schema": Schema(schema()).version,
             "annotations": [annotation.check().digest for annotation in annotations],
         },
         arguments=annotations, after=[statistics],
@@ -83,7 +83,7 @@ def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:
 
 def compute_statistics(step: Step, run: Run) -> None:
     """Computes the statistics that are missing, from the score files in place; each named query is asked once."""
-    from data.warehouse import QUERIES, over  # here, as pandas takes long to import
+    from data.warehouse.warehouse import over  # here, as pandas takes long to import
 
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
     statistics = list(STATISTICS.values()) if step.not_before else missing
@@ -102,7 +102,7 @@ def _by_relation(query: Any, done: Sequence[Done], step: Step, run: Run) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from data.warehouse import over
+    from data.warehouse.warehouse import over
 
     workspace, inputs = Workspace(run.workspace), dict[str, list[Done]]()
     for artifact, check in done:
@@ -130,7 +130,7 @@ def load_database(step: Step, run: Run) -> None:
 
     A database that holds other bytes than were written, or that was asked for anew, is made from nothing.
     """
-    from data.warehouse import update
+    from data.warehouse.loading import update
 
     artifact: Any = step.outputs["files"]
     tables = _done([*step.inputs.values(), *step.arguments])

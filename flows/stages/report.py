@@ -61,7 +61,7 @@ def _digest_of_reports() -> str:
 
 def draw_report(step: Step, run: Run) -> None:
     """Draws the page, its figures and tables from the database."""
-    from data.warehouse import opened  # here, as what draws and what queries take seconds to import
+    from data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
     from reports.report import queries, write_report
 
     study, not_run = step.arguments

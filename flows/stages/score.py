@@ -10,12 +10,13 @@ from data.records import Context, Query, Question
 from data.storage.keys import content_key
 from flows.graph.graph import Graph, Node, Reference, State
 from flows.graph.selection import UNKNOWN_MEASURES
-from flows.graph.step import Output, Run, Spent, Step, StepId
+from flows.graph.step import Output, Run, Step, StepId
 from flows.stages.build import Built
 from flows.study.study import ModelPart, Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS, Inputs
 from tasks.measures.passes import Pass, declaration, passes
+from tasks.measures.run import Spent, measure_relation
 from tasks.models.backends import identify_language_model
 
 VERSION = 1
@@ -117,7 +118,6 @@ def resolved_dtype(model: ModelPart) -> str:
 
 def run_pass(step: Step, run: Run) -> Spent:
     """Computes the scores of a pass that are missing, or older than a rerun that asks for them."""
-    from tasks.measures.run import measure_relation
     from tasks.models import load_language_model
 
     arguments: Score = step.arguments
@@ -142,5 +142,4 @@ def run_pass(step: Step, run: Run) -> Spent:
         return load_language_model(model.name, dtype=model.dtype, device=model.device)
 
     outputs = {name: step.table(name) for name in step.outputs}
-    spent = measure_relation(inputs, outputs, load, run.progress, not_before=step.not_before)
-    return Spent(spent.prompts, spent.forward_passes, spent.seconds)
+    return measure_relation(inputs, outputs, load, run.progress, not_before=step.not_before)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from data.warehouse import opened
+from data.warehouse.warehouse import opened
 from flows.stages.schema import schema
 from tests.end_to_end.tiny_study import Run, TinyStudy
 

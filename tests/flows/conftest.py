@@ -4,10 +4,12 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from flows.cli import main as cli
+from tests.flows.graph.toy import Toy
 
 Command = Callable[..., "Ended"]
 
@@ -50,3 +52,8 @@ def swaymeter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
         return Ended(code, printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Toy:
+    return Toy(tmp_path / "workspace")

@@ -10,7 +10,7 @@ import yaml
 
 from data.records.table import Table
 from flows.cli.pipeline import Selected
-from flows.execution.progress import Silent
+from flows.execution.progress import Progress
 from flows.execution.runner import Runner
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
@@ -121,7 +121,7 @@ def run(
         return Ended()
 
     with workspace.lock():
-        return Runner(resolve, selection or Selection(), submit, progress or Silent()).run()
+        return Runner(resolve, selection or Selection(), submit, progress or Progress()).run()
 
 
 def _one_row(table: Table) -> Any:

@@ -90,7 +90,7 @@ def test_a_flipped_bit_or_a_cut_is_damage(damage: Callable[[bytes], bytes], arti
     file.write_bytes(damage(file.read_bytes()))
     check = artifact.check()
     assert (check.state, check.digest) == ("damaged", "")
-    assert check.reason == f"{file} holds other bytes than were written; remove it and run again"
+    assert check.reason == f"{file} holds other bytes than were written; it is made again by the next run"
     with pytest.raises(DamagedFile, match="holds other bytes than were written"):
         artifact.read()
 

@@ -84,7 +84,7 @@ def test_a_file_that_was_never_ours_is_damaged(content: str, read: Callable[[Pat
     if file.is_file():
         file = file.rename(tmp_path / f"facts-{sha256_of(file)[:12]}.parquet")
     error, message = (
-        (MissingFile, "does not exist") if content == "nothing" else (DamagedFile, "cannot be read .*; remove")
+        (MissingFile, "does not exist") if content == "nothing" else (DamagedFile, "cannot be read .*; it is made")
     )
     with pytest.raises(error, match=message) as raised:
         read(file)

@@ -10,7 +10,8 @@ from typing import Any
 from data.records.table import Table
 from data.records.tables import CORRELATIONS, ENVELOPES, RECORD_TABLES, STATISTICS, SUMMARIES
 from data.storage.files import write_parquet
-from data.warehouse import Warehouse, opened, update
+from data.warehouse.loading import update
+from data.warehouse.warehouse import Warehouse, opened
 from tasks.measures import MEASURES
 
 TABLES = (

@@ -5,10 +5,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from data.errors import UnknownName
-from data.records.tables import CONTEXTS, CORRELATIONS, RUNS, STATISTICS
-from data.warehouse import QUERIES, Warehouse
-from tests.data.warehouse.small_study import row, small_study, warehouse_of
+from data.records.tables import CONTEXTS, CORRELATIONS, QUESTIONS, RUNS, STATISTICS
+from data.warehouse.queries import QUERIES
+from data.warehouse.warehouse import Warehouse
+from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, row, small_study, warehouse_of
 
 QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "invented", "query_id"]
 ENTROPIES = ["semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao"]
@@ -180,18 +180,38 @@ def test_five_examples_answer_the_study(loaded: Warehouse) -> None:
     assert rows == {"1": 1, "2": 3, "3": 1, "4": 0, "5": 2}
 
 
-def test_an_unknown_question_suggests_the_nearest(loaded: Warehouse) -> None:
-    with pytest.raises(UnknownName, match="did you mean 'overview'"):
-        loaded.frame("overveiw")
-
-
 def test_degree_of_queries_has_entities_of_a_graph(tmp_path: Path, loaded: Warehouse) -> None:
     rows = small_study()
     first, second = rows["queries"]
     rows["queries"] = [first | {"degree": 100, "relation_degree": 10}, second | {"degree": 0, "relation_degree": 0}]
     with warehouse_of(tmp_path, rows) as warehouse:
         frame = warehouse.frame("degree_of_queries").set_index("query_id")
-    assert frame.loc["q1", ["log_degree", "log_relation_degree", "susceptibility"]].tolist() == [2, 1, 2]
+    assert list(frame.loc["q1", ["log_degree", "log_relation_degree", "susceptibility"]]) == [2, 1, 2]
     assert frame.loc["q2", "degree"] == 0
     assert frame["log_degree"].isna().tolist() == [False, True]
     assert loaded.frame("degree_of_queries").empty
+
+
+def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
+    asked = {"relation": "P36", "question_id": "w1", "model": "m", "dtype": "float32", "condition": "none"}
+    study = {
+        "questions": [
+            row(QUESTIONS, relation="P36", question_id="w2"),
+            row(QUESTIONS, relation="P36", question_id="w1", answers=["Oslo", "Kristiania"], object_id="Q585"),
+        ],
+        "answers": [
+            row(ANSWERS, **asked, sample=10, text="", finished=False, token_log_probs=[-1.0, -2.5]),
+            row(ANSWERS, **asked, sample=2, text="Oslo", token_log_probs=[-0.25, -0.5]),
+            row(ANSWERS, **asked, sample=None, text="Oslo", token_log_probs=[-0.25]),
+        ],
+        "clusters": [row(CLUSTERS, **asked, sample=sample, cluster=cluster) for sample, cluster in ((10, 1), (2, 0))],
+    }
+    with warehouse_of(tmp_path, study) as warehouse:
+        answers, questions = warehouse.frame("answers_to_read"), warehouse.frame("questions_to_read")
+    assert values(answers, ("sample", "log_probability", "text", "finished", "answer_group")) == {
+        "sample": [None, 2, 10], "log_probability": [-0.25, -0.75, -3.5], "text": ["Oslo", "Oslo", ""],
+        "finished": [True, True, False], "answer_group": [None, 0, 1],
+    }  # fmt: skip
+    assert values(questions, ("question_id", "accepted", "object_id", "subject_id")) == {
+        "question_id": ["w1"], "accepted": ["Oslo; Kristiania"], "object_id": ["Q585"], "subject_id": [None],
+    }  # fmt: skip

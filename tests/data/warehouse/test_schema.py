@@ -3,7 +3,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from data.warehouse import QUERIES, NamedQuery, describe, schema_version, update
+from data.warehouse.loading import update
+from data.warehouse.queries import QUERIES, NamedQuery
 from data.warehouse.schema import Schema
 from tests.data.warehouse.small_study import TABLES, write_empty
 
@@ -41,22 +42,8 @@ def test_a_view_whose_table_lacks_is_left_out(tmp_path: Path) -> None:
 
 
 def test_the_version_follows_tables_and_views() -> None:
-    version = schema_version(TABLES)
-    assert schema_version(TABLES) == version
-    assert schema_version(TABLES[:-1]) != version
+    version = Schema(TABLES).version
+    assert Schema(TABLES).version == version
+    assert Schema(TABLES[:-1]).version != version
     with QUERIES.added(NamedQuery("one", "SELECT 1", view=True)):
-        assert schema_version(TABLES) != version
-
-
-def test_the_description_names_every_column_and_query() -> None:
-    sections = {part.split("\n", 1)[0]: part for part in describe(TABLES).split("## ")[1:]}
-    for made in Schema(TABLES).by_name.values():
-        lines = [line for line in sections[made.name].splitlines() if line.startswith("| `")]
-        assert len(lines) == len(made.columns)
-        for column, line in zip(made.columns, lines, strict=True):
-            cells = [cell.strip() for cell in line.replace("\\|", "\0").strip("|").split("|")]
-            meaning = column.meaning.replace("|", "\0")
-            nullable = "yes" if column.nullable else ""
-            assert cells == [f"`{column.name}`", column.type, meaning, column.unit, nullable]
-    for name in QUERIES:
-        assert f"`{name}`" in sections["Views and named queries"]
+        assert Schema(TABLES).version != version

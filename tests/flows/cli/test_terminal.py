@@ -1,19 +1,12 @@
 import io
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from flows.cli.terminal import PACKAGES, TerminalProgress, log_to, summary
-
-
-@dataclass(frozen=True)
-class Spent:
-    prompts: int
-    forward_passes: int
-    seconds: float
+from tasks.measures.run import Spent
 
 
 def console_of(terminal: bool) -> Console:

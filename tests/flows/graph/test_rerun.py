@@ -34,15 +34,21 @@ def test_a_request_expires(file: Path) -> None:
     assert read_reruns(file) == []
 
 
-@pytest.mark.parametrize("since", ["yesterday", "", "2026-01-01T00:00:00", None])
-def test_a_damaged_request_is_none(since: str | None, file: Path) -> None:
-    file.write_text(json.dumps([{"since": since, "kind": "force", "selection": WHOLE}]))
-    assert read_reruns(file) == []
-
-
 @pytest.mark.parametrize("content", ["", "{", "7", "{}", "[7]", "[{}]"])
 def test_a_damaged_file_holds_no_request(content: str, file: Path) -> None:
     file.write_text(content)
+    assert read_reruns(file) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"since": "yesterday"}, {"since": "2026-01-01T00:00:00"}, {"since": None}, {"kind": "x"}, {"selection": {}}],
+)
+def test_a_damaged_request_is_none(change: dict[str, object], file: Path) -> None:
+    sound = {"since": NOW.isoformat(), "kind": "force", "selection": WHOLE}
+    file.write_text(json.dumps([sound]))
+    assert len(read_reruns(file)) == 1
+    file.write_text(json.dumps([sound | change]))
     assert read_reruns(file) == []
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import duckdb
 
 from data.storage.workspace import Workspace
-from data.warehouse import QUERIES, over
+from data.warehouse.queries import QUERIES
+from data.warehouse.warehouse import over
 from flows.cli.pipeline import Selected
 from flows.graph.step import Run, Step, StepId
 from flows.stages.aggregate import compute_statistics, load_database
