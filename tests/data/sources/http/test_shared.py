@@ -1,4 +1,3 @@
-import itertools
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -58,7 +57,7 @@ def test_requests_per_minute_hold_over_all_sessions_of_an_address(server: FaultS
         list(pool.map(lambda session: [session.ask({"q": str(number)}) for number in range(4)], several))
     times = sorted(asked.at for asked in server.asked)
     assert len(times) == 12
-    assert min(later - sooner for sooner, later in itertools.pairwise(times)) > 0.03
+    assert times[-1] - times[0] > 11 * 0.05 * 0.9  # three that did not know of each other would take a third of it
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
