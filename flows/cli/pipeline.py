@@ -174,5 +174,5 @@ PROGRAMS = {
 
 def _import(stages: Collection[str]) -> None:
     # Prefect takes seconds to import, and the API to start: both at once, and with them what the steps will import.
-    for module in (FLOW, *(name for stage in STAGES if stage in stages for name in PROGRAMS.get(stage, ()))):
+    for module in (FLOW, "fastapi", *(name for stage in STAGES if stage in stages for name in PROGRAMS.get(stage, ()))):
         importlib.import_module(module)

@@ -4,6 +4,7 @@ Both take what is there, whatever has failed, and are made again when that chang
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from data.errors import SwaymeterError
@@ -21,6 +22,7 @@ from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
+from tasks.statistics.frames import categorical
 
 VERSION = 1
 Done = tuple[Any, Check]
@@ -91,7 +93,7 @@ def compute_statistics(step: Step, run: Run) -> None:
     done = _done(step.inputs.values())
     answers = {name: _by_relation(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
     with over(_files(done), schema(), answers) as warehouse:
-        frames = {name: warehouse.frame(name) for name in names}
+        frames = {name: categorical(warehouse.frame(name)) for name in names}
     for statistic in statistics:
         rows = statistic.compute({name: frames[name] for name in statistic.queries}, step.arguments)
         step.table(statistic.name).write(statistic.table.of(rows))
@@ -108,18 +110,17 @@ def _by_relation(query: Any, done: Sequence[Done], step: Step, run: Run) -> Any:
     for artifact, check in done:
         if artifact.table.name in query.by_relation:
             inputs.setdefault(artifact.made_from["subject"][0], []).append((artifact, check))
-    with over({}, schema()) as empty:
-        table = Table(query.name, query.sentence, empty.columns(query))
     parts = {
         relation: workspace.table(
-            ("statistics", "by-relation", relation), query.name, table,
+            ("statistics", "by-relation", relation), query.name, Table(query.name, query.sentence, ()),
             {"query": query.sql, "relation": relation, "inputs": sorted(check.digest_of_all for _, check in read)},
         )
         for relation, read in inputs.items()
     }  # fmt: skip
     new = [name for name, part in parts.items() if step.not_before or part.check().state != "done"]
     with over(_files([artifact for name in new for artifact in inputs[name]]), schema()) as warehouse:
-        rows = warehouse.rows(query)
+        rows, table = warehouse.rows(query), Table(query.name, query.sentence, warehouse.columns(query))
+    parts = {name: replace(part, table=table) for name, part in parts.items()}
     for name in new:
         parts[name].write(rows.filter(pc.equal(rows["relation"], name)))
     return pa.concat_tables([part.read() for part in parts.values()] or [table.of([])])
