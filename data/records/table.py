@@ -57,7 +57,8 @@ class Table:
         names = {c.name for c in self.columns}
         for row in rows:
             if row.keys() != names:
-                raise ValueError(f"table {self.name}: columns differ: {sorted(names ^ row.keys())}")
+                missing, unknown = sorted(names - row.keys()), sorted(row.keys() - names)
+                raise ValueError(f"table {self.name}: a row lacks {missing} and has unknown columns {unknown}")
         arrow_table = pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
         arrow_table.validate(full=True)
         for column in self.columns:

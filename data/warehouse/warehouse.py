@@ -10,7 +10,7 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from data.errors import DamagedFile, WorkspaceBusy, WorkspaceError
+from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
 from data.records.table import Column, Table
 from data.storage.files import first_line
 from data.warehouse.queries import QUERIES, NamedQuery
@@ -164,6 +164,10 @@ def create_views(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
                 connection.execute(f"COMMENT ON VIEW {quoted(query.name)} IS {literal(query.sentence)}")
             except duckdb.CatalogException:
                 left.append(query)
+            except (duckdb.BinderException, duckdb.ParserException) as error:
+                raise InputError(
+                    f"the view {query.name} is not valid SQL: {first_line(error)}; correct its text"
+                ) from None
         if len(left) == len(waiting):
             return
         waiting = left

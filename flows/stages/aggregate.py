@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from data.errors import SwaymeterError
+from data.errors import ScoreError, SwaymeterError
 from data.records.table import Table
 from data.storage.artifact import Check, TableArtifact, write_manifest
 from data.storage.workspace import Workspace
@@ -94,9 +94,16 @@ def compute_statistics(step: Step, run: Run) -> None:
     answers = {name: _by_relation(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
     with over(_files(done), schema(), answers) as warehouse:
         frames = {name: categorical(warehouse.frame(name)) for name in names}
+    failed = []
     for statistic in statistics:
-        rows = statistic.compute({name: frames[name] for name in statistic.queries}, step.arguments)
-        step.table(statistic.name).write(statistic.table.of(rows))
+        try:
+            rows = statistic.compute({name: frames[name] for name in statistic.queries}, step.arguments)
+            step.table(statistic.name).write(statistic.table.of(rows))
+        except (SwaymeterError, KeyError, ValueError) as error:  # the others are computed all the same
+            reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
+            failed.append(f"statistic {statistic.name} (of {', '.join(statistic.queries)}): {reason}")
+    if failed:
+        raise ScoreError("; ".join(failed))
 
 
 def _by_relation(query: Any, done: Sequence[Done], step: Step, run: Run) -> Any:

@@ -67,7 +67,9 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
             connection.register(name, _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)])
         waiting = [query for query in QUERIES.values() if query.view]
         while waiting:  # a view may read another one
-            waiting = [query for query in waiting if not _viewed(connection, query)]
+            left = [query for query in waiting if not _viewed(connection, query)]
+            assert len(left) < len(waiting), f"no table is made up that {left[0].name} reads"
+            waiting = left
         made: dict[str, list[Row]] = {table.name: [] for table in (TESTS, SUMMARIES, CORRELATIONS, ENVELOPES)}
         for statistic in STATISTICS.values():
             read = {name: _read(connection, name) for name in statistic.queries}

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reports.figures import FIGURES
 from reports.frames import SHARE
 from reports.page import MOST_ROWS, RunSummary, cell, heading, linked, page
 from reports.tables import Filled, Table
@@ -42,7 +43,7 @@ def test_the_policy_allows_own_style_and_pictures_alone(parsed: Parsed) -> None:
 
 def test_every_picture_has_its_words(parsed: Parsed) -> None:
     pictures = [attributes for tag, attributes in parsed.found if tag == "img"]
-    assert len(pictures) == 15
+    assert len(pictures) == len(FIGURES)
     assert all(len(picture["alt"]) > 60 for picture in pictures)
 
 

@@ -13,7 +13,7 @@ import pytest
 import reports.report
 from data.errors import InputError, WorkspaceError
 from reports.card import NotRun
-from reports.figures import rendering
+from reports.figures import FIGURES, rendering
 from reports.figures.rendering import Pictures
 from reports.frames import file_slug
 from reports.report import write_report
@@ -50,7 +50,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_figure_has_its_files_and_every_link_arrives(report: Path, html: str) -> None:
     files = {path.name for path in (report / "figures").iterdir()}
     names = {Path(name).stem for name in files}
-    assert len(names) == 15
+    assert len(names) == len(FIGURES)
     assert files == {f"{name}.{kind}" for name in names for kind in ("png", "svg", "csv")}
     links = {part.split('"')[0] for part in html.split('href="')[1:]}
     assert {f"figures/{name}" for name in files} <= links

@@ -5,7 +5,7 @@ SELECT
     (SELECT count(*) FROM (SELECT relation FROM queries UNION SELECT relation FROM questions)) AS relations,
     (SELECT count(*) FROM queries) AS queries,
     (SELECT count(*) FROM contexts) AS contexts,
-    (SELECT count(*) FROM persuasion) AS prompts,
+    (SELECT coalesce(sum(prompts), 0)::BIGINT FROM runs) AS prompts,
     (SELECT count(*) FROM questions) AS questions,
     (SELECT count(*) FROM answers) AS answers,
     (SELECT coalesce(sum(seconds), 0) FROM runs) AS seconds,

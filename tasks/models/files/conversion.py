@@ -106,12 +106,12 @@ def _convert(gguf: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     source = str(gguf.parent)
-    with contextlib.redirect_stderr(io.StringIO()):  # a progress bar that no setting turns off
+    with contextlib.redirect_stderr(io.StringIO()):  # progress bars that no setting turns off
         model: Any = AutoModelForCausalLM.from_pretrained(source, gguf_file=gguf.name, dtype=torch.float32)
-    # Without these two, saving is refused: the model still believes that it is quantised.
-    model.hf_quantizer = None
-    if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config
-    model.save_pretrained(folder)
-    tokenizer: Any = AutoTokenizer.from_pretrained(source, gguf_file=gguf.name)
-    tokenizer.save_pretrained(folder)
+        # Without these two, saving is refused: the model still believes that it is quantised.
+        model.hf_quantizer = None
+        if hasattr(model.config, "quantization_config"):
+            del model.config.quantization_config
+        model.save_pretrained(folder)
+        tokenizer: Any = AutoTokenizer.from_pretrained(source, gguf_file=gguf.name)
+        tokenizer.save_pretrained(folder)

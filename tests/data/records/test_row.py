@@ -65,8 +65,8 @@ def test_rows_become_a_table_with_the_declared_types() -> None:
     ("wrong", "message"),
     [
         ({"name": None, "age": 1}, "fleet: name may not be NULL"),
-        ({"name": "Gjøa"}, r"fleet: columns differ: \['age'\]"),
-        ({**GJOA, "masts": 3}, r"fleet: columns differ: \['masts'\]"),
+        ({"name": "Gjøa"}, r"fleet: a row lacks \['age'\]"),
+        ({**GJOA, "masts": 3}, r"fleet: .* unknown columns \['masts'\]"),
     ],
 )
 def test_rows_of_another_form_are_refused(wrong: dict[str, Any], message: str) -> None:

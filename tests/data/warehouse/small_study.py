@@ -83,8 +83,8 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
         ("original", 2.5, 0.75))
     add("accuracy", asked, "condition accurate", ("none", False), ("original", True))
     add("persuaded", asked, "condition persuaded stubborn", ("original", True, False))
-    add("runs", {**capital, "model": "m"}, "measure file seconds forward_passes",
-        ("persuasion", "persuasion", 3.0, 7), ("susceptibility", "susceptibility", 0.0, 0))
+    add("runs", {**capital, "model": "m"}, "measure file seconds forward_passes prompts",
+        ("persuasion", "persuasion", 3.0, 7, 6), ("susceptibility", "susceptibility", 0.0, 0, 0))
     # fmt: on
     return study
 

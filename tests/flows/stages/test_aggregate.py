@@ -1,10 +1,13 @@
 """The database holds what the files hold; statistics read again only the relations that changed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
+from data.errors import ScoreError
 from data.storage.workspace import Workspace
 from data.warehouse.queries import QUERIES
 from data.warehouse.warehouse import over
@@ -12,6 +15,7 @@ from flows.cli.pipeline import Selected
 from flows.graph.step import Run, Step, StepId
 from flows.stages.aggregate import compute_statistics, load_database
 from flows.stages.schema import schema
+from tasks.statistics import STATISTICS
 from tests.data.warehouse.small_study import PERSUASION, row
 from tests.flows.small_study import NOTED, again, prepare, selected
 
@@ -95,3 +99,16 @@ def test_statistics_follow_columns_that_no_score_depends_on(tmp_path: Path) -> N
     after = keys()
     assert after[0] == before[0]
     assert after[1] != before[1]
+
+
+def test_a_statistic_that_fails_is_named_and_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, *others = STATISTICS
+    broken = replace(STATISTICS[first], compute=lambda frames, seed: frames["nothing"])
+    monkeypatch.setitem(STATISTICS, first, broken)
+    study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}}))
+    step = study.graph.nodes[StepId("aggregate", "study", "statistics")].step
+    assert step is not None
+    with pytest.raises(ScoreError, match=rf"statistic {first} \(of .*\): KeyError\('nothing'\)$"):
+        compute_statistics(step, Run(study.workspace.root))
+    states = {role: output.check().state for role, output in step.outputs.items()}
+    assert states == {first: "missing", **dict.fromkeys(others, "done")}
