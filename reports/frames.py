@@ -83,6 +83,11 @@ def units(frame: pd.DataFrame) -> dict[str, str]:
     return known | (dict.fromkeys(_IN_UNIT, str(own[0])) if len(own) == 1 else {})
 
 
+def unit_of(rows: pd.DataFrame, column: str = "unit") -> str:
+    """The unit that rows share; empty where there are none, as when their statistic could not be computed."""
+    return str(rows[column].iloc[0]) if len(rows) else ""
+
+
 def without_unit(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame of one model without its columns model, dtype and `unit`; its other columns then carry the unit."""
     shown = frame.drop(columns=["model", "dtype", "unit"])

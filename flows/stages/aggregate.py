@@ -22,7 +22,6 @@ from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
-from tasks.statistics.frames import categorical
 
 VERSION = 1
 Done = tuple[Any, Check]
@@ -93,7 +92,7 @@ def compute_statistics(step: Step, run: Run) -> None:
     done = _done(step.inputs.values())
     answers = {name: _by_relation(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
     with over(_files(done), schema(), answers) as warehouse:
-        frames = {name: categorical(warehouse.frame(name)) for name in names}
+        frames = {name: warehouse.frame(name) for name in names}
     failed = []
     for statistic in statistics:
         try:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from reports.figures.panels import FEW_RELATIONS, type_panels
-from reports.frames import plural, records, span, where
+from reports.frames import plural, records, span, unit_of, where
 from reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, mark, strokes
 
 LEVELS = {"query": "query", "relation": "relation mean"}
@@ -46,7 +46,7 @@ def sorted_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
 def shown_means(means: pd.DataFrame, name: str) -> pd.DataFrame:
     """The sorted means for the page, with their units; the measure's mean under this name."""
     shown = means.drop(columns=["model", "dtype", "measure", "unit", "unit_beside"]).rename(columns={"mean": name})
-    shown.attrs["units"] = {"mean_susceptibility": means["unit_beside"].iloc[0], name: means["unit"].iloc[0]}
+    shown.attrs["units"] = {"mean_susceptibility": unit_of(means, "unit_beside"), name: unit_of(means)}
     return shown
 
 

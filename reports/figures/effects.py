@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types, relation_panels, relations_by
-from reports.frames import ALPHA, Frames, Model, in_order, span, units, where
+from reports.frames import ALPHA, Frames, Model, in_order, span, unit_of, units, where
 from reports.style import INK, QUERY_HUES, legend_above, mark, strokes
 
 SHOWN = (
@@ -43,7 +43,7 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
     table = in_order(rows, relation=[*relations, *others], query_type=QUERY_HUES)
     table.attrs["units"] = units(rows)
     first, second, measure = (drawn[name].iloc[0] for name in ("group_a", "group_b", "measure"))
-    unit = str(rows["unit"].iloc[0])
+    unit = unit_of(rows)
     sizes = drawn["n_a"] + drawn["n_b"]
     sided = "two-sided" if (drawn["alternative"] == "two-sided").all() else "one-sided"
     words = "; ".join(

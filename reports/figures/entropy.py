@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, conditions, finite, in_order, partitions, where, without_unit
+from reports.frames import Frames, Model, conditions, finite, in_order, partitions, unit_of, where, without_unit
 from reports.style import ANSWER_MARKERS, CONDITION_NAMES, FEW_DOTS, MUTED, PARTITION_HUES, blank, legend_above, mark
 
 When = Literal["without", "with"]
@@ -87,7 +87,7 @@ def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
     name = f"mean_{entropy}"
     shown = without_unit(rows).drop(columns="entropy").rename(columns={"mean_semantic_entropy": name})
     shown = shown.replace({"condition": dict(CONDITION_NAMES)})
-    shown.attrs["units"] = dict.fromkeys((name, "mean_coherent_persuasion"), str(rows["unit"].iloc[0]))
+    shown.attrs["units"] = dict.fromkeys((name, "mean_coherent_persuasion"), unit_of(rows))
     return shown
 
 

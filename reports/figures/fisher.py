@@ -7,7 +7,7 @@ import pandas as pd
 
 from reports.figures.against_susceptibility import contexts_of, correlation_note, paint, shown_means, sorted_means
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, plural, records, span, where
+from reports.frames import Frames, Model, finite, plural, records, span, unit_of, where
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
@@ -21,7 +21,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         return None
     correlations = where(frames["correlations"], measure_a=measure)
     means = sorted_means(frames["means_beside_susceptibility"], measure)
-    unit = str(means["unit"].iloc[0])
+    unit = unit_of(means)
     scale = "The scale upward is logarithmic. " if (rows["score"] > 0).all() else ""
     relations = rows["relation"].nunique()
     caption = (

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import type_panels
-from reports.frames import Frames, Model, finite, in_order, models, plural, records, where, without_unit
+from reports.frames import Frames, Model, finite, in_order, models, plural, records, unit_of, where, without_unit
 from reports.style import INK, QUERY_HUES, plain
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
@@ -72,7 +72,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     short = frames["precision_in_short"]
     shown = without_unit(short).replace({"query_type": {"all": "both"}})
     shown = in_order(shown, query_type=[*QUERY_HUES, "both"])
-    shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, str(short["unit"].iloc[0]))
+    shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, unit_of(short))
     painted = partial(_paint, rows, model.dtype, against)
     return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, painted)
 

@@ -5,10 +5,9 @@ sorted by its categories, of which there are few, and not row by row.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tasks.statistics.statistic import Row
 
@@ -19,28 +18,14 @@ ALL = "all"
 """Every relation, or every query type."""
 
 
-def categorical(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The frame with its texts as sorted categories: millions of rows have few, and these are sorted and grouped."""
-    import pandas as pd
-
-    texts: list[str] = list(frame.select_dtypes("str").columns)
-    return frame.assign(**{name: pd.Categorical(frame[name]) for name in texts}) if len(frame) else frame
-
-
 def sorted_by(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
     """The frame with its rows in the order of these columns; a missing value comes first."""
-    if frame.empty:
-        return frame
-    order = np.lexsort([_codes(frame[name]) for name in reversed(columns)])
-    return frame if (order[1:] > order[:-1]).all() else frame.iloc[order]
-
-
-def _codes(column: "pd.Series[Any]") -> NDArray[np.int64]:
     import pandas as pd
 
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return np.asarray(column.cat.codes, dtype=np.int64)
-    return np.asarray(pd.factorize(column, sort=True)[0], dtype=np.int64)
+    if frame.empty:
+        return frame
+    order = np.lexsort([pd.factorize(frame[name], sort=True)[0] for name in reversed(columns)])
+    return frame if (order[1:] > order[:-1]).all() else frame.iloc[order]
 
 
 def by(frame: "pd.DataFrame", columns: Sequence[str]) -> Iterator[tuple[Row, "pd.DataFrame"]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Frames = Mapping[str, "pd.DataFrame"]
-"""Frames by the named query that they answer; texts may be sorted categories. An empty one has its columns."""
+"""Frames by the named query that they answer. One may be empty, and then has its columns."""
 
 
 @dataclass(frozen=True)

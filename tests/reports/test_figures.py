@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from reports.figures.figure import Drawn, draw_all
 from reports.figures.rendering import rendered
 from reports.frames import Model
 from reports.style import MANY_DOTS, dots
+from tasks.statistics import STATISTICS
 from tests.reports.study import MODEL, frames, tables
 
 
@@ -146,3 +148,10 @@ def test_a_figure_is_rendered_to_the_same_bytes(drawn: dict[str, Drawn], tmp_pat
     assert b"words-title" in pictures.svg
     assert "words-" not in pictures.page_svg
     assert len(pictures.page_svg) < len(pictures.svg)
+
+
+def test_figures_stand_without_their_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, statistic in STATISTICS.items():
+        monkeypatch.setitem(STATISTICS, name, replace(statistic, compute=lambda frames, seed: []))
+    drawn, _ = draw_all(FIGURES.values(), frames())
+    assert "entropy-with-against-persuasion" in {one.figure.name for one in drawn}
