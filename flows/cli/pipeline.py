@@ -61,9 +61,9 @@ class Selected:
         known = {node.id.subject for node in self.graph if node.id.stage == "build"}
         if any(node.state != "done" for node in self.graph if node.id.subject in ("static", "temporal")):
             known |= {*catalog.relations(), DISPUTABLE}
-        known |= {node.id.subject for node in self.graph if node.id.stage == "fetch"}
-        classes = {node.id.subject for node in self.graph if node.id.group == "invented names"}
-        return sorted(known - classes - {"static", "temporal", "triples", "study"})
+        fetched = (node.id for node in self.graph if node.id.stage == "fetch")
+        known |= {step.subject for step in fetched if step.group != "invented names"}  # those are of a class
+        return sorted(known - {"static", "temporal", "triples", "study"})
 
     @cached_property
     def graph(self) -> Graph:

@@ -14,7 +14,7 @@ from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
 from flows.stages.study_graph import workspace_of
-from tests.flows.small_study import again, prepare, run, score, selected, small_study
+from tests.flows.small_study import again, prepare, run, score, selected, small_study, write_study
 
 BY_CONTEXTS = {"persuasion", "susceptibility"}
 BY_QUESTIONS = {"answers", "clusters", "semantic_entropy", "accuracy"}
@@ -190,3 +190,8 @@ def test_the_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypa
     assert workspace_of(study.model_copy(update={"workspace": None})).root == tmp_path / "workspaces" / "small"
     with pytest.raises(UsageError, match="~nobody-of-that-name"):
         workspace_of(study, "~nobody-of-that-name/study")
+
+
+def test_a_relation_may_be_named_as_a_class_is(tmp_path: Path) -> None:
+    file = write_study(tmp_path, small_study(tmp_path))  # the names of invented countries are among its steps
+    assert Selected.of(file, relation=["country"]).selection.relations == ("country",)
