@@ -61,7 +61,7 @@ def test_generation_in_small(model: Path, tmp_path: Path) -> None:
     assert 0.2 < rounded["equal_answers"]["2"] <= 1
 
 
-def test_generation_at_the_shape_of_a_large_model_needs_neither_weights_nor_a_whole_installation(
+def test_generation_of_a_large_shape_needs_no_weights(
     tmp_path: Path,
 ) -> None:
     content = ran("generation", tmp_path, "--shape", "llama-3-8b", "--dtype", "float32", python=("-c", BARE))
@@ -164,7 +164,7 @@ def test_answers_of_a_file_are_judged_as_they_are(tmp_path: Path) -> None:
             answers.read(file)
 
 
-def test_random_deberta_is_as_certain_as_it_was_made_to_be() -> None:
+def test_random_deberta_is_as_certain_as_it_was_made() -> None:
     texts = answers.made(3)
     judge = deberta.random_deberta("small", deberta.SMALL, texts, "cpu")
     pairs = [pair for one in texts for pair in combinations(sorted(set(one), key=len), 2)]
@@ -187,7 +187,7 @@ def test_all_ways_give_the_same_scores() -> None:
         np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_every_round_begins_with_another_side_and_ratios_are_taken_round_by_round() -> None:
+def test_ratios_are_taken_round_by_round() -> None:
     order: list[str] = []
 
     def side(name: str) -> Side:

@@ -9,7 +9,7 @@ from benchmarks import workload
 WRITE_ANEW = "write it anew: python benchmarks/workload.py; results measured before no longer compare"
 
 
-def test_the_committed_texts_are_what_the_catalog_and_the_seed_give() -> None:
+def test_committed_texts_are_those_of_catalog_and_seed() -> None:
     assert json.loads(workload.TEXTS.read_text(encoding="utf-8")) == workload.written(), WRITE_ANEW
 
 
@@ -19,7 +19,7 @@ def test_the_committed_token_ids_are_those_of_the_texts() -> None:
 
 
 @pytest.mark.parametrize("entities", [5, 10, 20, 40])
-def test_an_entity_has_six_contexts_and_four_queries_and_its_place_is_the_same_in_every_size(entities: int) -> None:
+def test_an_entity_keeps_its_place_in_every_size(entities: int) -> None:
     texts = workload.texts()
     contexts, queries = texts.contexts(entities), texts.queries(entities)
     assert (len(set(contexts)), len(set(queries))) == (6 * entities, 4 * entities)
@@ -27,7 +27,7 @@ def test_an_entity_has_six_contexts_and_four_queries_and_its_place_is_the_same_i
     assert queries == texts.queries(100)[: 4 * entities]
 
 
-def test_base_contexts_about_32_entities_make_four_or_eight_relevant_to_every_query() -> None:
+def test_every_query_has_four_or_eight_relevant_contexts() -> None:
     texts = workload.texts()
     for each, total in ((4, 128), (8, 256)):
         contexts = texts.contexts(32, {"base": each})

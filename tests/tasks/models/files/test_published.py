@@ -50,7 +50,7 @@ def _small(content: bytes) -> str:
 
 
 @pytest.mark.parametrize("digest", [_large, _small])
-def test_a_flipped_bit_in_the_cache_of_the_hub_is_refused(
+def test_a_flipped_bit_in_the_hub_cache_is_refused(
     digest: Callable[[bytes], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     snapshot, blobs = tmp_path / "snapshots" / "0123", tmp_path / "blobs"
