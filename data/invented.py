@@ -38,8 +38,8 @@ _PROVIDERS = [f"faker.providers.{name}" for name in ("person", "address", "compa
 def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
     """`count` different names of a class of entities: Latin letters, 2 to 80 characters, no word twice in a name.
 
-    Raises UnknownName for what is no class of entities, UsageError for a negative count, InputError where the parts
-    of the class do not give so many.
+    Raises UnknownName where the class is not one of entities, UsageError for a negative count, InputError where the
+    parts of the class do not give so many.
     """
     if count < 0:
         raise UsageError(f"{count} invented names are asked for; ask for 0 or more")

@@ -72,7 +72,7 @@ def name_parts() -> NameParts:
 
 
 def class_of_names(entity_class: str) -> ClassOfNames:
-    """How names of a class are built; raises UnknownName for what is no class of entities, such as dates."""
+    """How names of a class are built; raises UnknownName where the class is not one of entities, such as dates."""
     classes = name_parts().classes
     if entity_class not in classes:
         raise UnknownName("class of entities", entity_class, classes)

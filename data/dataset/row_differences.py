@@ -82,7 +82,7 @@ def knows(rows: Iterable[Row], field: str) -> bool:
 
 
 def changes(old: Row, new: Row, fields: Iterable[str]) -> tuple[Change, ...]:
-    """The fields in which two rows differ; of a list, its order is no difference."""
+    """The fields in which two rows differ; lists that differ only in their order are equal."""
     both = ((field, _value(old, field), _value(new, field)) for field in fields)
     return tuple(Change(field, before, after) for field, before, after in both if before != after)
 
