@@ -16,7 +16,7 @@ from data.records import Fact, RelationName, as_row
 from data.records.table import Table
 from flows.graph.graph import Graph, Node
 from flows.graph.step import Run, Stage
-from flows.stages.study_graph import study_graph, workspace_of
+from flows.stages.resolve import study_graph, workspace_of
 from flows.study.reading import read_study
 from tasks.measures.run import versions
 from tasks.models import identify_language_model

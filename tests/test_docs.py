@@ -11,7 +11,7 @@ import pytest
 from data import catalog
 from data.sources.http.services import SERVICES, Service
 from data.warehouse.schema import describe as describe_warehouse
-from flows.stages.schema import schema
+from flows.steps.schema import schema
 from flows.study import reference
 
 ROOT = Path(__file__).resolve().parents[1]

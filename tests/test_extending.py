@@ -13,7 +13,7 @@ from data.sources.registry import FACT_SOURCES
 from data.warehouse.queries import QUERIES, NamedQuery
 from flows.cli.pipeline import Selected
 from flows.graph.graph import Graph
-from flows.stages.study_graph import study_graph
+from flows.stages.resolve import study_graph
 from reports.figures import FIGURES
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS

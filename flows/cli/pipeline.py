@@ -19,8 +19,8 @@ from flows.graph.selection import DISPUTABLE, Selection
 from flows.graph.step import STAGES, Stage
 from flows.stages.contents import Contents
 from flows.stages.estimate import estimate
+from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.stages.score import measure_states
-from flows.stages.study_graph import reruns_of, study_graph, workspace_of
 from flows.study.models import check_models
 from flows.study.reading import read_study
 from flows.study.study import Study

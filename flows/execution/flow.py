@@ -21,7 +21,7 @@ from flows.graph.graph import Graph
 from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step, StepId
-from flows.stages.study_graph import reruns_of, study_graph, workspace_of
+from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
 
 log = logging.getLogger(__name__)

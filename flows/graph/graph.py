@@ -14,7 +14,7 @@ from data.errors import SwaymeterError
 from data.storage.artifact import Artifact, Check, FilesArtifact, TableArtifact
 from data.storage.workspace import Workspace
 from flows.graph.rerun import Reruns
-from flows.graph.step import Function, Output, Resource, Step, StepId
+from flows.graph.step import Output, Resource, Step, StepId, StepKind
 
 State = Literal["done", "missing", "damaged", "failed", "blocked"]
 
@@ -64,6 +64,7 @@ class Node:
     inputs: all that it reads. after: nodes that must have come to an end before it runs, done or not.
     """
 
+    kind: StepKind
     id: StepId
     state: State
     reason: str = ""
@@ -93,35 +94,39 @@ class Graph:
 
     def add(
         self,
+        kind: StepKind,
         identity: StepId,
-        function: Function,
         outputs: Mapping[str, Output] | Callable[[Mapping[str, Any]], FilesArtifact],
         *,
-        version: int,
         inputs: Mapping[str, Reference] | None = None,
         optional: Mapping[str, Reference] | None = None,
         parameters: Mapping[str, Any] | None = None,
         arguments: Any = None,
-        resource: Resource = "compute",
+        resource: Resource | None = None,
         after: Iterable[Node] = (),
     ) -> Node:
         """Adds a step and resolves it.
 
         Args:
+            kind: what it has in common with others.
             identity: what identifies it.
-            function: what makes its outputs.
             outputs: the tables that it makes, by role; or what gives the set of files that it makes for a key.
-            version: raised when the same inputs make another output.
             inputs: what it cannot do without, by role.
             optional: what it reads where it is there; it waits for the end of the steps that make these.
             parameters: what else its outputs depend on, as JSON.
             arguments: what the function needs; picklable, and determined by inputs and parameters.
-            resource: what it waits for.
+            resource: what it waits for, where that is not what its kind waits for.
             after: further nodes whose end it waits for.
+
+        Raises:
+            ValueError: it reads what its kind does not name.
         """
         needed, others = dict(inputs or {}), dict(optional or {})
+        for references, named in ((needed, kind.needs), (others, kind.reads)):
+            if unnamed := {reference.node.kind.made(reference.role) for reference in references.values()} - {*named}:
+                raise ValueError(f"{identity} reads {sorted(unnamed)}, which its kind does not name")
         before = (*(reference.node for reference in others.values()), *after)
-        node = Node(identity, "blocked", inputs=tuple(r.node for r in needed.values()), after=before)
+        node = Node(kind, identity, "blocked", inputs=tuple(r.node for r in needed.values()), after=before)
         self.nodes[identity] = node
         lacking = next((reference.node for reference in needed.values() if not reference.is_usable), None)
         if lacking is not None:
@@ -131,33 +136,34 @@ class Graph:
         usable = {role: reference for role, reference in (needed | others).items() if reference.is_usable}
         made_from = {
             "step": [identity.stage, identity.group],
-            "version": version,
+            "version": kind.version,
             "subject": [identity.subject, identity.part],
             "parameters": dict(parameters or {}),
             "inputs": {role: r.part or r.check.digest for role, r in usable.items() if r.check},
         }
         artifacts = self._artifacts(outputs, made_from)
         node.step = Step(
-            identity, function, {role: reference.artifact for role, reference in usable.items()}, artifacts, arguments,
-            resource, self.reruns.since(identity, "force"), self.reruns.since(identity, "refresh"),
+            identity, kind.function, {role: reference.artifact for role, reference in usable.items()}, artifacts,
+            arguments, resource or kind.resource, self.reruns.since(identity, "force"),
+            self.reruns.since(identity, "refresh"),
         )  # fmt: skip
         self._resolve(node)
         return node
 
-    def refuse(self, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
+    def refuse(self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
         """Adds a step that cannot be resolved, such as one of a model that cannot be found; it has failed."""
-        node = Node(identity, "failed", str(error), inputs=tuple(inputs))
+        node = Node(kind, identity, "failed", str(error), inputs=tuple(inputs))
         self.nodes[identity] = node
         return node
 
-    def wait(self, identity: StepId, lacking: Node, *, after: Iterable[Node] = ()) -> Node:
+    def wait(self, kind: StepKind, identity: StepId, lacking: Node, *, after: Iterable[Node] = ()) -> Node:
         """Adds what stands for all steps that follow from the content of a node that is not done.
 
         Where any of several will do, `after` has them all.
         """
         blocker, others = lacking.blocked_by or lacking.id, tuple(after)
         inputs = () if others else (lacking,)
-        node = Node(identity, "blocked", f"waits for {blocker}", blocker, inputs=inputs, after=others)
+        node = Node(kind, identity, "blocked", f"waits for {blocker}", blocker, inputs=inputs, after=others)
         self.nodes[identity] = node
         return node
 

@@ -99,6 +99,34 @@ Function = Callable[[Step, Run], Spent | None]
 
 
 @dataclass(frozen=True)
+class StepKind:
+    """What the steps of one kind have in common; a study's graph is made of these.
+
+    each: what there is one step for. needs: the tables that it cannot do without. reads: those that it reads where they
+    are there. makes: its outputs; `scores` and `statistics` stand for the table of each measure or statistic. version:
+    raised when the same inputs make another output.
+    """
+
+    stage: Stage
+    group: str
+    each: str
+    makes: tuple[str, ...]
+    function: Function
+    needs: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    version: int = 1
+    resource: Resource = "compute"
+
+    def id(self, subject: str, part: str = "", *, group: str = "", model: str = "", dtype: str = "") -> StepId:
+        """What identifies the step of this kind about a subject."""
+        return StepId(self.stage, subject, group or self.group, part, model, dtype)
+
+    def made(self, role: str) -> str:
+        """Which of the names in `makes` an output goes by."""
+        return role if role in self.makes else self.makes[0]
+
+
+@dataclass(frozen=True)
 class Output:
     """A table that a step makes: where it goes, and what of its key is not common to all outputs of the step."""
 

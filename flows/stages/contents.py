@@ -11,7 +11,8 @@ from data.sources.registry import QUESTION_SOURCES
 from data.storage.workspace import Workspace
 from flows.graph.graph import Graph, Node
 from flows.graph.step import StepId
-from flows.stages.build import candidates_of, role_of
+from flows.stages.build import role_of
+from flows.steps.build import candidates_of
 from flows.study.study import Study
 
 

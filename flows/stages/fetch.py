@@ -5,20 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from data import catalog
-from data.errors import InputError, SwaymeterError
-from data.records import InventedName, Partition
+from data.errors import SwaymeterError
+from data.records import Partition
 from data.records.table import Table
 from data.records.tables import FACTS, INVENTED, QUESTIONS
 from data.sources.access import Access
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from flows.graph.graph import Graph, Node, Reference
-from flows.graph.step import Function, Output, Resource, Run, Step, StepId
-from flows.stages.access import access_for, access_for_keys
+from flows.graph.step import Output, Resource, StepKind
+from flows.stages import study_graph as kinds
 from flows.stages.wikidata import fetch_wikidata
+from flows.steps.access import access_for_keys
 from flows.study.study import Study
-from tasks.contexts.invented_names import fetch_invented_names, invented_names_key
-
-VERSION = 4
+from tasks.contexts.invented_names import invented_names_key
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def _facts(graph: Graph, study: Study, relation: str) -> Reference:
     assert study.facts is not None
     source = FACT_SOURCES[study.facts.source]
     return _add(
-        graph, study, StepId("fetch", relation, "facts"), fetch_facts, "facts", FACTS,
+        graph, study, kinds.FACTS, relation, FACTS,
         lambda access: source.key(study.facts, relation, study.seed, access),
     )  # fmt: skip
 
@@ -66,7 +65,7 @@ def _names(graph: Graph, study: Study, entity_class: str) -> Reference:
     options = study.facts
     assert options is not None
     return _add(
-        graph, study, StepId("fetch", entity_class, "invented names"), fetch_names, "invented", INVENTED,
+        graph, study, kinds.NAMES, entity_class, INVENTED,
         lambda access: invented_names_key(options, entity_class, study.seed, access),
         resource="compute" if options.invented == "model" else "services",
     )  # fmt: skip
@@ -78,7 +77,7 @@ def _questions(graph: Graph, study: Study, partition: Partition) -> Reference:
     assert source.key is not None
     key = source.key
     return _add(
-        graph, study, StepId("fetch", partition, "questions"), fetch_questions, "questions", QUESTIONS,
+        graph, study, kinds.CANDIDATES, partition, QUESTIONS,
         lambda access: key(study.questions, partition, access),
     )  # fmt: skip
 
@@ -86,57 +85,17 @@ def _questions(graph: Graph, study: Study, partition: Partition) -> Reference:
 def _add(
     graph: Graph,
     study: Study,
-    identity: StepId,
-    function: Function,
-    role: str,
+    kind: StepKind,
+    subject: str,
     table: Table,
     key: Callable[[Access], Mapping[str, Any]],
     resource: Resource = "services",
 ) -> Reference:
     """A step whose one output depends on what its source says of its key."""
+    identity, (role,) = kind.id(subject), kind.makes
     try:
         parameters = key(access_for_keys(study, graph.workspace))
     except SwaymeterError as error:
-        return graph.refuse(identity, error).output(role)
-    outputs = {role: Output(table, ("facts",), f"{role}-{identity.subject}")}
-    node = graph.add(
-        identity, function, outputs, version=VERSION, parameters=parameters, arguments=study, resource=resource
-    )
-    return node.output(role)
-
-
-# ---- what the steps do -----------------------------------------------------------------------------------------------
-
-
-def fetch_facts(step: Step, run: Run) -> None:
-    """Fetches the facts of a relation; InputError where there are none."""
-    study: Study = step.arguments
-    assert study.facts is not None
-    source = FACT_SOURCES[study.facts.source]
-    fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, run))
-    if not fetched.facts:
-        raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
-    about = {"requested": fetched.requested, "rejected": dict(fetched.rejected)}
-    step.write("facts", fetched.facts, about)
-
-
-def fetch_names(step: Step, run: Run) -> None:
-    """Makes up the names of invented entities of a class; InputError where every one exists."""
-    study: Study = step.arguments
-    options, entity_class = study.facts, step.id.subject
-    assert options is not None
-    names, absent_from = fetch_invented_names(options, entity_class, study.seed, access_for(study, step, run))
-    made_by = options.invented_model or options.invented
-    step.write("invented", [InventedName(entity_class, name, made_by, tuple(absent_from)) for name in names])
-
-
-def fetch_questions(step: Step, run: Run) -> None:
-    """Fetches the questions of a partition; InputError where there are none."""
-    study: Study = step.arguments
-    assert study.questions is not None
-    source, partition = QUESTION_SOURCES[study.questions.source], step.id.subject
-    assert source.fetch is not None
-    questions = source.fetch(study.questions, partition, access_for(study, step, run))  # type: ignore[arg-type]
-    if not questions:
-        raise InputError(f"partition {partition}: the source has no questions; leave the partition out")
-    step.write("questions", questions)
+        return graph.refuse(kind, identity, error).output(role)
+    outputs = {role: Output(table, ("facts",), f"{role}-{subject}")}
+    return graph.add(kind, identity, outputs, parameters=parameters, arguments=study, resource=resource).output(role)

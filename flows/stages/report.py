@@ -1,29 +1,20 @@
 """The step that draws the report from the database."""
 
 import functools
-import importlib.metadata
-import platform
-from collections.abc import Mapping
-from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
-from data.dataset.dataset import Dataset
-from data.records import Fact, Question, of_row
 from data.storage.files import sha256_of
 from data.storage.keys import content_key
 from data.warehouse.queries import queries_digest
 from flows.graph.graph import Graph, Node
-from flows.graph.step import Run, Step, StepId
 from flows.stages.build import Built
 from flows.stages.fetch import Fetched
-from flows.stages.schema import schema
 from flows.stages.score import measure_states
+from flows.stages.study_graph import PAGE
 from flows.study.study import Study
-from reports.card import NotRun, StudyCard
+from reports.card import NotRun
 
-VERSION = 6
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
 
 
@@ -39,7 +30,7 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
     facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
     questions = {f"questions: {name}": reference for name, reference in built.questions.items()}
     return graph.add(
-        StepId("report", "study", "page"), draw_report, graph.workspace.report_artifact, version=VERSION,
+        PAGE, PAGE.id("study"), graph.workspace.report_artifact,
         inputs={"database": database.output("files")}, optional={**facts, **questions},
         parameters={
             "study": study.model_dump(mode="json"),
@@ -57,46 +48,3 @@ def _digest_of_reports() -> str:
     folder = Path(str(resources.files("reports")))
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return content_key({path.relative_to(folder).as_posix(): sha256_of(path) for path in files})
-
-
-def draw_report(step: Step, run: Run) -> None:
-    """Draws the page, its figures and tables from the database."""
-    from data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
-    from reports.report import queries, write_report
-
-    study, not_run = step.arguments
-    artifact: Any = step.outputs["files"]
-    with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:
-        frames = {name: warehouse.frame(name) for name in queries()}
-    versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
-    card = StudyCard(
-        name=study.name,
-        seed=study.seed,
-        asked=study.asks.strip(),
-        not_run=not_run,
-        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        versions={**versions, "python": platform.python_version()},
-        sources=_sources(step.inputs),
-    )
-    write_report(frames, artifact.folder, card, key=artifact.key)
-
-
-def _sources(inputs: Mapping[str, Any]) -> tuple[str, ...]:
-    """Where the facts and questions come from, under which terms, and which versions of both these are."""
-    facts = tuple(of_row(Fact, row) for row in _rows(inputs, "facts: "))
-    questions = tuple(of_row(Question, row) for row in _rows(inputs, "questions: "))
-    rows: tuple[Fact | Question, ...] = (*questions, *facts)
-    named = {f"{row.source} ({row.licence})" for row in rows}
-    versions = [_version("Facts", Dataset(Path(), facts))] if facts else []
-    versions += [_version("Questions", Dataset(Path(), (), questions=questions))] if questions else []
-    return (*sorted(named), *versions)
-
-
-def _rows(inputs: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
-    return [row for role, table in inputs.items() if role.startswith(prefix) for row in table.read().to_pylist()]
-
-
-def _version(what: str, dataset: Dataset) -> str:
-    count, relations = len(dataset.facts) + len(dataset.questions), dataset.relations + dataset.question_relations
-    fetched = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
-    return f"{what}: version {dataset.version}, {count} of {len(relations)} relations{fetched}"

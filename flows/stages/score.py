@@ -10,16 +10,15 @@ from data.records import Context, Query, Question
 from data.storage.keys import content_key
 from flows.graph.graph import Graph, Node, Reference, State
 from flows.graph.selection import UNKNOWN_MEASURES
-from flows.graph.step import Output, Run, Step, StepId
+from flows.graph.step import Output
 from flows.stages.build import Built
+from flows.stages.study_graph import SCORES
 from flows.study.study import ModelPart, Study
 from tasks.measures import MEASURES
-from tasks.measures.measure import INPUTS, Inputs
+from tasks.measures.measure import INPUTS
 from tasks.measures.passes import Pass, declaration, passes
-from tasks.measures.run import Spent, measure_relation
 from tasks.models.backends import identify_language_model
 
-VERSION = 1
 PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
 
 
@@ -43,7 +42,8 @@ def score(graph: Graph, study: Study, built: Built) -> list[Reference]:
         for relation in built.questions:
             scores += _passes(graph, study, model, relation, {"questions": built.questions[relation]})
         for partition, node in built.waiting.items():
-            graph.wait(StepId("score", partition, UNKNOWN_MEASURES, "", model.name, model.dtype), node)
+            unknown = SCORES.id(partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype)
+            graph.wait(SCORES, unknown, node)
     return scores
 
 
@@ -62,7 +62,7 @@ def _passes(
 def _add(
     graph: Graph, study: Study, model: ModelPart, relation: str, group: Pass, available: Mapping[str, Reference]
 ) -> Node:
-    identity = StepId("score", relation, group.leading.name, "", model.name, model.dtype)
+    identity = SCORES.id(relation, group=group.leading.name, model=model.name, dtype=model.dtype)
     inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     try:
@@ -76,11 +76,9 @@ def _add(
             for name in group.measures
         }
     except SwaymeterError as error:
-        return graph.refuse(identity, error, inputs=[reference.node for reference in inputs.values()])
+        return graph.refuse(SCORES, identity, error, inputs=[reference.node for reference in inputs.values()])
     arguments = Score(group.leading.name, model, study.seed, parameters)
-    return graph.add(
-        identity, run_pass, outputs, version=VERSION, inputs=inputs, parameters=common, arguments=arguments
-    )
+    return graph.add(SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments)
 
 
 def _applies(study: Study, model: ModelPart, group: Pass) -> bool:
@@ -111,35 +109,3 @@ def resolved_dtype(model: ModelPart) -> str:
     from tasks.models.loading import resolve_dtype  # imports torch, which knows the device and takes seconds
 
     return resolve_dtype(model.dtype, model.device)
-
-
-# ---- what the step does ----------------------------------------------------------------------------------------------
-
-
-def run_pass(step: Step, run: Run) -> Spent:
-    """Computes the scores of a pass that are missing, or older than a rerun that asks for them."""
-    from tasks.models import load_language_model
-
-    arguments: Score = step.arguments
-    leading, model = MEASURES[arguments.measure_pass], arguments.model
-    tables = INPUTS[leading.about]
-    prompts: dict[str, list[Any]] = {name: step.records(name, PROMPTS[name]) for name in tables}
-    digests = {name: step.table(name).check().digest for name in tables}
-    inputs = Inputs(
-        relation=step.id.subject,
-        seed=arguments.seed,
-        dataset_version=content_key(digests)[:12],
-        queries=prompts.get("queries", ()),
-        contexts=prompts.get("contexts", ()),
-        questions=prompts.get("questions", ()),
-        scores={name: step.table(name).read() for name in step.inputs if name not in tables},
-        parameters=arguments.parameters,
-        device=model.device,
-        batch_size=model.batch_size,
-    )
-
-    def load() -> Any:
-        return load_language_model(model.name, dtype=model.dtype, device=model.device)
-
-    outputs = {name: step.table(name) for name in step.outputs}
-    return measure_relation(inputs, outputs, load, run.progress, not_before=step.not_before)

@@ -1,81 +1,91 @@
-"""A whole study as a graph: which steps it has, what each needs, and what each makes.
+"""The whole program: which steps a study has, what each needs, and what each makes.
 
-    fetch      facts of a relation -> build     queries and contexts -> score  a pass over a relation with a model
-               invented names                                                          |
-    fetch      questions           -> build     choice of questions -> questions ->  scores
-                                                                                       |
-                                   aggregate    statistics  <- everything that is done <-
-                                                database    <- everything that is done, and the statistics
-                                   report       the page    <- the database, and where facts and questions come from
+    fetch      facts of a relation, invented names of a class    questions of a partition (published, bundled)
+                        |                                        triples -> questions of a property
+                        |                                        pages -> disputes of a page -> its questions
+    build      queries and contexts of a relation                choice of questions -> questions of a relation
+                        |                                                    |
+    score      a pass over a relation with a model: the scores of one measure, or of several that share the pass
+                        |
+    aggregate  statistics of all scores -> database of everything that is done
+                        |
+    report     the page
 
-A step whose inputs are not done is blocked by the step that makes them. Steps that follow from the content of another
-(relations of questions, pages of a list) are listed once that one is done. `aggregate` and `report` take what is done,
-whatever has failed: a relation that fails stops no other.
+A step whose inputs (`needs`) are not done is blocked by the step that makes them; what it `reads` where it is there, it
+waits for, and goes on without it: a relation that fails stops no other. Steps that follow from the content of another
+(relations of questions, pages of a list) are listed once that one is done. Which steps of a kind a study has is decided
+by the modules beside this one, a stage each; what the functions do stands in `flows.steps`.
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
+from flows.graph.step import StepKind
+from flows.steps.aggregate import compute_statistics, load_database
+from flows.steps.build import build_prompts, build_questions, choose
+from flows.steps.fetch import fetch_facts, fetch_names, fetch_questions
+from flows.steps.report import draw_report
+from flows.steps.score import run_pass
+from flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fetch_triples, write_page
 
-from data.errors import UsageError
-from data.storage.workspace import Workspace
-from flows.graph.graph import Graph
-from flows.graph.rerun import Rerun, Reruns, read_reruns
-from flows.graph.selection import Selection
-from flows.graph.step import StepId
-from flows.stages.aggregate import aggregate
-from flows.stages.build import build
-from flows.stages.fetch import fetch
-from flows.stages.report import report
-from flows.stages.score import score
-from flows.study.study import Study
+# ---- fetch: from files and public services ---------------------------------------------------------------------------
 
+FACTS = StepKind(
+    "fetch", "facts", each="relation", makes=("facts",), function=fetch_facts, version=4, resource="services"
+)
+NAMES = StepKind(
+    "fetch", "invented names", each="class of subjects", makes=("invented",), function=fetch_names, version=4,
+    resource="services",
+)  # fmt: skip
+CANDIDATES = StepKind(
+    "fetch", "questions", each="partition", makes=("questions",), function=fetch_questions, version=4,
+    resource="services",
+)  # fmt: skip
+TRIPLES = StepKind(
+    "fetch", "triples", each="list, or property that triples are drawn of", makes=("triples",), function=fetch_triples,
+    version=2, resource="services",
+)  # fmt: skip
+OF_PROPERTY = StepKind(
+    "fetch", "questions", each="relation of the triples", needs=("triples",), makes=("rejected", "questions"),
+    function=fetch_property, version=2, resource="services",
+)  # fmt: skip
+PAGES = StepKind("fetch", "pages", each="study", makes=("pages",), function=fetch_pages, version=2, resource="services")
+DISPUTES = StepKind(
+    "fetch", "disputes", each="page", makes=("disputes", "rejected"), function=fetch_disputes, version=2,
+    resource="services",
+)  # fmt: skip
+OF_PAGE = StepKind(
+    "fetch", "questions", each="page", needs=("disputes",), makes=("rejected", "questions"), function=write_page,
+    version=2,
+)  # fmt: skip
 
-def study_graph(
-    study: Study,
-    workspace: Workspace,
-    memory: dict[Any, Any] | None = None,
-    *,
-    requests: Iterable[Rerun] = (),
-) -> Graph:
-    """The graph of a study, resolved as far as its workspace allows.
+# ---- build: prompts --------------------------------------------------------------------------------------------------
 
-    Args:
-        study: what is asked.
-        workspace: where its artifacts lie.
-        memory: what is known of artifacts, kept by a run that resolves the graph again and again.
-        requests: to make again, beside those that the workspace notes.
-    """
-    workspace.check_layout()
-    reruns = Reruns((*read_reruns(reruns_of(workspace)), *requests), _matches)
-    graph = Graph(workspace, reruns=reruns, memory=memory)
-    fetched = fetch(graph, study)
-    built = build(graph, study, fetched)
-    scores = score(graph, study, built)
-    database = aggregate(graph, study, fetched, built, scores)
-    report(graph, study, fetched, built, database)
-    return graph
+PROMPTS = StepKind(
+    "build", "queries and contexts", each="relation", needs=("facts", "invented"), makes=("queries", "contexts"),
+    function=build_prompts, version=4,
+)  # fmt: skip
+CHOICE = StepKind(
+    "build", "choice of questions", each="partition", reads=("questions", "disputes"), makes=("questions", "rejected"),
+    function=choose, version=4,
+)  # fmt: skip
+QUESTIONS = StepKind(
+    "build", "questions", each="relation", needs=("questions",), makes=("questions",), function=build_questions,
+    version=4,
+)  # fmt: skip
 
+# ---- score, aggregate, report ----------------------------------------------------------------------------------------
 
-def workspace_of(study: Study, folder: str | None = None) -> Workspace:
-    """The workspace of a study: the folder that is named, or that of its file, or one named after it."""
-    root = folder or study.workspace or f"workspaces/{study.name}"
-    try:
-        return Workspace(Path(root).expanduser().absolute())
-    except RuntimeError:
-        raise UsageError(f"the workspace {root} is below a home directory that was not found; name another") from None
-
-
-def reruns_of(workspace: Workspace) -> Path:
-    """The file of what was asked to be made again."""
-    return workspace.root / "reruns.json"
-
-
-CHANGES_DAILY = {"questions", "disputes"}
-"""The groups of fetched artifacts that a refresh asks for anew."""
-
-
-def _matches(request: Rerun, step: StepId) -> bool:
-    if not Selection.from_json(request.selection).matches(step):
-        return False
-    return request.kind == "force" or (step.stage == "fetch" and step.group in CHANGES_DAILY)
+SCORES = StepKind(
+    "score", "the measure whose pass it is", each="relation and model", makes=("scores",), function=run_pass,
+    needs=("queries", "contexts", "questions", "scores"),
+)  # fmt: skip
+STATISTICS = StepKind(
+    "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics,
+    reads=("queries", "contexts", "questions", "scores"),
+)  # fmt: skip
+DATABASE = StepKind(
+    "aggregate", "database", each="study", makes=("files",), function=load_database,
+    reads=(*STATISTICS.reads, "statistics", "facts", "invented", "triples", "disputes", "rejected"),
+)  # fmt: skip
+PAGE = StepKind(
+    "report", "page", each="study", needs=("files",), reads=("facts", "questions"), makes=("files",),
+    function=draw_report, version=6,
+)  # fmt: skip

@@ -25,13 +25,13 @@ from data.storage.keys import content_key, drawn_first, file_digest
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.selection import DISPUTABLE
 from flows.graph.step import Output, StepId
-from flows.stages import wikidata_steps as steps
-from flows.stages.access import access_for_keys
+from flows.stages import study_graph as kinds
+from flows.steps import wikidata as steps
+from flows.steps.access import access_for_keys
 from flows.study.study import Study
 from tasks.models.backends import identify_language_model
 from tasks.models.files.identity import identify_model
 
-VERSION = 2
 Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]]
 
 
@@ -74,28 +74,26 @@ class _Wikidata:
     def _lists(self) -> list[Reference]:
         options = self.options.triples
         parameters: dict[str, Any] = {"source": options.source}
-        identity = StepId("fetch", "triples", "triples")
+        identity = kinds.TRIPLES.id("triples")
         if options.source != "wikidata":
             try:
                 parameters |= {"digest": file_digest(Path(options.file).expanduser())} if options.file else {}
             except SwaymeterError as error:
-                return [self.graph.refuse(identity, error).output("triples")]
+                return [self.graph.refuse(kinds.TRIPLES, identity, error).output("triples")]
             return [self._list(identity, parameters)]
         parameters |= {
             "address": self._addresses("wikidata"), "per_property": options.per_property, "seed": self.study.seed,
         }  # fmt: skip
-        return [self._list(StepId("fetch", "triples", "triples", name), parameters) for name in options.properties]
+        return [self._list(kinds.TRIPLES.id("triples", name), parameters) for name in options.properties]
 
     def _list(self, identity: StepId, made_from: Mapping[str, Any]) -> Reference:
         name = f"triples-{identity.part}" if identity.part else "triples"
         outputs = {"triples": Output(TRIPLES, ("facts",), name)}
-        return self.graph.add(
-            identity, steps.fetch_triples, outputs, version=VERSION, parameters=made_from, arguments=self.study,
-            resource="services",
-        ).output("triples")  # fmt: skip
+        added = self.graph.add(kinds.TRIPLES, identity, outputs, parameters=made_from, arguments=self.study)
+        return added.output("triples")
 
     def _of_property(self, relation: str, listed: list[tuple[Reference, list[Triple]]]) -> Reference:
-        identity = StepId("fetch", relation, "questions")
+        kind, identity = kinds.OF_PROPERTY, kinds.OF_PROPERTY.id(relation)
         once = {steps.fact_of(triple): triple for _, triples in listed for triple in triples}
         drawn = drawn_first(once, self.options.triples.per_property or len(once), self.study.seed, "seeds", relation)
         triples = tuple(once[fact] for fact in drawn)
@@ -108,11 +106,11 @@ class _Wikidata:
             }  # fmt: skip
         except SwaymeterError as error:
             lists = [reference.node for reference, _ in listed]
-            return self.graph.refuse(identity, error, inputs=lists).output("questions")
+            return self.graph.refuse(kind, identity, error, inputs=lists).output("questions")
         return self.graph.add(
-            identity, steps.fetch_property, _questions(relation), version=VERSION,
+            kind, identity, _questions(relation),
             inputs={of.node.id.part or "triples": Reference(of.node, of.role, digest) for of, _ in listed},
-            parameters=parameters, arguments=(self.study, triples), resource="services",
+            parameters=parameters, arguments=(self.study, triples),
         ).output("questions")  # fmt: skip
 
     # ---- disputable questions: by page -----------------------------------------------------------------------------
@@ -133,13 +131,13 @@ class _Wikidata:
     def _pages(self) -> Reference:
         outputs = {"pages": Output(PAGES, ("facts",), "pages")}
         made_from = {"list_page": self.options.disputes.list_page, "address": self._addresses("wikipedia")}
-        return self.graph.add(
-            StepId("fetch", DISPUTABLE, "pages"), steps.fetch_pages, outputs, version=VERSION, parameters=made_from,
-            arguments=self.study, resource="services",
-        ).output("pages")  # fmt: skip
+        added = self.graph.add(
+            kinds.PAGES, kinds.PAGES.id(DISPUTABLE), outputs, parameters=made_from, arguments=self.study
+        )
+        return added.output("pages")
 
     def _disputes(self, title: str, titles: tuple[str, ...]) -> Reference:
-        identity, options = StepId("fetch", DISPUTABLE, "disputes", title), self.options.disputes
+        kind, identity, options = kinds.DISPUTES, kinds.DISPUTES.id(DISPUTABLE, title), self.options.disputes
         outputs = {
             "disputes": Output(DISPUTES, ("facts",), f"disputes-{title}"),
             "rejected": Output(REJECTED, ("facts",), f"rejected-disputes-{title}"),
@@ -150,26 +148,24 @@ class _Wikidata:
                 "max_span_words": options.max_span_words, "similarity": options.similarity, **self._embedder(),
             }  # fmt: skip
         except SwaymeterError as error:
-            return self.graph.refuse(identity, error).output("disputes")
-        return self.graph.add(
-            identity, steps.fetch_disputes, outputs, version=VERSION, parameters=parameters,
-            arguments=(self.study, titles), resource="services",
-        ).output("disputes")  # fmt: skip
+            return self.graph.refuse(kind, identity, error).output("disputes")
+        arguments = (self.study, titles)
+        return self.graph.add(kind, identity, outputs, parameters=parameters, arguments=arguments).output("disputes")
 
     def _written(self, disputes: Reference) -> Reference:
         title = disputes.node.id.part
-        identity, writer = StepId("fetch", DISPUTABLE, "questions", title), steps.writer_of(self.study)
+        kind, identity, writer = kinds.OF_PAGE, kinds.OF_PAGE.id(DISPUTABLE, title), steps.writer_of(self.study)
         try:
             revision = self.graph.once(identify_language_model, writer.name).revision
         except SwaymeterError as error:
-            return self.graph.refuse(identity, error, inputs=[disputes.node]).output("questions")
+            return self.graph.refuse(kind, identity, error, inputs=[disputes.node]).output("questions")
         parameters = {
             "writer": writer.name, "revision": revision, "dtype": writer.dtype,
             "prompt": content_key(asdict(dispute_prompt())), "seed": self.study.seed,
         }  # fmt: skip
         return self.graph.add(
-            identity, steps.write_page, _questions(title), version=VERSION, inputs={"disputes": disputes},
-            parameters=parameters, arguments=self.study,
+            kind, identity, _questions(title), inputs={"disputes": disputes}, parameters=parameters,
+            arguments=self.study,
         ).output("questions")  # fmt: skip
 
     # ---- what keys are made of -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from flows.execution.runner import Runner
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Run, Stage, Step
-from flows.stages.study_graph import study_graph
+from flows.stages.resolve import study_graph
 from tests.data.warehouse.small_study import row
 
 PREPARED: tuple[Stage, ...] = ("fetch", "build")

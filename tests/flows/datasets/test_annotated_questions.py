@@ -12,7 +12,7 @@ from flows.datasets import annotate
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
 from flows.stages.contents import Contents
-from flows.stages.study_graph import study_graph
+from flows.stages.resolve import study_graph
 from tasks.contexts.annotation.cells import LARGEST_CELL
 from tasks.contexts.annotation.sheet import COLUMNS
 from tasks.contexts.annotation.spreadsheet import read_sheet

@@ -12,7 +12,20 @@ from flows.execution.runner import AT_ONCE, Runner
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Run, Step, StepId
-from tests.flows.graph.toy import BUILD_A, BUILD_B, FETCH_A, FETCH_B, OF_A, OF_B, PAGE, SCORE_A, SCORE_B, TOTAL, Toy
+from tests.flows.graph.toy import (
+    BUILD_A,
+    BUILD_B,
+    FETCH_A,
+    FETCH_B,
+    OF_A,
+    OF_B,
+    PAGE,
+    SCORE_A,
+    SCORE_B,
+    TOTAL,
+    Toy,
+    kind_of,
+)
 from tests.flows.small_study import run
 
 EVERYTHING = {*OF_A, *OF_B, TOTAL, PAGE}
@@ -186,7 +199,8 @@ def test_the_plan_grows_with_what_is_known(toy: Toy) -> None:
 def test_a_step_that_cannot_run_is_not_planned(toy: Toy) -> None:
     def resolve() -> Graph:
         graph = toy.graph()
-        graph.refuse(StepId("score", "c", "numbers"), UsageError("no such model"))
+        identity = StepId("score", "c", "numbers")
+        graph.refuse(kind_of(identity), identity, UsageError("no such model"))
         return graph
 
     told = Told()

@@ -2,11 +2,25 @@ import pickle
 from dataclasses import replace
 
 import pyarrow as pa
+import pytest
 
 from data.errors import UsageError
 from flows.graph.graph import Node, upstream
 from flows.graph.step import StepId
-from tests.flows.graph.toy import BUILD_A, BUILD_B, FETCH_A, FETCH_B, NUMBERS, OF_A, PAGE, SCORE_A, SCORE_B, TOTAL, Toy
+from tests.flows.graph.toy import (
+    BUILD_A,
+    BUILD_B,
+    FETCH_A,
+    FETCH_B,
+    NUMBERS,
+    OF_A,
+    PAGE,
+    SCORE_A,
+    SCORE_B,
+    TOTAL,
+    Toy,
+    kind_of,
+)
 
 
 def key(node: Node) -> str:
@@ -72,15 +86,24 @@ def test_only_the_rows_that_are_read_count(toy: Toy) -> None:
 
 def test_a_refused_step_has_failed_and_blocks_others(toy: Toy) -> None:
     graph = toy.graph()
-    refused = graph.refuse(StepId("score", "a", "x"), UsageError("no such model"), inputs=[graph.nodes[BUILD_A]])
+    identity = StepId("score", "a", "x")
+    refused = graph.refuse(kind_of(identity), identity, UsageError("no such model"), inputs=[graph.nodes[BUILD_A]])
     below = toy.add(graph, StepId("score", "a", "y"), [refused])
     assert (refused.state, refused.reason) == ("failed", "no such model")
     assert (below.state, below.blocked_by) == ("blocked", refused.id)
 
 
+def test_a_step_reads_only_what_its_kind_names(toy: Toy) -> None:
+    graph = toy.graph()
+    kind = replace(kind_of(SCORE_A), needs=("facts",))
+    with pytest.raises(ValueError, match=r"score · a · numbers reads \['numbers'\]"):
+        graph.add(kind, SCORE_A, {}, inputs={"a": graph.nodes[BUILD_A].output("numbers")})
+
+
 def test_what_follows_from_unknown_content_waits(toy: Toy) -> None:
     graph = toy.graph()
-    waiting = graph.wait(StepId("score", "a", "x"), graph.nodes[BUILD_A])
+    identity = StepId("score", "a", "x")
+    waiting = graph.wait(kind_of(identity), identity, graph.nodes[BUILD_A])
     assert (waiting.state, waiting.blocked_by) == ("blocked", FETCH_A)
 
 

@@ -7,7 +7,7 @@ import pytest
 from flows.graph.rerun import EXPIRES, Rerun, Reruns, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
-from flows.stages.study_graph import reruns_of
+from flows.stages.resolve import reruns_of
 from tests.flows.small_study import again, prepare, run, selected
 
 NOW = datetime.now(UTC)

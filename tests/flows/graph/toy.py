@@ -11,7 +11,7 @@ from data.storage.workspace import Workspace
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.rerun import Kind, Rerun, Reruns
 from flows.graph.selection import Selection
-from flows.graph.step import Output, Run, Step, StepId
+from flows.graph.step import Output, Run, Step, StepId, StepKind
 from tests.flows.small_study import run
 
 
@@ -62,10 +62,10 @@ class Toy:
         **options: Any,
     ) -> Node:
         outputs = {"numbers": Output(NUMBERS, ("numbers",), f"{identity.stage}-{identity.subject}")}
+        kind = kind_of(identity, version)
         return graph.add(
-            identity, compute, outputs, version=version, inputs=_by_role(inputs), optional=_by_role(optional),
-            arguments=self, **options,
-        )  # fmt: skip
+            kind, identity, outputs, inputs=_by_role(inputs), optional=_by_role(optional), arguments=self, **options
+        )
 
     def request(self, kind: Kind = "force", subject: str | None = None) -> None:
         self.requests.append(Rerun(datetime.now(UTC), kind, {"subject": subject}))
@@ -84,6 +84,13 @@ class Toy:
     def numbers(self, identity: StepId) -> list[int]:
         read: list[int] = self.graph().nodes[identity].output("numbers").read()["number"].to_pylist()
         return read
+
+
+def kind_of(identity: StepId, version: int = 1) -> StepKind:
+    numbers = ("numbers",)
+    return StepKind(
+        identity.stage, "numbers", "subject", numbers, compute, needs=numbers, reads=numbers, version=version
+    )
 
 
 def compute(step: Step, run: Run) -> None:

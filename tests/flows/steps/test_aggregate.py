@@ -13,8 +13,8 @@ from data.warehouse.queries import QUERIES
 from data.warehouse.warehouse import over
 from flows.cli.pipeline import Selected
 from flows.graph.step import Run, Step, StepId
-from flows.stages.aggregate import compute_statistics, load_database
-from flows.stages.schema import schema
+from flows.steps.aggregate import compute_statistics, load_database
+from flows.steps.schema import schema
 from tasks.statistics import STATISTICS
 from tests.data.warehouse.small_study import PERSUASION, row
 from tests.flows.small_study import NOTED, again, prepare, selected

@@ -13,7 +13,7 @@ from data.errors import UsageError
 from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
-from flows.stages.study_graph import workspace_of
+from flows.stages.resolve import workspace_of
 from tests.flows.small_study import again, prepare, run, score, selected, small_study, write_study
 
 BY_CONTEXTS = {"persuasion", "susceptibility"}
@@ -195,3 +195,12 @@ def test_the_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypa
 def test_a_relation_may_be_named_as_a_class_is(tmp_path: Path) -> None:
     file = write_study(tmp_path, small_study(tmp_path))  # the names of invented countries are among its steps
     assert Selected.of(file, relation=["country"]).selection.relations == ("country",)
+
+
+def test_every_step_makes_what_its_kind_names(study: Selected) -> None:
+    nodes = [node for node in study.graph if node.step]
+    assert {node.kind.group for node in nodes} >= {"facts", "queries and contexts", "choice of questions", "database"}
+    for node in nodes:
+        assert node.step is not None
+        collective = node.kind.makes in (("scores",), ("statistics",))
+        assert collective or {*node.step.outputs} == {*node.kind.makes}, node.id

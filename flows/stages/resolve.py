@@ -1,0 +1,68 @@
+"""The graph of a study: its steps as `flows.stages.study_graph` lists them, resolved as far as its workspace allows."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from data.errors import UsageError
+from data.storage.workspace import Workspace
+from flows.graph.graph import Graph
+from flows.graph.rerun import Rerun, Reruns, read_reruns
+from flows.graph.selection import Selection
+from flows.graph.step import StepId
+from flows.stages.aggregate import aggregate
+from flows.stages.build import build
+from flows.stages.fetch import fetch
+from flows.stages.report import report
+from flows.stages.score import score
+from flows.study.study import Study
+
+
+def study_graph(
+    study: Study,
+    workspace: Workspace,
+    memory: dict[Any, Any] | None = None,
+    *,
+    requests: Iterable[Rerun] = (),
+) -> Graph:
+    """The graph of a study, resolved as far as its workspace allows.
+
+    Args:
+        study: what is asked.
+        workspace: where its artifacts lie.
+        memory: what is known of artifacts, kept by a run that resolves the graph again and again.
+        requests: to make again, beside those that the workspace notes.
+    """
+    workspace.check_layout()
+    reruns = Reruns((*read_reruns(reruns_of(workspace)), *requests), _matches)
+    graph = Graph(workspace, reruns=reruns, memory=memory)
+    fetched = fetch(graph, study)
+    built = build(graph, study, fetched)
+    scores = score(graph, study, built)
+    database = aggregate(graph, study, fetched, built, scores)
+    report(graph, study, fetched, built, database)
+    return graph
+
+
+def workspace_of(study: Study, folder: str | None = None) -> Workspace:
+    """The workspace of a study: the folder that is named, or that of its file, or one named after it."""
+    root = folder or study.workspace or f"workspaces/{study.name}"
+    try:
+        return Workspace(Path(root).expanduser().absolute())
+    except RuntimeError:
+        raise UsageError(f"the workspace {root} is below a home directory that was not found; name another") from None
+
+
+def reruns_of(workspace: Workspace) -> Path:
+    """The file of what was asked to be made again."""
+    return workspace.root / "reruns.json"
+
+
+CHANGES_DAILY = {"questions", "disputes"}
+"""The groups of fetched artifacts that a refresh asks for anew."""
+
+
+def _matches(request: Rerun, step: StepId) -> bool:
+    if not Selection.from_json(request.selection).matches(step):
+        return False
+    return request.kind == "force" or (step.stage == "fetch" and step.group in CHANGES_DAILY)

@@ -1,0 +1,92 @@
+"""The steps that build prompts: queries and contexts from facts, questions from candidates."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from data.dataset.reading import with_current_counts
+from data.errors import InputError
+from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
+from data.sources.dynamicqa.rules import with_flags_across
+from data.sources.registry import QUESTION_SOURCES
+from flows.graph.step import Run, Step
+from flows.study.study import Study
+from tasks.contexts.annotation.judging import decide
+from tasks.contexts.entities import choose_entities, objects
+from tasks.contexts.questions import choose_questions
+from tasks.contexts.sentences import write_contexts, write_queries
+
+
+def build_prompts(step: Step, run: Run) -> None:
+    """Writes the queries and contexts of a relation, from its facts and the names of invented entities."""
+    study: Study = step.arguments
+    assert study.facts is not None
+    facts = step.records("facts", Fact)
+    names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []
+    relation, options = RelationName(step.id.subject), study.facts
+    entities = choose_entities(
+        relation, facts, names, real=options.real_entities, invented=options.invented_entities, seed=study.seed,
+        choice=options.choice,
+    )  # fmt: skip
+    contexts = write_contexts(relation, entities, objects(facts), per_kind=study.contexts.per_kind(), seed=study.seed)
+    step.write("contexts", contexts)
+    step.write("queries", write_queries(relation, entities))
+
+
+def choose(step: Step, run: Run) -> None:
+    """Chooses the questions of a partition among the candidates that are there; InputError where none can be asked."""
+    study, annotations = step.arguments
+    partition: Any = step.id.subject
+    several = QUESTION_SOURCES[study.questions.source].fetch is None
+    candidates = candidates_of(step.inputs, partition, several=several)
+    rejected: list[Rejected] = []
+    if study.questions.annotated:
+        rows = [of_row(Annotation, row) for file in annotations for row in file.read().to_pylist()]
+        decided = decide(candidates, sorted(rows, key=lambda row: row.imported_at))
+        candidates, rejected = decided.questions, decided.rejected
+    if not candidates:
+        counts = Counter(candidate.reason for candidate in rejected).most_common(5)
+        reasons = ", ".join(f"{count} {reason}" for reason, count in counts) or "no candidate was found"
+        raise InputError(
+            f"partition {partition}: no question can be asked ({reasons}); leave the partition out, or fetch more "
+            "triples or pages under `questions`"
+        )
+    chosen = choose_questions(candidates, count=study.questions.per_partition, seed=study.seed)
+    step.write("rejected", [*rejected, *chosen.rejected])
+    step.write("questions", chosen.questions)
+
+
+def candidates_of(inputs: Mapping[str, Any], partition: Partition, *, several: bool) -> list[Question]:
+    """Every candidate of a partition, with the numbers of its dispute as they are now.
+
+    Args:
+        inputs: tables of questions and disputes, by `<role> <subject> <part>`.
+        partition: only its questions.
+        several: whether they were fetched in several steps, two of which may have led to one question.
+    """
+    found: list[Question] = []
+    for role, artifact in inputs.items():
+        kind, _, rest = role.partition(" ")
+        if kind != "questions":
+            continue
+        questions = [of_row(Question, row) for row in artifact.read().to_pylist()]
+        disputes = inputs.get(f"disputes {rest}")
+        if disputes is not None:
+            counted = [of_row(Dispute, row) for row in disputes.read().to_pylist()]
+            questions = with_current_counts(questions, counted)
+        found += [question for question in questions if question.partition == partition]
+    if not several:
+        return found
+    return with_flags_across(list({question.question_id: question for question in found}.values()))
+
+
+def build_questions(step: Step, run: Run) -> None:
+    """Writes the questions of a relation."""
+    questions = [
+        of_row(Question, row)
+        for role in step.inputs
+        for row in step.table(role).read().to_pylist()
+        if row["relation"] == step.id.subject
+    ]
+    # A fact that became temporal keeps its place.
+    step.write("questions", sorted(questions, key=lambda question: question.question_id))

@@ -1,0 +1,43 @@
+"""The steps that fetch: facts of a relation, invented names of a class, questions of a partition."""
+
+from data.errors import InputError
+from data.records import InventedName
+from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from flows.graph.step import Run, Step
+from flows.steps.access import access_for
+from flows.study.study import Study
+from tasks.contexts.invented_names import fetch_invented_names
+
+
+def fetch_facts(step: Step, run: Run) -> None:
+    """Fetches the facts of a relation; InputError where there are none."""
+    study: Study = step.arguments
+    assert study.facts is not None
+    source = FACT_SOURCES[study.facts.source]
+    fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, run))
+    if not fetched.facts:
+        raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
+    about = {"requested": fetched.requested, "rejected": dict(fetched.rejected)}
+    step.write("facts", fetched.facts, about)
+
+
+def fetch_names(step: Step, run: Run) -> None:
+    """Makes up the names of invented entities of a class; InputError where every one exists."""
+    study: Study = step.arguments
+    options, entity_class = study.facts, step.id.subject
+    assert options is not None
+    names, absent_from = fetch_invented_names(options, entity_class, study.seed, access_for(study, step, run))
+    made_by = options.invented_model or options.invented
+    step.write("invented", [InventedName(entity_class, name, made_by, tuple(absent_from)) for name in names])
+
+
+def fetch_questions(step: Step, run: Run) -> None:
+    """Fetches the questions of a partition; InputError where there are none."""
+    study: Study = step.arguments
+    assert study.questions is not None
+    source, partition = QUESTION_SOURCES[study.questions.source], step.id.subject
+    assert source.fetch is not None
+    questions = source.fetch(study.questions, partition, access_for(study, step, run))  # type: ignore[arg-type]
+    if not questions:
+        raise InputError(f"partition {partition}: the source has no questions; leave the partition out")
+    step.write("questions", questions)

@@ -1,0 +1,59 @@
+"""The step that draws the report from the database."""
+
+import importlib.metadata
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from data.dataset.dataset import Dataset
+from data.records import Fact, Question, of_row
+from flows.graph.step import Run, Step
+from flows.steps.schema import schema
+from reports.card import StudyCard
+
+PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
+
+
+def draw_report(step: Step, run: Run) -> None:
+    """Draws the page, its figures and tables from the database."""
+    from data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
+    from reports.report import queries, write_report
+
+    study, not_run = step.arguments
+    artifact: Any = step.outputs["files"]
+    with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:
+        frames = {name: warehouse.frame(name) for name in queries()}
+    versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
+    card = StudyCard(
+        name=study.name,
+        seed=study.seed,
+        asked=study.asks.strip(),
+        not_run=not_run,
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions={**versions, "python": platform.python_version()},
+        sources=_sources(step.inputs),
+    )
+    write_report(frames, artifact.folder, card, key=artifact.key)
+
+
+def _sources(inputs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Where the facts and questions come from, under which terms, and which versions of both these are."""
+    facts = tuple(of_row(Fact, row) for row in _rows(inputs, "facts: "))
+    questions = tuple(of_row(Question, row) for row in _rows(inputs, "questions: "))
+    rows: tuple[Fact | Question, ...] = (*questions, *facts)
+    named = {f"{row.source} ({row.licence})" for row in rows}
+    versions = [_version("Facts", Dataset(Path(), facts))] if facts else []
+    versions += [_version("Questions", Dataset(Path(), (), questions=questions))] if questions else []
+    return (*sorted(named), *versions)
+
+
+def _rows(inputs: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
+    return [row for role, table in inputs.items() if role.startswith(prefix) for row in table.read().to_pylist()]
+
+
+def _version(what: str, dataset: Dataset) -> str:
+    count, relations = len(dataset.facts) + len(dataset.questions), dataset.relations + dataset.question_relations
+    fetched = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
+    return f"{what}: version {dataset.version}, {count} of {len(relations)} relations{fetched}"

@@ -1,0 +1,54 @@
+"""The step that scores: a pass over a relation with a model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from data.records import Context, Query, Question
+from data.storage.keys import content_key
+from flows.graph.step import Run, Step
+from flows.study.study import ModelPart
+from tasks.measures import MEASURES
+from tasks.measures.measure import INPUTS, Inputs
+from tasks.measures.run import Spent, measure_relation
+
+PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a step asks of which model. parameters: of its measures and of those that they need, by name."""
+
+    measure_pass: str
+    model: ModelPart
+    seed: int
+    parameters: Mapping[str, Any]
+
+
+def run_pass(step: Step, run: Run) -> Spent:
+    """Computes the scores of a pass that are missing, or older than a rerun that asks for them."""
+    from tasks.models import load_language_model
+
+    arguments: Score = step.arguments
+    leading, model = MEASURES[arguments.measure_pass], arguments.model
+    tables = INPUTS[leading.about]
+    prompts: dict[str, list[Any]] = {name: step.records(name, PROMPTS[name]) for name in tables}
+    digests = {name: step.table(name).check().digest for name in tables}
+    inputs = Inputs(
+        relation=step.id.subject,
+        seed=arguments.seed,
+        dataset_version=content_key(digests)[:12],
+        queries=prompts.get("queries", ()),
+        contexts=prompts.get("contexts", ()),
+        questions=prompts.get("questions", ()),
+        scores={name: step.table(name).read() for name in step.inputs if name not in tables},
+        parameters=arguments.parameters,
+        device=model.device,
+        batch_size=model.batch_size,
+    )
+
+    def load() -> Any:
+        return load_language_model(model.name, dtype=model.dtype, device=model.device)
+
+    outputs = {name: step.table(name) for name in step.outputs}
+    return measure_relation(inputs, outputs, load, run.progress, not_before=step.not_before)
