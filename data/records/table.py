@@ -47,7 +47,7 @@ class Table:
         return pa.schema([pa.field(c.name, _arrow(c.type), nullable=c.nullable) for c in self.columns])
 
     def digest(self, rows: "pa.Table") -> str:
-        """The digest of the rows' columns that count."""
+        """The digest (hex) of the rows' columns that count."""
         return table_digest(rows.select([c.name for c in self.columns if c.counts]))
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> "pa.Table":

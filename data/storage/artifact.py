@@ -7,7 +7,8 @@ it was written, and it carries the wanted key. `Artifact.check` is the one defin
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,7 +19,7 @@ import pyarrow as pa
 
 from data.errors import DamagedFile, MissingFile
 from data.records.table import Table, table_digest
-from data.storage.files import CHARACTERS, read_parquet, sha256_of, verify, write_parquet, written_whole
+from data.storage.files import CHARACTERS, digest_in_pieces, read_parquet, verify, write_parquet, written_whole
 from data.storage.keys import content_key
 
 State = Literal["done", "missing", "damaged"]
@@ -66,7 +67,10 @@ class TableArtifact:
 
     def files(self) -> list[Path]:
         """The files with its name and key, readable or not; after a step that ran twice there may be two."""
-        named = re.compile(rf"{re.escape(self.stem)}-.{{{CHARACTERS}}}\.parquet")
+        return self._named(re.escape(self.stem))
+
+    def _named(self, stem: str) -> list[Path]:
+        named = re.compile(rf"{stem}-.{{{CHARACTERS}}}\.parquet")
         try:  # a glob takes several times as long, and this is asked of every artifact
             return [self.folder / name for name in sorted(os.listdir(self.folder)) if named.fullmatch(name)]
         except (FileNotFoundError, NotADirectoryError):
@@ -124,11 +128,12 @@ class TableArtifact:
         """Writes the rows whole or not at all; `about` is kept beside them and is not part of the key."""
         if rows.schema.names != self.table.schema.names:
             raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
+        of_all = table_digest(rows)
         metadata = {
             "table": self.table.name,
             "key": self.key,
-            "digest": self.table.digest(rows),
-            "digest_of_all": table_digest(rows),
+            "digest": of_all if all(column.counts for column in self.table.columns) else self.table.digest(rows),
+            "digest_of_all": of_all,
             "made_from": dict(self.made_from),
             "made_at": datetime.now(UTC).isoformat(),
             "about": dict(about or {}),
@@ -139,6 +144,21 @@ class TableArtifact:
             if other != path:
                 other.unlink(missing_ok=True)
         return path
+
+    def versions(self) -> Iterator[tuple[pa.Table, Mapping[str, Any]]]:
+        """The rows and notes of every file of its name, whatever the key; a file that cannot be read has none."""
+        for path in self._of_any_key():
+            with suppress(DamagedFile, KeyError, pa.ArrowException):
+                rows, metadata = read_parquet(path)
+                yield rows.select(self.table.schema.names).cast(self.table.schema), metadata["about"]
+
+    def discard_others(self) -> None:
+        """Removes the files of its name that have another key."""
+        for path in {*self._of_any_key()} - {*self.files()}:
+            path.unlink(missing_ok=True)
+
+    def _of_any_key(self) -> list[Path]:
+        return self._named(rf"{re.escape(self.name)}-[0-9a-f]{{{CHARACTERS}}}")
 
     def discard(self) -> None:
         """Removes its files, and those of its parts."""
@@ -164,7 +184,7 @@ def is_joined(part: Path) -> bool:
 
 @dataclass(frozen=True)
 class FilesArtifact:
-    """Files with a manifest beside them that holds the key and the SHA-256 of each: the database, or the report."""
+    """Files with a manifest beside them that holds the key and the digest of each: the database, or the report."""
 
     manifest: Path
     made_from: Mapping[str, Any]
@@ -206,7 +226,7 @@ class FilesArtifact:
         """The first file that is not as it was written."""
         for name, digest in files.items():
             try:
-                same = sha256_of(self.folder / name) == digest
+                same = digest_in_pieces(self.folder / name) == digest
             except (OSError, ValueError):  # a name with a NUL byte
                 same = False
             if not same:
@@ -216,7 +236,7 @@ class FilesArtifact:
 
 def write_manifest(manifest: Path, key: str, files: Iterable[Path]) -> None:
     """Notes the key, and the files as they are now; the last step of making them."""
-    digests = {path.relative_to(manifest.parent).as_posix(): sha256_of(path) for path in sorted(files)}
+    digests = {path.relative_to(manifest.parent).as_posix(): digest_in_pieces(path) for path in sorted(files)}
     content = {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": digests}
     with written_whole(manifest) as temporary:
         temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")

@@ -9,6 +9,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ CHARACTERS = 12
 """How many characters of a key and of a digest a file name has: 48 bits."""
 
 _METADATA = b"swaymeter"
+_PIECE = 16 << 20
 
 
 @contextmanager
@@ -65,6 +67,20 @@ def sha256_of(path: Path) -> str:
     """The SHA-256 (hex) of a file's bytes; OSError where it cannot be read."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_in_pieces(path: Path) -> str:
+    """The digest (hex) of a large file: the BLAKE2b of the BLAKE2b of each piece, computed side by side.
+
+    SHA-256 is several times slower on processors without instructions for it.
+    """
+    with path.open("rb") as file, ThreadPoolExecutor() as pool:
+
+        def hashed(start: int) -> bytes:
+            return hashlib.blake2b(os.pread(file.fileno(), _PIECE, start)).digest()
+
+        starts = range(0, os.fstat(file.fileno()).st_size, _PIECE)
+        return hashlib.blake2b(b"".join(pool.map(hashed, starts))).hexdigest()
 
 
 def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[str, Any]) -> Path:

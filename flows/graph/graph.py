@@ -145,7 +145,7 @@ class Graph:
         node.step = Step(
             identity, kind.function, {role: reference.artifact for role, reference in usable.items()}, artifacts,
             arguments, resource or kind.resource, self.reruns.since(identity, "force"),
-            self.reruns.since(identity, "refresh"),
+            self.reruns.since(identity, "refresh"), {role: r.check for role, r in usable.items() if r.check},
         )  # fmt: skip
         self._resolve(node)
         return node

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from data.records import as_row, of_row
 from data.records.table import Table
-from data.storage.artifact import Artifact, TableArtifact
+from data.storage.artifact import Artifact, Check, TableArtifact
 from tasks.measures.run import Spent
 
 Record = TypeVar("Record")
@@ -62,7 +62,8 @@ class Step:
 
     function: of a module's top level; makes the outputs and opens what it needs itself. inputs, outputs: by role.
     arguments: what else the function needs; picklable. not_before: nothing that was fetched earlier counts; None where
-    anything does. refreshed: the same for what changes by the day alone.
+    anything does. refreshed: the same for what changes by the day alone. checks: how the inputs stood, each verified,
+    when the step was resolved.
     """
 
     id: StepId
@@ -73,6 +74,7 @@ class Step:
     resource: Resource = "compute"
     not_before: datetime | None = None
     refreshed: datetime | None = None
+    checks: Mapping[str, Check] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

@@ -4,6 +4,7 @@ The temporary API writes into the same database that `make ui` shows, so its run
 """
 
 import logging
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -29,18 +30,20 @@ def prefect_api(meanwhile: Callable[[], object] = lambda: None) -> Iterator[str]
         ServerError: The configured API does not answer, or the temporary one did not start.
     """
     keep_quiet()
-    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
-
     with ExitStack() as stack:
-        if configured := get_current_settings().api.url:
-            url = configured
+        output = stack.enter_context(tempfile.TemporaryFile())
+        if not os.environ.get("PREFECT_API_URL"):  # before Prefect is imported, which takes a second
+            server, temporary = stack.enter_context(api_child(0, settings=TEMPORARY, log=output))
+        from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
+
+        if url := get_current_settings().api.url or "":
+            stack.close()  # a temporary one that was started in vain: a profile or a settings file names another
             _check(url)
             meanwhile()
         else:
-            output = stack.enter_context(tempfile.TemporaryFile())
-            server, url = stack.enter_context(api_child(0, settings=TEMPORARY, log=output))
             meanwhile()
-            wait_until_ready(server, url, output)
+            wait_until_ready(server, temporary, output)
+            url = temporary
             log.debug("temporary Prefect API at %s, process %d", url, server.pid)
             stack.enter_context(client_of(url))
             # They tell a server that watches for crashed runs, which this one does not; a flow ends a second sooner.

@@ -1,18 +1,20 @@
 """The steps that aggregate: statistics from the score files in place, and the database, loaded by file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from data.errors import ScoreError, SwaymeterError
 from data.records.table import Table
-from data.storage.artifact import Check, write_manifest
+from data.storage.artifact import Check, TableArtifact, write_manifest
+from data.storage.keys import content_key
 from data.storage.workspace import Workspace
-from data.warehouse.queries import QUERIES
+from data.warehouse.queries import QUERIES, NamedQuery
 from flows.graph.step import Run, Step
 from flows.steps.schema import schema
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
+from tasks.statistics.frames import categorical
+from tasks.statistics.statistic import Statistic
 
 Done = tuple[Any, Check]
 """An artifact that is done, and how it stands."""
@@ -25,15 +27,14 @@ def compute_statistics(step: Step, run: Run) -> None:
     missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
     statistics = list(STATISTICS.values()) if step.not_before else missing
     names = dict.fromkeys(name for statistic in statistics for name in statistic.queries)
-    done = _done(step.inputs.values())
-    answers = {name: _by_relation(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
+    done = _done(step)
+    answers = {name: _of_every_prompt(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
     with over(_files(done), schema(), answers) as warehouse:
-        frames = {name: warehouse.frame(name) for name in names}
+        frames = {name: categorical(warehouse.frame(name)) for name in names}
     failed = []
     for statistic in statistics:
         try:
-            rows = statistic.compute({name: frames[name] for name in statistic.queries}, step.arguments)
-            step.table(statistic.name).write(statistic.table.of(rows))
+            _compute(statistic, {name: frames[name] for name in statistic.queries}, done, step)
         except (SwaymeterError, KeyError, ValueError) as error:  # the others are computed all the same
             reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
             failed.append(f"statistic {statistic.name} (of {', '.join(statistic.queries)}): {reason}")
@@ -41,31 +42,67 @@ def compute_statistics(step: Step, run: Run) -> None:
         raise ScoreError("; ".join(failed))
 
 
-def _by_relation(query: Any, done: Sequence[Done], step: Step, run: Run) -> Any:
-    """The rows of a query that goes through every prompt, stored by relation: what is new is computed, in one pass."""
+def _compute(statistic: Statistic, frames: Mapping[str, Any], done: Sequence[Done], step: Step) -> None:
+    """Writes a statistic; of relations of which nothing has changed, the rows are kept."""
+    table = step.table(statistic.name)
+    digests = _by_relation(table, done)
+    kept, known = _kept(table, digests, step)
+    new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
+    rows = [*kept.to_pylist(), *statistic.of_relations(new, step.arguments)]
+    texts = [column.name for column in statistic.table.columns if column.type == "VARCHAR"]
+    rows.sort(key=lambda row: [str(row[name]) for name in texts])  # the same order whatever was kept
+    rows = statistic.finish([*rows, *statistic.compute(frames, step.arguments)])
+    table.write(statistic.table.of(rows), {"relations": digests})
+    table.discard_others()
+
+
+def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: Run) -> Any:
+    """The rows of a query that goes through every prompt; those of relations of which nothing has changed are kept."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     from data.warehouse.warehouse import over
 
-    workspace, inputs = Workspace(run.workspace), dict[str, list[Done]]()
-    for artifact, check in done:
-        if artifact.table.name in query.by_relation:
-            inputs.setdefault(artifact.made_from["subject"][0], []).append((artifact, check))
-    parts = {
-        relation: workspace.table(
-            ("statistics", "by-relation", relation), query.name, Table(query.name, query.sentence, ()),
-            {"query": query.sql, "relation": relation, "inputs": sorted(check.digest_of_all for _, check in read)},
-        )
-        for relation, read in inputs.items()
-    }  # fmt: skip
-    new = [name for name, part in parts.items() if step.not_before or part.check().state != "done"]
-    with over(_files([artifact for name in new for artifact in inputs[name]]), schema()) as warehouse:
-        rows, table = warehouse.rows(query), Table(query.name, query.sentence, warehouse.columns(query))
-    parts = {name: replace(part, table=table) for name, part in parts.items()}
-    for name in new:
-        parts[name].write(rows.filter(pc.equal(rows["relation"], name)))
-    return pa.concat_tables([part.read() for part in parts.values()] or [table.of([])])
+    read = [(artifact, check) for artifact, check in done if artifact.table.name in query.by_relation]
+    with over({}, schema()) as warehouse:
+        table = Table(query.name, query.sentence, warehouse.columns(query))
+    inputs = sorted(check.digest_of_all for _, check in read)
+    stored = Workspace(run.workspace).table(("statistics",), query.name, table, {"query": query.sql, "inputs": inputs})
+    digests = _by_relation(stored, read)
+    kept, known = _kept(stored, digests, step)
+    with over(_files(one for one in read if _relation(one) not in known), schema()) as warehouse:
+        rows = pa.concat_tables([kept, warehouse.rows(query).cast(table.schema)])
+    if known != digests.keys():
+        stored.write(rows, {"relations": digests})
+        stored.discard_others()
+    return rows
+
+
+def _by_relation(table: TableArtifact, done: Iterable[Done]) -> dict[str, str]:
+    """What the rows of each relation in a table are made from, as a digest."""
+    common, inputs = {**table.made_from, "inputs": ()}, dict[str, list[str]]()
+    for one in done:
+        inputs.setdefault(_relation(one), []).append(one[1].digest_of_all)
+    return {relation: content_key({**common, "inputs": sorted(read)}) for relation, read in inputs.items()}
+
+
+def _relation(one: Done) -> str:
+    return str(one[0].made_from["subject"][0])
+
+
+def _kept(table: TableArtifact, digests: Mapping[str, str], step: Step) -> tuple[Any, set[str]]:
+    """The rows of the relations that were made from the same before, in whichever file they stand, and which these are.
+
+    Nothing is kept where the step is asked for anew.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found, known = [table.table.of([])], set[str]()
+    for rows, about in table.versions() if step.not_before is None else ():
+        same = {name for name, digest in about.get("relations", {}).items() if digests.get(name) == digest} - known
+        found.append(rows.filter(pc.is_in(rows["relation"], pa.array([*same], pa.string()))))
+        known |= same
+    return pa.concat_tables(found), known
 
 
 def load_database(step: Step, run: Run) -> None:
@@ -76,17 +113,16 @@ def load_database(step: Step, run: Run) -> None:
     from data.warehouse.loading import update
 
     artifact: Any = step.outputs["files"]
-    tables = _done([*step.inputs.values(), *step.arguments])
+    tables = [*_done(step), *((annotation, annotation.check()) for annotation in step.arguments)]
     fresh = step.not_before is not None or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
     update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
     write_manifest(artifact.manifest, artifact.key, [path])
 
 
-def _done(artifacts: Iterable[Any]) -> list[Done]:
-    """The artifacts that are done, each read once to verify it, and once where a model has two names for one dtype."""
-    checked = {artifact.key: (artifact, artifact.check()) for artifact in artifacts}
-    return [(artifact, check) for artifact, check in checked.values() if check.state == "done"]
+def _done(step: Step) -> list[Done]:
+    """What it reads, as it was verified when the step was resolved; once where a model has two names for one dtype."""
+    return list({artifact.key: (artifact, step.checks[role]) for role, artifact in step.inputs.items()}.values())
 
 
 def _files(done: Iterable[Done]) -> dict[Table, list[Any]]:

@@ -67,13 +67,15 @@ class Comparison:
     @property
     def statistic(self) -> Statistic:
         """The comparison as a statistic."""
-        return Statistic(self.name, self.version, GroupTest, (self.query,), self.compute)
+        return Statistic(
+            self.name, self.version, GroupTest, (self.query,), of_relations=self.of_relations, finish=adjusted
+        )
 
-    def compute(self, frames: Frames, seed: int) -> list[Row]:
-        """The rows of `GroupTest`, sorted by what is tested; ScoreError for a score that is missing or not finite."""
+    def of_relations(self, frames: Frames, seed: int) -> list[Row]:
+        """The rows of `GroupTest` but for p_adjusted; ScoreError for a score that is missing or not finite."""
         tested = list(self._groups(frames[self.query]))
         results = self.test([pair for _, pair in tested], self.alternative, seed)
-        rows = [
+        return [
             {
                 "comparison": self.name,
                 "measure": self.measure,
@@ -95,7 +97,6 @@ class Comparison:
             }
             for (about, (a, b)), result in zip(tested, results, strict=True)
         ]
-        return _adjusted(rows)
 
     def _groups(self, frame: "pd.DataFrame") -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
         """What is tested, with the scores of both groups in the order of their units."""
@@ -115,7 +116,9 @@ class Comparison:
             yield about, (scores(values[which == 0]), scores(values[which == 1]))
 
 
-def _adjusted(rows: list[Row]) -> list[Row]:
+def adjusted(rows: list[Row]) -> list[Row]:
+    """The rows with p_adjusted, sorted by what is tested."""
+    rows = sorted(rows, key=lambda row: [row[name] for name in TESTED])
     families: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         families.setdefault(tuple(row[name] for name in FAMILY), []).append(row)

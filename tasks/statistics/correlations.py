@@ -15,7 +15,7 @@ small; those over relations are few.
 Source: Du et al. 2024, Context versus Prior Knowledge; Liu et al. 2024, Efficiently Computing Susceptibility to Context
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from data.records.statistics import CorrelationRow
@@ -35,19 +35,33 @@ HELD_AGAINST_SUSCEPTIBILITY: Mapping[str, tuple[str, ...]] = {
 }
 """The scores that are correlated with susceptibility, by the named query that has both."""
 
+OF_ENTITIES = "degree_of_queries"
 SUSCEPTIBILITY = "susceptibility"
+Pairs = Callable[[str, "pd.DataFrame", str], Iterator[tuple[str, str, "pd.DataFrame"]]]
 _ORDER = ("measure_a", "model", "dtype", "level", "relation", "query_type")
 
 
 def compute(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `CorrelationRow`, sorted; ScoreError for a score that is infinite."""
-    rows = [
+    """The rows of `CorrelationRow` over all relations; ScoreError for a score that is infinite."""
+    return _rows(frames, HELD_AGAINST_SUSCEPTIBILITY, _pairs)
+
+
+def of_relations(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `CorrelationRow` of the entities of a relation."""
+    return _rows(frames, (OF_ENTITIES,), _pairs_of_relations)
+
+
+def _rows(frames: Frames, names: Iterable[str], pairs_of: Pairs) -> list[Row]:
+    return [
         {**about, "level": level, "relation": relation, **_correlated(pairs, measure)}
-        for query, measures in HELD_AGAINST_SUSCEPTIBILITY.items()
-        for measure in measures
+        for query in names
+        for measure in HELD_AGAINST_SUSCEPTIBILITY[query]
         for about, queries in _by_model_and_type(frames[query], measure)
-        for level, relation, pairs in _pairs(query, queries, measure)
+        for level, relation, pairs in pairs_of(query, queries, measure)
     ]
+
+
+def _sorted(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: [row[name] for name in _ORDER])
 
 
@@ -63,15 +77,25 @@ def _by_model_and_type(frame: "pd.DataFrame", measure: str) -> Iterator[tuple[Ro
 def _pairs(query: str, queries: "pd.DataFrame", measure: str) -> Iterator[tuple[str, str, "pd.DataFrame"]]:
     """The pairs at each level of a named query: level, relation, and a row per pair."""
     scores = [measure, SUSCEPTIBILITY]
-    if query == "degree_of_queries":
-        entities = queries.groupby(["relation", "entity"], sort=True)[scores].mean().reset_index()
-        yield "entity", ALL, entities
-        for relation, rows in entities.groupby("relation", sort=True):
-            yield "entity", str(relation), rows
+    if query == OF_ENTITIES:
+        yield "entity", ALL, _entities(queries, measure)
         return
     yield "query", ALL, queries
     if query != "precision_of_queries":  # a sample of queries has too few of a relation
-        yield "relation", ALL, queries.groupby("relation", sort=True)[scores].mean()
+        yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[scores].mean()
+
+
+def _pairs_of_relations(
+    query: str, queries: "pd.DataFrame", measure: str
+) -> Iterator[tuple[str, str, "pd.DataFrame"]]:
+    """The entities of each relation."""
+    for relation, rows in _entities(queries, measure).groupby("relation", sort=True, observed=True):
+        yield "entity", str(relation), rows
+
+
+def _entities(queries: "pd.DataFrame", measure: str) -> "pd.DataFrame":
+    keys = ["relation", "entity"]
+    return queries.groupby(keys, sort=True, observed=True)[[measure, SUSCEPTIBILITY]].mean().reset_index()
 
 
 def _correlated(pairs: "pd.DataFrame", measure: str) -> Row:
@@ -82,4 +106,6 @@ def _correlated(pairs: "pd.DataFrame", measure: str) -> Row:
     return row
 
 
-STATISTIC = Statistic("correlations", 3, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), compute)
+STATISTIC = Statistic(
+    "correlations", 3, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), compute, of_relations, _sorted
+)

@@ -15,26 +15,42 @@ Frames = Mapping[str, "pd.DataFrame"]
 """Frames by the named query that they answer. One may be empty, and then has its columns."""
 
 
+def no_rows(frames: Frames, seed: int) -> list[Row]:
+    """None."""
+    return []
+
+
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic: one step of the aggregate stage, which writes rows of one table.
+    """A statistic: rows of one table, made from the answers to named queries.
+
+    `compute` and `of_relations` get frames and the study's seed, and give the same rows whatever the order of the
+    frames' rows; they raise ScoreError for a score that is not finite.
 
     Attributes:
         name: of the statistic.
         version: raised when the same frames give other rows.
         row: its row type, a dataclass that is decorated with @table; several statistics may share one.
         queries: the named queries of the warehouse that it reads.
-        compute: (frames, the study's seed) -> rows, the same whatever the order of the frames' rows; ScoreError for a
-            score that is not finite.
+        compute: gives its rows, or those over all relations where `of_relations` gives the others.
+        of_relations: gives the rows of single relations, where each follows from the relation's own rows in the frames:
+            they are kept as long as nothing of the relation changes.
+        finish: sees all rows and completes them, such as adjusted p-values.
     """
 
     name: str
     version: int
     row: type
     queries: tuple[str, ...]
-    compute: Callable[[Frames, int], list[Row]]
+    compute: Callable[[Frames, int], list[Row]] = no_rows
+    of_relations: Callable[[Frames, int], list[Row]] = no_rows
+    finish: Callable[[list[Row]], list[Row]] = list
 
     @property
     def table(self) -> Table:
         """The table of its rows."""
         return table_of(self.row)
+
+    def rows(self, frames: Frames, seed: int) -> list[Row]:
+        """All of its rows."""
+        return self.finish([*self.of_relations(frames, seed), *self.compute(frames, seed)])

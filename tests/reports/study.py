@@ -73,7 +73,7 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
         made: dict[str, list[Row]] = {table.name: [] for table in (TESTS, SUMMARIES, CORRELATIONS, ENVELOPES)}
         for statistic in STATISTICS.values():
             read = {name: _read(connection, name) for name in statistic.queries}
-            made[statistic.table.name] += statistic.compute(read, seed)
+            made[statistic.table.name] += statistic.rows(read, seed)
         for table in (TESTS, SUMMARIES, CORRELATIONS, ENVELOPES):
             connection.register(table.name, table.of(made[table.name]))
         return {name: _read(connection, name) for name in queries()}

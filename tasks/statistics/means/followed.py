@@ -30,7 +30,7 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for persuasion by what was followed."""
     frame = frames["followed"]
     frame = frame.assign(
-        conflict=frame["conflict"].fillna("none"),
+        conflict=frame["conflict"].astype(object).fillna("none"),
         answers=frame["answers"].astype("float64"),
         persuasion=frame[QUANTITY].astype("float64"),
     )

@@ -16,26 +16,39 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUANTITY = "persuasion"
+KEYS = (*RELATION, "relevant", "kind")
 
 
 def compute(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary` for persuasion."""
-    frame = frames["persuasion_by_kind"]
-    frame = frame.assign(relevant=frame["relevant"].astype(object).map({True: "relevant", False: "irrelevant"}))
-    about, keys = [*RELATION, "relevant"], [*RELATION, "relevant", "kind"]
-    frame = sorted_by(frame, [*keys, "query_id"])
-    queries = frame.groupby(keys, as_index=False, sort=True, observed=True)["query_id"].nunique()
-    kinds = weighted_means(frame, keys, QUANTITY, "contexts").assign(queries=queries["query_id"])
-    relations = weighted_means(frame, about, QUANTITY, "contexts")
+    """The rows of `Summary` for the persuasion over all relations."""
+    frame = _sorted(frames)
+    kinds = _kinds(frame)
+    relations = weighted_means(frame, [*RELATION, "relevant"], QUANTITY, "contexts")
     no_mean = frame.assign(persuasion=math.nan)
     return [
-        *summaries(kinds, keys, QUANTITY, unit_of_analysis="prompt", others=_of_relation),
         *summaries(
             kinds, [*TYPE, "relevant", "kind"], QUANTITY, unit_of_analysis="relation", interval=True, others=_counts
         ),
         *summaries(relations, [*TYPE, "relevant"], QUANTITY, unit_of_analysis="relation"),
         *summaries(no_mean, MODEL, QUANTITY, unit_of_analysis="prompt", skip_missing=True, others=_of_model),
     ]
+
+
+def of_relations(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for the persuasion of each relation."""
+    return summaries(_kinds(_sorted(frames)), KEYS, QUANTITY, unit_of_analysis="prompt", others=_of_relation)
+
+
+def _sorted(frames: Frames) -> "pd.DataFrame":
+    frame = frames["persuasion_by_kind"]
+    frame = frame.assign(relevant=frame["relevant"].astype(object).map({True: "relevant", False: "irrelevant"}))
+    return sorted_by(frame, [*KEYS, "query_id"])
+
+
+def _kinds(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """The mean persuasion of each kind of context in a relation, with the numbers of queries and prompts."""
+    queries = frame.groupby(list(KEYS), as_index=False, sort=True, observed=True)["query_id"].nunique()
+    return weighted_means(frame, KEYS, QUANTITY, "contexts").assign(queries=queries["query_id"])
 
 
 def _counts(kinds: "pd.DataFrame") -> Row:
@@ -52,4 +65,4 @@ def _of_model(rows: "pd.DataFrame") -> Row:
     return {"n": pairs, "items": int(rows["query_id"].nunique()), "prompts": pairs}
 
 
-STATISTIC = Statistic("persuasion_means", 1, Summary, ("persuasion_by_kind",), compute)
+STATISTIC = Statistic("persuasion_means", 1, Summary, ("persuasion_by_kind",), compute, of_relations)

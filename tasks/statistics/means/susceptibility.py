@@ -4,23 +4,36 @@ Groups: real and invented entities of a relation and query type. Unit of analysi
 forms; over all relations, a relation with its mean, so that one with many queries does not weigh more.
 """
 
+from typing import TYPE_CHECKING
+
 from data.records.statistics import Summary
 from tasks.statistics.frames import means, sorted_by
 from tasks.statistics.statistic import Frames, Row, Statistic
 from tasks.statistics.summary import RELATION, TYPE, summaries
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUANTITY = "susceptibility"
 KEYS = (*RELATION, "entities")
 
 
 def compute(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary` for susceptibility."""
+    """The rows of `Summary` for the susceptibility over all relations."""
+    relations = means(_sorted(frames), KEYS, QUANTITY)
+    return summaries(relations, [*TYPE, "entities"], QUANTITY, unit_of_analysis="relation")
+
+
+def of_relations(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for the susceptibility of each relation."""
+    entities = means(_sorted(frames), [*KEYS, "entity"], QUANTITY)
+    return summaries(entities, KEYS, QUANTITY, unit_of_analysis="entity", interval=True)
+
+
+def _sorted(frames: Frames) -> "pd.DataFrame":
     frame = frames["susceptibility_of_queries"]
     frame = frame.assign(entities=frame["invented"].astype(bool).map({True: "invented", False: "real"}))
-    frame = sorted_by(frame, [*KEYS, "entity", "query_id"])
-    entities, relations = (means(frame, keys, QUANTITY) for keys in ([*KEYS, "entity"], KEYS))
-    rows = summaries(entities, KEYS, QUANTITY, unit_of_analysis="entity", interval=True)
-    return rows + summaries(relations, [*TYPE, "entities"], QUANTITY, unit_of_analysis="relation")
+    return sorted_by(frame, [*KEYS, "entity", "query_id"])
 
 
-STATISTIC = Statistic("susceptibility_means", 1, Summary, ("susceptibility_of_queries",), compute)
+STATISTIC = Statistic("susceptibility_means", 1, Summary, ("susceptibility_of_queries",), compute, of_relations)

@@ -9,7 +9,7 @@ import pytest
 from data.errors import DamagedFile, MissingFile
 from data.records.tables import FACTS
 from data.storage.artifact import FilesArtifact, TableArtifact, write_manifest
-from data.storage.files import sha256_of, write_parquet
+from data.storage.files import digest_in_pieces, write_parquet
 from data.storage.workspace import Workspace
 from tests.data.warehouse.small_study import row
 
@@ -163,7 +163,7 @@ def test_files_with_a_manifest_are_done(files: FilesArtifact) -> None:
     check = files.check()
     assert (check.state, check.digest, check.path) == ("done", files.key, files.manifest)
     manifest = json.loads(files.manifest.read_text())
-    assert manifest["files"]["figures/one.svg"] == sha256_of(files.folder / "figures" / "one.svg")
+    assert manifest["files"]["figures/one.svg"] == digest_in_pieces(files.folder / "figures" / "one.svg")
 
 
 def test_files_of_another_key_or_without_manifest_are_missing(files: FilesArtifact) -> None:

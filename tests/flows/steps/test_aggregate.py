@@ -1,6 +1,7 @@
 """The database holds what the files hold; statistics read again only the relations that changed."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,10 @@ import pytest
 
 from data.errors import ScoreError
 from data.storage.workspace import Workspace
-from data.warehouse.queries import QUERIES
-from data.warehouse.warehouse import over
 from flows.cli.pipeline import Selected
 from flows.graph.step import Run, Step, StepId
-from flows.steps.aggregate import compute_statistics, load_database
-from flows.steps.schema import schema
+from flows.steps import aggregate
+from flows.steps.aggregate import _kept, compute_statistics, load_database
 from tasks.statistics import STATISTICS
 from tests.data.warehouse.small_study import PERSUASION, row
 from tests.flows.small_study import NOTED, again, prepare, selected
@@ -52,32 +51,33 @@ def score_pairs(study: Selected, relation: str, value: float) -> None:
     step.table("persuasion").write(PERSUASION.of(rows), {**NOTED, "seconds": 1.0, "prompts": len(rows)})
 
 
-def test_means_are_computed_for_changed_relations_alone(tmp_path: Path) -> None:
-    study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}}))
+def test_rows_of_unchanged_relations_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}, "susceptibility": {}}))
+    kept = []
 
-    def means() -> dict[str, Any]:
+    def spied(table: Any, digests: Any, step: Step) -> Any:
+        kept.append(known := _kept(table, digests, step))
+        return known
+
+    monkeypatch.setattr(aggregate, "_kept", spied)
+
+    def computed(since: datetime | None = None) -> dict[str, list[dict[str, Any]]]:
+        kept.clear()
         step = again(study).graph.nodes[StepId("aggregate", "study", "statistics")].step
         assert step is not None
-        compute_statistics(step, Run(study.workspace.root))
-        files = [table.check().path for table in step.inputs.values()]  # type: ignore[attr-defined]
-        tables = {table: [file for file in files if file.name.startswith(table.name)] for table in schema()}
-        with over(tables, schema()) as warehouse:
-            expected = warehouse.rows(QUERIES["persuasion_by_kind"]).to_pylist()
-        parts = sorted(study.workspace.root.glob("statistics/by-relation/*/*.parquet"))
-        with duckdb.connect() as connection:
-            stored = connection.read_parquet([str(part) for part in parts]).to_arrow_table().to_pylist()
-        assert len(expected) == 2 * 24
-        assert all(one in stored for one in expected)
-        return {str(part): part.stat().st_ino for part in parts}
+        compute_statistics(replace(step, not_before=since), Run(study.workspace.root))
+        return {name: step.table(name).read().to_pylist() for name in step.outputs}
 
     score_pairs(study, "capital", 1.0)
     score_pairs(study, "father", 2.0)
-    before = means()
+    assert len(computed()["relevance"]) == 2 * 2
     score_pairs(study, "capital", 3.0)
-    after = means()
-    assert len(before) == 2
-    assert before.items() < after.items()  # what was stored of a relation stays as it is
-    assert len(after) == 3
+    after = computed()
+    assert {frozenset(known) for _, known in kept} == {frozenset({"father"})}
+    assert max(rows.num_rows for rows, _ in kept) > 0
+    assert after == computed(datetime.now(UTC))
+    assert {frozenset(known) for _, known in kept} == {frozenset()}
+    assert len([*study.workspace.root.glob("statistics/relevance-*.parquet")]) == 1
 
 
 def test_statistics_follow_columns_that_no_score_depends_on(tmp_path: Path) -> None:

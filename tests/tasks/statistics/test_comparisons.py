@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 def compare(susceptibility: pd.DataFrame, persuasion: pd.DataFrame, *, seed: int = 3) -> list[Row]:
     frames = {"susceptibility_of_queries": susceptibility, "persuasion_by_kind": persuasion}
-    return [row for name in COMPARISONS for row in STATISTICS[name].compute(frames, seed)]
+    return [row for name in COMPARISONS for row in STATISTICS[name].rows(frames, seed)]
 
 
 def query(query_id: str, *, invented: bool = False, relation: str = "capital", query_type: str = "open") -> Row:

@@ -46,7 +46,7 @@ CLOSED = fisher("father", "closed", [(5, 7), (7, 9)])
 
 
 def computed(frames: dict[str, pd.DataFrame]) -> list[Row]:
-    return STATISTIC.compute(frames, 0)
+    return STATISTIC.rows(frames, 0)
 
 
 def found(rows: list[Row], **where: str) -> Row:

@@ -18,7 +18,7 @@ QUERY = {"model": "m", "dtype": "float32", "relation": "capital", "query_type": 
 
 
 def computed(name: str, **rows: list[Row]) -> list[Row]:
-    made = STATISTICS[name].compute({query: pd.DataFrame(of_one) for query, of_one in rows.items()}, 0)
+    made = STATISTICS[name].rows({query: pd.DataFrame(of_one) for query, of_one in rows.items()}, 0)
     assert STATISTICS[name].table.of(made).num_rows == len(made)
     return made
 
