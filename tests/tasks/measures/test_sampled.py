@@ -43,7 +43,8 @@ def expected(study: Study, language_model: LanguageModel) -> Answers:
 @pytest.fixture
 def equivalent(expected: Answers, models: dict[str, str]) -> Equivalent:
     judge = load_entailment(models["entailment"])
-    return {key: judge.equivalent([answer.text for answer in one.samples]) for key, one in expected.items()}
+    texts = [[answer.text for answer in one.samples] for one in expected.values()]
+    return dict(zip(expected, judge.equivalent_in_bulk(texts), strict=True))
 
 
 def halves_of(key: Key, equivalent: Equivalent) -> list[list[list[int]]]:
