@@ -39,7 +39,6 @@ class SampledAnswers:
     Answers with the same tokens are one object, so that its distribution is in memory once.
     """
 
-    identity: tuple[str, ...]
     samples: tuple[Answer, ...]
     greedy: Answer
 

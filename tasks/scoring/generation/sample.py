@@ -36,22 +36,12 @@ def sample_answers(
     top_k: int = 0,
     seed: int = 0,
     batch_size: int | None = None,
-    memory: int | None = None,
 ) -> list[SampledAnswers]:
     """Samples answers to every prompt, in the order of the prompts: `samples` of them and a greedy one.
 
-    Args:
-        model: The language model.
-        prompts: The token ids of each.
-        identities: A tuple per prompt; the draws depend only on it, the seed and the model's name.
-        samples: Sampled answers per prompt.
-        max_new_tokens: Most steps of an answer, its end step included.
-        temperature: See `Sampling`, as for `top_p` and `top_k`.
-        top_p: In (0, 1].
-        top_k: 0 for every token.
-        seed: Seed of the draws.
-        batch_size: Prompts that are answered at once; None for the device's default.
-        memory: Bytes that may be used besides the model, which may reduce the batch; None for `memory_budget`.
+    prompts: the token ids of each; identities: a tuple for each, as its draws depend on nothing else but the seed and
+    the model's name; max_new_tokens: of an answer, its end step included; temperature, top_p, top_k: see `Sampling`;
+    batch_size: prompts that are answered at once, None for the device's default.
 
     Raises:
         UsageError: A parameter is not valid.
@@ -74,22 +64,22 @@ def sample_answers(
     slot_tokens = max(map(len, prompts)) + max_new_tokens * (samples + 1)
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
     if engine(model, prompts) != PLAIN:
-        at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1, memory))
+        at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1))
     trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
     decoding = _Decoding(model, identities, sampling, max_new_tokens)
     ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
     return [
-        SampledAnswers(identity, tuple(ended[number][sample] for sample in range(samples)), ended[number][samples])
-        for number, identity in enumerate(identities)
+        SampledAnswers(tuple(ended[number][sample] for sample in range(samples)), ended[number][samples])
+        for number in range(len(prompts))
     ]
 
 
-def _most_slots(model: LanguageModel, slot_tokens: int, answers: int, memory: int | None) -> int:
+def _most_slots(model: LanguageModel, slot_tokens: int, answers: int) -> int:
     """The number of prompts that the budget allows: their KV cache, and the sums and logits of their answers.
 
     A fifth is left for shared prefixes.
     """
-    budget = memory if memory is not None else memory_budget(model.device)
+    budget = memory_budget(model.device)
     config = model.model.config.get_text_config()
     size = model.model.dtype.itemsize
     sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # sums are copied when there are more of them
@@ -115,7 +105,7 @@ class _Decoding:
         halving = Halving(self._model, "prompts are answered", slots)
         while waiting:
             (slots,) = halving.amounts
-            with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
+            with halving.attempt(slots, smallest="the answers to a single prompt"):
                 prompts = [tree.prompt for tree in waiting]
                 reader = PlainReader(self._model) if plain else SlotReader(self._model, prompts, slots, slot_tokens)
                 yield from self._finished(reader, waiting, growing, slots)
