@@ -10,12 +10,9 @@ from tasks.measures.measure import Measure
 
 @dataclass(frozen=True)
 class Pass:
-    """Measures that are computed together.
+    """Measures that one of them, the leading one, computes; measures: the names of all, the leading one first.
 
-    Attributes:
-        leading: the measure that computes them.
-        measures: the names of those that it yields, the leading one first.
-        needs: the names of those whose stored scores it reads.
+    needs: the names of those whose stored scores it reads.
     """
 
     leading: Measure

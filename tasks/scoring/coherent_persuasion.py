@@ -58,13 +58,8 @@ def coherent_persuasion(
 ) -> float:
     """The coherent persuasion score of a context for a question, in nats [Marjanovic et al. 2024, Eq. 4].
 
-    Args:
-        p_query: (n, V), the mean distributions of the answers without the context.
-        groups_query: Their groups, as `group_answers` returns them, every answer in exactly one.
-        p_context: (m, V), the mean distributions of the answers with the context.
-        groups_context: Their groups.
-
-    Raises the errors of `coherent_persuasions`.
+    p_query, p_context: (n, V) and (m, V), the mean distributions of the answers without and with the context; their
+    groups: as `group_answers` returns them, every answer in exactly one. Raises the errors of `coherent_persuasions`.
     """
     without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
     within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)

@@ -65,14 +65,9 @@ def disputes_of_page(
 ) -> PageDisputes:
     """The disputes of a page, or of the page that it redirects to; raises ServiceError.
 
-    Args:
-        title: The page's title.
-        wikipedia: Where its history is read.
-        embed: Texts to unit vectors (n, d).
-        pageviews: Where its views are looked up, if it has disputes.
-        months: The first and the last month whose views count (YYYY-MM).
-        similarity: Spans that are more alike than this, by cosine, are rejected.
-        span_words: The most words of a span.
+    embed: texts to unit vectors (n, d); months: the first and the last month whose views count (YYYY-MM), looked up if
+    there are disputes; similarity: spans that are more alike than this, by cosine, are rejected; span_words: the most
+    words of a span.
     """
     history = wikipedia.history(title)
     if history is None:

@@ -15,14 +15,10 @@ from tasks.scoring.answer_prompts import prompt_form
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """One answer.
+    """One answer: its text, without special tokens and stripped, so it may be empty; its tokens, end step included.
 
-    Attributes:
-        text: Without special tokens, stripped, so it may be empty.
-        token_ids: As generated, end step included.
-        token_log_probs: One per token, nats.
-        mean_distribution: (V,) float32, the mean over its steps.
-        finished: Whether it ended before the limit of tokens.
+    token_log_probs: one per token, nats; mean_distribution: (V,), the mean over its steps; finished: whether it ended
+    before the limit of tokens.
     """
 
     text: str
@@ -34,10 +30,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class SampledAnswers:
-    """The answers to one prompt: the requested samples, and the greedy one.
-
-    Answers with the same tokens are one object, so that its distribution is in memory once.
-    """
+    """The answers to one prompt; those with the same tokens are one object, so that its distribution is kept once."""
 
     samples: tuple[Answer, ...]
     greedy: Answer

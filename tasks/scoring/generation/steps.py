@@ -93,14 +93,9 @@ def step(
 ) -> Step:
     """One step of answers; adds each node's distribution to its sum.
 
-    Args:
-        logits: (n, V) after each node, in any dtype.
-        sums: Where the nodes' distributions are summed; None: nowhere.
-        rows: (n,) the row of each node in `sums`.
-        nodes: (k,) the node of each answer.
-        points: (k,) the uniform number of each answer, NaN for the most probable token.
-        sampling: Temperature and truncation.
-        rounding: The largest error of a logit.
+    logits: (n, V) after each node, in any dtype; sums: where the nodes' distributions are summed, None for nowhere;
+    rows: (n,) the row of each node there; nodes: (k,) the node of each answer; points: (k,) the uniform number of each
+    answer, NaN for the most probable token; rounding: the largest error of a logit.
     """
     device = logits.device
     node_of, point_of = torch.tensor(list(nodes)), torch.from_numpy(points)

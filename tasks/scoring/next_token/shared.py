@@ -43,14 +43,10 @@ class Pass:
 class SharedPrefixes:
     """Prompts of several contexts, read with shared prefixes computed once; largest: the units of the largest batch.
 
-    Args:
-        model: The language model.
-        prompts: [context][sequence] complete prompts as tokens.
-        units: Places of the sequences that stay together, by default each alone.
-        entries: Numbers of the model's dtype that the caller stores of a unit and a context; None for a vocabulary.
-        inner: Whether logits are read at inner nodes of the trees, too, not only at the ends.
-        keep: Whether more tokens will follow the trees.
-        memory: Bytes that may be used besides the model; None for `memory_budget`.
+    prompts: [context][sequence] complete prompts as tokens; units: places of the sequences that stay together, by
+    default each alone; entries: numbers of the model's dtype that the caller stores of a unit and a context, None for a
+    vocabulary; inner: whether logits are read at inner nodes of the trees, too, not only at the ends; keep: whether
+    more tokens will follow the trees; memory: bytes that may be used besides the model, None for `memory_budget`.
     """
 
     def __init__(

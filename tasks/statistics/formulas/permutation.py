@@ -39,14 +39,9 @@ def permutation(
 ) -> list[Result]:
     """Whether group a of each pair has the greater mean than its group b, or (two-sided) another one.
 
-    Args:
-        pairs: groups a (n_a,) and b (n_b,) of finite scores, their rows sorted by what they are.
-        alternative: greater, or two-sided.
-        seed: of the study.
-        permutations: how many are drawn where there are more ways than that.
-
-    Returns:
-        Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread.
+    Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread. pairs: groups
+    a (n_a,) and b (n_b,) of finite scores, their rows sorted by what they are; permutations: how many are drawn where
+    there are more ways than that.
     """
     results = [Result(None, None, untestable(a, b)) for a, b in pairs]
     families: dict[tuple[int, int], list[int]] = {}
