@@ -10,10 +10,7 @@ from tasks.measures.measure import Measure
 
 @dataclass(frozen=True)
 class Pass:
-    """Measures that one of them, the leading one, computes; measures: the names of all, the leading one first.
-
-    needs: the names of those whose stored scores it reads.
-    """
+    """Measures that the leading one computes, by name and itself first; needs: those whose stored scores it reads."""
 
     leading: Measure
     measures: tuple[str, ...]

@@ -111,7 +111,6 @@ def _is_done(artifact: TableArtifact, not_before: datetime | None, bounds: Seque
 
 
 def _next(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str, Sequence[Row]], dict[str, Any]]:
-    """The rows of the next chunk, and what they took."""
     started, clock, before = _now(), time.perf_counter(), sum(model.forward_passes for model in models)
     rows = next(computed)
     return rows, {

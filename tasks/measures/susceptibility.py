@@ -40,10 +40,7 @@ def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[R
 
 
 def weighted_mean(scores: NDArray[np.float64], contexts: Sequence[Context]) -> NDArray[np.float64]:
-    """The mean of scores (n_queries, n_contexts) over the contexts, weighed by how often each occurs: (n_queries,).
-
-    contexts: in the order of the columns; those of the same text are one context.
-    """
+    """The mean of scores (n_queries, n_contexts) over contexts, equal texts as often as they occur: (n_queries,)."""
     from tasks.scoring.persuasion import counted
 
     distinct, weights, places = counted([context.text for context in contexts])

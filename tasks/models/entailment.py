@@ -37,11 +37,7 @@ Pair = tuple[str, str]
 
 
 class Entailment(ABC):
-    """Judges which answers are equivalent.
-
-    name, revision: of the model that judges; stand_in: None for an entailment model, else a sentence that says what
-    stands in for what.
-    """
+    """Judges which answers are equivalent; stand_in: None for an entailment model, else what stands in for what."""
 
     name: str
     revision: str
@@ -167,8 +163,8 @@ class EmbeddingStandIn(Entailment):
 def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: str = "auto") -> Entailment:
     """The judge of that name: an entailment model, or an embedder of the catalog that stands in for one.
 
-    threshold: the least cosine similarity of equivalent answers, in (0, 1], for a stand-in. Raises UsageError for a
-    threshold or device that cannot be, ModelError for a model that cannot be loaded or has no entailment label.
+    threshold: the least cosine similarity of equivalent answers, in (0, 1], for a stand-in. UsageError where it, or a
+    device, cannot be; ModelError for a model that cannot be loaded or has no entailment label.
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold of an entailment stand-in is {threshold}; it must lie in (0, 1]")

@@ -55,10 +55,8 @@ def answer_set_persuasion(
     Contexts are put directly before the queries, which are complete texts; a context that occurs twice weighs twice.
     answers: the aliases of each; each follows a query after a space, if the query does not end with one, and the whole
     is tokenized as one text. terminators: beginnings of tokens that end an answer, besides the end-of-sequence tokens.
-
-    Raises:
-        UsageError: Contexts, queries or answers are empty, or two answers have the same tokens.
-        ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
+    UsageError where contexts, queries or answers are empty, or two answers have the same tokens; ScoreError, with the
+    query and context, where a prompt does not fit the model, or a score is not finite.
     """
     aliases, groups = _aliases(model, answers)
     stops = _stops(model, terminators)
@@ -112,7 +110,6 @@ def _aliases(model: LanguageModel, answers: Sequence[Sequence[str]]) -> tuple[li
 
 
 def _stops(model: LanguageModel, terminators: Sequence[str]) -> list[int]:
-    """The tokens that end an answer."""
     if "" in terminators:
         raise UsageError("a terminator is an empty text, with which every token begins; remove it")
     # A tokenizer may know more tokens than its model.

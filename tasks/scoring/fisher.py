@@ -63,12 +63,9 @@ def fisher_susceptibility(
 
     top_k: how many of the most probable answers are summed exactly; None: the whole vocabulary, estimated from `draws`
     draws of random signs, with the `exact` most probable answers summed exactly. seed: of the signs, which depend on it
-    and the query's text alone.
-
-    Raises:
-        UsageError: Queries are missing, top_k or exact is not between 1 and the size of the vocabulary, or draws is
-            less than LEAST_DRAWS.
-        ScoreError: A query does not fit the model or memory, or a value is not finite.
+    and the query's text alone. UsageError where queries are missing, top_k or exact is not between 1 and the size of
+    the vocabulary, or draws is less than LEAST_DRAWS; ScoreError where a query does not fit the model or memory, or a
+    value is not finite.
     """
     if not queries:
         raise UsageError("Fisher susceptibility needs queries, and the list is empty; give at least one")
@@ -166,10 +163,7 @@ def _read(model: LanguageModel, tokens: list[list[int]]) -> tuple[torch.Tensor, 
 
 
 class _Derivable(TorchFunctionMode):
-    """Makes the forward pass of this thread differentiable in many directions at once, unlike fused kernels.
-
-    Only each query's last token goes through the output matrix.
-    """
+    """Makes this thread's forward pass differentiable in many directions at once, with logits of last tokens alone."""
 
     def __init__(self, network: Any, last: list[int]) -> None:
         super().__init__()

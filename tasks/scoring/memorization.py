@@ -12,7 +12,6 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appen
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from data.errors import UsageError
@@ -27,30 +26,18 @@ Conflict = Literal["substitution", "negation"]
 Follows = Literal["original", "context", "other"]
 
 
-@dataclass(frozen=True)
-class GreedyAnswers:
-    """texts: [query][context]; engine: the name of the engine that decoded them."""
-
-    texts: list[list[str]]
-    engine: str
-
-
 def greedy_answers(
     model: LanguageModel,
     contexts: Sequence[str],
     queries: Sequence[str],
     *,
     max_new_tokens: int = 10,
-) -> GreedyAnswers:
-    """The greedy continuation of every context and query: its first line that is not blank, stripped.
+) -> tuple[list[list[str]], str]:
+    """The greedy answers, [query][context], and the engine that decoded them: the first line not blank, stripped.
 
     Contexts are put directly before the queries, which are complete texts. max_new_tokens: of an answer, its end
-    included.
-
-    Raises:
-        UsageError: Contexts or queries are empty, or max_new_tokens is less than 1.
-        ScoreError: A prompt does not fit the context window with its answer, or the model gives a NaN; the message has
-            the query and context.
+    included. UsageError where contexts or queries are empty, or max_new_tokens is less than 1; ScoreError, with the
+    query and context, where a prompt does not fit the context window with its answer, or the model gives a NaN.
     """
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
@@ -66,14 +53,11 @@ def greedy_answers(
         for _ in shared.read(answers.take):
             pass
     answers.check(prompts, queries, distinct)
-    return GreedyAnswers([[texts[row] for row in rows] for texts in answers.texts()], engine_name)
+    return [[texts[row] for row in rows] for texts in answers.texts()], engine_name
 
 
 def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:
-    """How a context conflicts with a query's answer; None where it does not.
-
-    about_entity: whether the context is about the queried entity; context_object: the object that it states or denies.
-    """
+    """How a context conflicts with a query's answer by the object that it states or denies; None where it does not."""
     if not about_entity:
         return None
     if kind == "negation":

@@ -50,11 +50,8 @@ def persuasion(
     Contexts are put directly before the queries, which are complete texts; a context that occurs twice weighs twice.
     prompts: [context][query] tokens of the distinct contexts (see `counted`) before the queries, as `tokenized_prompts`
     returns them, None to tokenize them here; memory: bytes that may be used besides the model, None for
-    `memory_budget`.
-
-    Raises:
-        UsageError: Contexts or queries are empty.
-        ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
+    `memory_budget`. UsageError where contexts or queries are empty; ScoreError, with the query and context, where a
+    prompt does not fit the model, or a score is not finite.
     """
     distinct, weights, rows = counted(contexts)
     of_contexts = torch.from_numpy(weights).to(model.device, torch.float32)

@@ -62,12 +62,8 @@ def semantic_entropy(
     """The semantic entropy of one input's answers, in nats; the module's docstring has the formulas and sources.
 
     token_log_probs: for every answer its tokens' log-probabilities in nats, at least one; groups: as `group_answers`
-    returns them, every answer in exactly one; kind: "sum", "length_normalised", "rao" or "assignment".
-
-    Raises:
-        UnknownName: The kind is unknown.
-        InputError: The groups do not hold each answer once, or an answer has no token.
-        ScoreError: The entropy is not finite.
+    returns them, every answer in exactly one; kind: "sum", "length_normalised", "rao" or "assignment". InputError where
+    the groups do not hold each answer once, or an answer has no token; ScoreError where the entropy is not finite.
     """
     check_groups(groups, len(token_log_probs))
     return float(_entropies(token_log_probs, [groups], kind)[0])

@@ -39,14 +39,10 @@ class Group:
 class Comparison:
     """Two groups of a score of queries that are compared in every relation.
 
-    Attributes:
-        query: the named query of the warehouse that it reads.
-        measure: the column of the query that is compared.
-        column: the column that tells the groups apart.
-        group_a: the group whose mean is expected to be the greater one.
-        unit: of the measure.
-        weight: the column that counts what a row of the frame is the mean of; empty where it has one row a query.
-        version: raised when the same frames give other rows.
+    query: the named query of the warehouse that it reads; measure: its column that is compared, in `unit`; column: the
+    one that tells the groups apart; group_a: the group whose mean is expected to be the greater one; weight: the column
+    that counts what a row of the frame is the mean of, empty where it has one row a query; version: raised when the
+    same frames give other rows.
     """
 
     name: str

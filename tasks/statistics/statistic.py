@@ -19,13 +19,9 @@ Frames = Mapping[str, "pd.DataFrame"]
 class Statistic:
     """A statistic: one step of the aggregate stage, which writes rows of one table.
 
-    Attributes:
-        name: of the statistic.
-        version: raised when the same frames give other rows.
-        row: its row type, a dataclass that is decorated with @table; several statistics may share one.
-        queries: the named queries of the warehouse that it reads.
-        compute: (frames, the study's seed) -> rows, the same whatever the order of the frames' rows; ScoreError for a
-            score that is not finite.
+    version: raised when the same frames give other rows; row: its row type, a dataclass that is decorated with @table,
+    which several statistics may share; queries: the named queries of the warehouse that it reads; compute: (frames, the
+    study's seed) -> rows, the same whatever the order of the frames' rows; ScoreError for a score that is not finite.
     """
 
     name: str

@@ -34,10 +34,7 @@ Texts = frozenset[str | None]
 
 @dataclass(frozen=True, slots=True)
 class PageDisputes:
-    """The disputes of a page, by the first edit of each, and the rejected candidates.
-
-    rejected: a row for each reason, and for each two spans where they are known, with the two edits of every pair.
-    """
+    """The disputes of a page, by the first edit of each, and the rejected candidates: by reason or by their spans."""
 
     disputes: list[Dispute]
     rejected: list[Rejected]
@@ -121,10 +118,7 @@ def _reversions(
 
 
 def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Texts, Replacement | str]:
-    """How the two texts of every pair differ, or a reason; `first` is in the text of the lower SHA-1.
-
-    Texts are requested a few at a time, in the order of the pairs, and not stored.
-    """
+    """How the two texts of every pair differ, or a reason; `first` is in the text of the lower SHA-1."""
     replacements: dict[Texts, Replacement | str] = {}
     different = list({pair.texts: pair for pair in reversed(pairs)}.values())[::-1]
     at_once = CONTENTS_AT_ONCE // 2

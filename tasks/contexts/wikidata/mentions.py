@@ -99,7 +99,6 @@ def _has_capitals(form: str) -> bool:
 
 
 def _forms(names: Sequence[str]) -> list[str]:
-    """The different forms of the names that are matched."""
     plain = [_plain(name) for name in names]
     long = [form for form in plain if len(form) > SHORT or form == plain[0]]
     short = [form for form in plain if len(form) <= SHORT and any(_is_short_for(form, other) for other in long)]

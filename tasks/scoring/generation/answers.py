@@ -63,10 +63,7 @@ class Ends:
 
 @torch.inference_mode()
 def mean_distribution(model: LanguageModel, prompt: Sequence[int], answer: Sequence[int]) -> NDArray[np.float32]:
-    """The mean over a known answer's steps of the softmax of the unscaled logits: (V,) float32, as in sampling.
-
-    Prompt and answer are read as one text. answer: its tokens, the end step included; at least one.
-    """
+    """The mean of the unscaled softmax over a known answer's steps, its end step included, at least one: (V,)."""
     ids = torch.tensor([[*prompt, *answer[:-1]]], device=model.device)
     known = inspect.signature(model.model.forward).parameters
     options = {"logits_to_keep": len(answer)} if "logits_to_keep" in known else {}

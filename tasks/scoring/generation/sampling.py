@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from data.errors import UsageError
 
@@ -43,11 +42,6 @@ def generator(seed: int, *identity: str | int) -> np.random.Generator:
     """A random generator that depends only on seed and identity."""
     digest = hashlib.sha256(json.dumps([seed, *identity]).encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
-
-
-def uniforms(count: int, seed: int, *identity: str | int) -> NDArray[np.float64]:
-    """(count,) numbers in [0, 1) of this generator; the first n of more numbers are those of n."""
-    return generator(seed, *identity).random(count)
 
 
 def draw(

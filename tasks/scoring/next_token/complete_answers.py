@@ -56,10 +56,7 @@ def complete_answers(
 
 
 class _AnswerScores:
-    """Queries after contexts, with the scores of their complete answers, as `complete_answers`, on the model's device.
-
-    prompts: as `_prompts` returns them; answers: their number.
-    """
+    """What `complete_answers` returns, for prompts as `_prompts` returns them, on the model's device."""
 
     def __init__(
         self,
@@ -118,10 +115,9 @@ class _AnswerScores:
 
 
 class _LookUp:
-    """Which logits give the log-probabilities of complete answers.
+    """Which logits give the log-probabilities of answers with these tails, their tokens behind their shared prefix.
 
-    tails: the answers' tokens behind their shared prefix. places: where tokens are looked up, each place once, as an
-    answer and the number of its tokens before the place; the first is behind the prefix itself.
+    places: where tokens are looked up, each once, as an answer and how many of its tokens are before; first, none is.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:

@@ -29,10 +29,7 @@ TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """One pass of the model: the places of some units and contexts, row by row.
-
-    paths: for each unit the nodes of each of its sequences in the tree that `reading` reads.
-    """
+    """A pass of the model: its contexts and units, and for each unit its sequences' nodes in the tree of `reading`."""
 
     contexts: list[int]
     units: list[int]

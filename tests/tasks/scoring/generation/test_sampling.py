@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from data.errors import UsageError
-from tasks.scoring.generation.sampling import Sampling, draw, uniforms
+from tasks.scoring.generation.sampling import Sampling, draw, generator
 
 LOGITS = torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log()
 
@@ -85,11 +85,11 @@ def test_rounding_changes_no_sure_draw() -> None:
 
 
 def test_numbers_depend_on_seed_and_identity_alone() -> None:
-    first = uniforms(20, 1, "model", "question", 0)
-    np.testing.assert_array_equal(first, uniforms(20, 1, "model", "question", 0))
-    np.testing.assert_array_equal(first[:5], uniforms(5, 1, "model", "question", 0))
+    first = generator(1, "model", "question", 0).random(20)
+    np.testing.assert_array_equal(first, generator(1, "model", "question", 0).random(20))
+    np.testing.assert_array_equal(first[:5], generator(1, "model", "question", 0).random(5))
     others = [(2, "model", "question", 0), (1, "model", "question", 1), (1, "modelquestion", "", 0)]
-    assert all((uniforms(20, *other) != first).all() for other in others)
+    assert all((generator(*other).random(20) != first).all() for other in others)
 
 
 @pytest.mark.parametrize(
