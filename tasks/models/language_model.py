@@ -11,10 +11,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a fast way of reading prompts gives what the plain way gives.
+    """Whether a fast way of reading prompts gives what the plain way gives; reason: why it is not used, if so.
 
-    reason: why the fast way is not used, None where it is; rounding: the largest difference of a log-probability
-    between the two ways, in nats.
+    rounding: the largest difference of a log-probability between the two ways, in nats.
     """
 
     reason: str | None = None
@@ -23,11 +22,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """How a model is asked a question.
-
-    template: the chat template that writes the turns; system_turn: whether the system text is a turn of its own;
-    control: the texts of tokens that a question or a context must not contain as tokens.
-    """
+    """How a model is asked: by which template, with a system turn or not; control: token texts that must stay text."""
 
     template: str
     system_turn: bool

@@ -3,7 +3,7 @@
 import ctypes
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -54,7 +54,7 @@ class Halving:
         self._model, self._work, self._warned = model, work, False
 
     @contextmanager
-    def attempt(self, *amounts: int, smallest: str) -> Iterator[None]:
+    def attempt(self, *amounts: int, smallest: Callable[[], str]) -> Iterator[None]:
         """Runs its body; where memory runs out, the first of the amounts that is above 1 is halved.
 
         amounts: what the body does at once, at most `self.amounts`; smallest: what that is where all are 1, for the
@@ -71,7 +71,7 @@ class Halving:
             large = next((place for place, amount in enumerate(amounts) if amount > 1), None)
             if large is None:
                 raise ScoreError(
-                    f"{self._model.name} in {self._model.dtype}: memory runs out with {smallest}; "
+                    f"{self._model.name} in {self._model.dtype}: memory runs out with {smallest()}; "
                     "choose a smaller dtype, or a device with more memory"
                 ) from error
             self.amounts = tuple(amount // 2 if place == large else amount for place, amount in enumerate(amounts))

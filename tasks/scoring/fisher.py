@@ -19,6 +19,7 @@ one graph. The model is not changed meanwhile, so that other threads may use it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,8 @@ def _squares(model: LanguageModel, queries: list[str], n_top: int, draws: int, s
         most, derivatives = halving.amounts
         batch, at_once = _fitting(model, tokens, waiting[:most], derivatives, budget)
         texts, ids = [queries[place] for place in batch], [tokens[place] for place in batch]
-        with halving.attempt(len(batch), at_once, smallest=f"a single derivative at the query {shortened(texts[0])}"):
+        single = f"a single derivative at the query {shortened(texts[0])}"
+        with halving.attempt(len(batch), at_once, smallest=partial(str, single)):
             squares[batch] = _squares_of_batch(model, texts, ids, n_top, draws, seed, at_once)
             waiting = waiting[len(batch) :]
     return squares

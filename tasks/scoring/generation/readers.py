@@ -101,7 +101,7 @@ def _verdict(model: LanguageModel, prompts: Sequence[Tokens]) -> Verdict | None:
     halving = Halving(model, "a rehearsal is read", len(prompts))
     while True:
         some = prompts[: halving.amounts[0]]
-        with halving.attempt(len(some), smallest="the answers to a single prompt"):
+        with halving.attempt(len(some), smallest=lambda: "the answers to a single prompt"):
             trees, plain = _rehearsed(model, some)
             if not torch.isfinite(plain.log_normaliser).all():
                 return None

@@ -97,7 +97,7 @@ class _Decoding:
         halving = Halving(self._model, "prompts are answered", slots)
         while waiting:
             (slots,) = halving.amounts
-            with halving.attempt(slots, smallest="the answers to a single prompt"):
+            with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
                 prompts = [tree.prompt for tree in waiting]
                 reader = PlainReader(self._model) if plain else SlotReader(self._model, prompts, slots, slot_tokens)
                 yield from self._finished(reader, waiting, growing, slots)

@@ -5,6 +5,7 @@ Prompts are sorted by length and never cut, and only the last position goes thro
 
 import inspect
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -25,12 +26,15 @@ def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: i
     halving = Halving(model, "prompts are read", batch_size)
     while done < len(order):
         batch = [prompts[place] for place in order[done : done + halving.amounts[0]]]
-        text = shortened(str(model.tokenizer.decode(list(batch[0]))))
-        with halving.attempt(len(batch), smallest=f"a single prompt, of {len(batch[0])} tokens, {text}"):
+        with halving.attempt(len(batch), smallest=partial(_single, model, batch[0])):
             parts.append(_read(model, batch))
             done += len(batch)
     back = sorted(range(len(order)), key=lambda row: order[row])
     return torch.cat(parts)[back]
+
+
+def _single(model: LanguageModel, prompt: Tokens) -> str:
+    return f"a single prompt, of {len(prompt)} tokens, {shortened(str(model.tokenizer.decode(list(prompt))))}"
 
 
 def left_padded(tokens: Sequence[Tokens], device: str) -> tuple[torch.Tensor, torch.Tensor]:

@@ -87,7 +87,7 @@ class SharedPrefixes:
         """
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]
-            with self._halving.attempt(rows, len(units), smallest="a single context and query"):
+            with self._halving.attempt(rows, len(units), smallest=lambda: "a single context and query"):
                 self._compute(units, compute)
             if not self._halving.ran_out:
                 yield units
