@@ -1,6 +1,6 @@
 """How the answers of named queries are read: by model, with their units, and what scores are missing in them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,14 +40,7 @@ class Model:
 
     @property
     def slug(self) -> str:
-        """The model as part of a file name."""
         return file_slug(f"{self.name}-{self.dtype}")
-
-
-def by_model(frame: pd.DataFrame) -> Iterator[tuple[Model, pd.DataFrame]]:
-    """The frame's rows model by model and dtype by dtype, in order of their names."""
-    for model in models(frame):
-        yield model, rows_of(frame, model)
 
 
 def models(frame: pd.DataFrame) -> list[Model]:
@@ -149,12 +142,10 @@ def conditions(rows: pd.DataFrame) -> list[str]:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows as plain dicts."""
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def plural(number: int, thing: str) -> str:
-    """A number of things in words."""
     return f"{number} {thing if number == 1 else f'{thing[:-1]}ies' if thing.endswith('y') else f'{thing}s'}"
 
 

@@ -22,7 +22,7 @@ from reports.figures.figure import draw_all
 from reports.figures.rendering import rendered
 from reports.findings import FINDINGS, findings
 from reports.frames import Frames, records, with_empty
-from reports.page import Picture, RunSummary, page
+from reports.page import Picture, page
 from reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
@@ -80,8 +80,10 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         if len(table.rows):
             _write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers = write_answers(frames, folder, card)
-    summary = RunSummary(next(iter(records(frames["overview"])), {}), frames["runs_in_short"], frames["stand_ins"])
-    text = page(card, findings(frames), pictures, omitted, tables, summary, answers=answers)
+    text = page(
+        card, findings(frames), pictures, omitted, tables, overview=next(iter(records(frames["overview"])), {}),
+        runs=frames["runs_in_short"], stand_ins=frames["stand_ins"], answers=answers,
+    )  # fmt: skip
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 

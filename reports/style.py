@@ -128,7 +128,6 @@ def _places(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) -> Line2D:
-    """A legend's entry: a lone marker."""
     face = colour if filled else "none"
     return Line2D(
         [], [], linestyle="none", marker=shape, color=colour, label=label, markersize=5.5, markerfacecolor=face
@@ -136,7 +135,6 @@ def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) ->
 
 
 def legend_above(figure: Figure, marks: list[Line2D]) -> None:
-    """One legend above all panels."""
     figure.legend(handles=marks, loc="outside upper left", ncols=len(marks), handletextpad=0.3, columnspacing=1.6)
 
 

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from data.errors import InputError
 from data.records import CONDITIONS
-from reports.frames import CONTEXTS, by_model, partitions, records, rows_of
+from reports.frames import CONTEXTS, models, partitions, records, rows_of
 
 SHARD = 100
 _LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
@@ -34,22 +34,8 @@ _SCORES = (
 _MARKUP = re.compile("[<>&\u2028\u2029]")
 
 
-@dataclass(frozen=True)
-class Block:
-    """A data block of the page: the id of its element, and its JSON."""
-
-    name: str
-    json: Markup
-
-
-@dataclass(frozen=True)
-class Options:
-    """What can be chosen from on the page: the models, partitions and relations that there are."""
-
-    models: tuple[str, ...]
-    partitions: tuple[str, ...]
-    relations: tuple[str, ...]
-    questions: int
+Block = tuple[str, Markup]
+"""A data block of the page: the id of its element, and its JSON."""
 
 
 class _Answer(NamedTuple):
@@ -68,15 +54,15 @@ class _Answers:
     samples: list[tuple[int | None, _Answer]]
 
 
-def options(frames: Mapping[str, pd.DataFrame]) -> Options:
-    """See Options."""
+def options(frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    """What can be chosen from on the page, and how many questions there are."""
     questions = frames["questions_to_read"]
-    return Options(
-        tuple(str(model) for model, _ in by_model(frames["answers_to_read"])),
-        tuple(partitions(questions)),
-        tuple(sorted(set(questions["relation"].astype(str)))),
-        len(questions),
-    )
+    return {
+        "models": [str(model) for model in models(frames["answers_to_read"])],
+        "partitions": partitions(questions),
+        "relations": sorted(set(questions["relation"].astype(str))),
+        "questions": len(questions),
+    }
 
 
 def blocks(frames: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
@@ -86,10 +72,11 @@ def blocks(frames: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
     )
     place = {row["question_id"]: at for at, row in enumerate(questions)}
     listed = {name: [row[name] for row in questions] for name in _LISTED}
-    yield Block("index", sealed({"shard": SHARD, "models": options(frames).models, "questions": listed}))
+    yield "index", sealed({"shard": SHARD, "models": options(frames)["models"], "questions": listed})
     yield from _shards("texts", [_present(row, _TEXTS) for row in questions])
-    for number, (model, rows) in enumerate(by_model(frames["answers_to_read"])):
-        yield from _of_model(number, rows, rows_of(frames["answers_of_questions"], model), place)
+    for number, model in enumerate(models(frames["answers_to_read"])):
+        rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
+        yield from _of_model(number, rows, scored, place)
 
 
 def sealed(value: object) -> Markup:
@@ -107,7 +94,7 @@ def _of_model(number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapp
         )
     scores, stand_ins = _scores_of(scored), _stand_ins_of(scored)
     order = sorted(answers, key=place.__getitem__)
-    yield Block(f"scores-{number}", sealed(_columns(order, place, scores)))
+    yield f"scores-{number}", sealed(_columns(order, place, scores))
     shown = [
         {"answers": _conditions(answers[question], scores[question]), "stand_ins": stand_ins[question]}
         for question in order
@@ -117,11 +104,10 @@ def _of_model(number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapp
 
 def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
     for number, start in enumerate(range(0, len(rows), SHARD)):
-        yield Block(f"{name}-{number}", sealed(rows[start : start + SHARD]))
+        yield f"{name}-{number}", sealed(rows[start : start + SHARD])
 
 
 def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, _Answers]]:
-    """A model's answers by question and condition."""
     by_question: dict[str, dict[str, _Answers]] = defaultdict(dict)
     columns = ("question_id", "condition", "sample", "answer_group", "text", "log_probability", "finished")
     for question, condition, sample, group, text, log_probability, finished in zip(
@@ -137,7 +123,6 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, _Answers]]:
 
 
 def _scores_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
-    """A model's scores by question and condition, those that were measured."""
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
         by_question[row["question_id"]][row["condition"]] = _present(row, _SCORES)
@@ -145,7 +130,6 @@ def _scores_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _stand_ins_of(rows: pd.DataFrame) -> dict[str, list[str]]:
-    """What stood in for what, by question."""
     by_question: dict[str, list[str]] = defaultdict(list)
     for question, stand_in in rows[["question_id", "stand_in"]].dropna().drop_duplicates().itertuples(index=False):
         by_question[question].append(stand_in)

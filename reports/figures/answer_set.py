@@ -13,7 +13,6 @@ MEASURE = "answer_set_susceptibility"
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
-    """A model's queries."""
     every = frames["answer_set_of_queries"]
     finite_rows = finite(every.assign(score=every[MEASURE], error=float("nan")), "score", "susceptibility", "mass")
     rows = finite_rows.rows

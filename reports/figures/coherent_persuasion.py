@@ -43,7 +43,6 @@ def persuasion_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
-    """The instances of a model, partition by partition."""
     instances = frames["instances"]
     means_of_partitions = finite(instances, "coherent_persuasion")
     rows = means_of_partitions.rows

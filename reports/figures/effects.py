@@ -32,7 +32,6 @@ def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) ->
 
 
 def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
-    """The tests of a comparison, relation by relation."""
     rows = where(frames["statistics"], comparison=comparison)
     if rows["untestable"].notna().all():
         return None
@@ -74,7 +73,6 @@ def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
 
 
 def effect_figure(comparison: str, measure: str, question: str) -> Figure:
-    """The figure of a comparison."""
     name = f"{comparison}-of-{measure}"
     return Figure(name, question, ("statistics",), partial(draw, comparison), measures=(measure,))
 

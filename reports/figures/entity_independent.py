@@ -36,7 +36,6 @@ def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: lis
 
 
 def draw(model: Model, frames: Frames) -> Drawing:
-    """The spread of a model's contexts."""
     spread = without_unit(frames["entity_independent_of_relations"])
     relations = relations_by(spread, "mean_of_kinds")
     spread = in_order(spread, relation=relations, query_type=QUERY_HUES, kind=CONTEXT_KINDS)

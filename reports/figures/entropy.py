@@ -45,7 +45,6 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> Axes:
 
 
 def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
-    """The instances of a model, with the entropy without or with the context."""
     data = frames["instances"].rename(columns={f"semantic_entropy_{when}": "entropy"})
     result = finite(data, "entropy", "coherent_persuasion")
     rows = result.rows

@@ -46,8 +46,6 @@ class Figure:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure as it is drawn of one model."""
-
     figure: Figure
     model: Model
     drawing: Drawing
@@ -55,7 +53,6 @@ class Drawn:
 
     @property
     def name(self) -> str:
-        """A safe file name."""
         return f"{self.figure.name}-{self.model.slug}"
 
     @property

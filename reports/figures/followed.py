@@ -33,7 +33,6 @@ def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) 
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
-    """Persuasion by what a model's greedy answers follow."""
     data, rows = frames["followed_of_relations"], frames["followed_by_kind"]
     if data["persuasion"].isna().all():
         return None

@@ -52,7 +52,6 @@ def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.Da
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
-    """The boxes of a model's queries."""
     every, fifths = frames["memorization_of_queries"], frames["memorization_in_short"]
     fifths = without_unit(fifths[fifths["memorization_ratio"].notna()])
     if fifths.empty:

@@ -28,7 +28,6 @@ def persuasion_by_kind(axes: Axes, data: pd.DataFrame) -> Axes:
 
 
 def draw(model: Model, frames: Frames) -> Drawing:
-    """The means of a model's relations, and over them."""
     means = (
         without_unit(frames["persuasion_of_relations"])
         .replace({"relation": {"all": _EVERY}})

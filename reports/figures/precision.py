@@ -1,8 +1,6 @@
 """What a reduced precision costs: susceptibility in it against float32, on a sample of queries."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -30,20 +28,12 @@ def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> Axes:
 
 def cost(short: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
     """The cost over all sampled queries of a model, as a clause; empty where it was not measured."""
-    for row in records(where(short, query_type="all")):
-        return _words(row, reference(queries), dtype)
-    return ""
-
-
-def reference(queries: pd.DataFrame) -> str:
-    """The precision that a model was compared with."""
-    return " and ".join(sorted(set(queries["reference"].astype(str))))
-
-
-def _words(row: Mapping[str, Any], reference: str, dtype: str) -> str:
+    row = next(iter(records(where(short, query_type="all"))), None)
+    if row is None:
+        return ""
     rank = "" if pd.isna(row["spearman"]) else f"; Spearman {row['spearman']:.3f}"
     return (
-        f"{dtype} against {reference} on {plural(row['queries'], 'sampled query')}: susceptibility differs by "
+        f"{dtype} against {reference(queries)} on {plural(row['queries'], 'sampled query')}: susceptibility differs by "
         f"{row['mean_difference_of_susceptibility']:.2g} nats on average, at most "
         f"{row['largest_difference_of_susceptibility']:.2g}{rank}; a context's persuasion by "
         f"{row['mean_difference_of_persuasion']:.2g} on average, at most "
@@ -51,8 +41,12 @@ def _words(row: Mapping[str, Any], reference: str, dtype: str) -> str:
     )
 
 
+def reference(queries: pd.DataFrame) -> str:
+    """The precision that a model was compared with."""
+    return " and ".join(sorted(set(queries["reference"].astype(str))))
+
+
 def draw(model: Model, frames: Frames) -> Drawing | None:
-    """The sampled queries of a model in a reduced precision."""
     every = frames["precision_of_queries"]
     result = finite(every, *SCORES)
     rows = result.rows

@@ -32,7 +32,6 @@ def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[s
 
 
 def draw(model: Model, frames: Frames) -> Drawing:
-    """The means of a model's relations."""
     means = without_unit(frames["susceptibility_of_relations"])
     means["invented"] = means["invented"].astype(bool)
     relations = relations_by(means.groupby(["relation", "query_type"], as_index=False)[["mean"]].mean(), "mean")

@@ -39,23 +39,16 @@ class Picture:
         return Markup("data:image/svg+xml,") + Markup(quote(self.svg.replace('"', "'"), safe=" /:;,.=()'+*!$[]{}"))
 
 
-@dataclass(frozen=True)
-class RunSummary:
-    """How the report was made: counts, runs, stand-ins."""
-
-    overview: dict[str, Any]
-    runs: pd.DataFrame
-    stand_ins: pd.DataFrame
-
-
 def page(
     card: StudyCard,
     findings: Mapping[str, Sequence[str]],
     pictures: Sequence[Picture],
     omitted: Sequence[str],
     tables: Sequence[Filled],
-    summary: RunSummary,
     *,
+    overview: Mapping[str, Any],
+    runs: pd.DataFrame,
+    stand_ins: pd.DataFrame,
     answers: str = "",
 ) -> str:
     """The whole page as one self-contained HTML text. answers: the file to read them in, where there is one."""
@@ -64,8 +57,8 @@ def page(
     by_question = groupby(pictures, key=lambda picture: picture.drawn.figure.question)
     groups = [(question, list(same)) for question, same in by_question]
     return template("reports.page", "page.html", filters).render(
-        card=card, findings=findings, groups=groups, omitted=omitted, tables=tables, summary=summary, answers=answers,
-        most_rows=MOST_ROWS, css=Markup(css), style_hash=digest(css),
+        card=card, findings=findings, groups=groups, omitted=omitted, tables=tables, overview=overview,
+        runs=runs, stand_ins=stand_ins, answers=answers, most_rows=MOST_ROWS, css=Markup(css), style_hash=digest(css),
     )  # fmt: skip
 
 

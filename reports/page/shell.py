@@ -21,7 +21,6 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
 
 
 def asset(package: str, file: str) -> str:
-    """The text of a file in a package."""
     return resources.files(package).joinpath(file).read_text(encoding="utf-8")
 
 

@@ -3,15 +3,15 @@
 import pandas as pd
 
 from data.reasons import REASONS
-from reports.frames import Frames, by_model, in_order, partitions
+from reports.frames import Frames, in_order, models, partitions, rows_of
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
 
 def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """These columns: models by name, partitions and contexts in their fixed order."""
-    models, dtypes = (sorted(set(frame[name])) for name in ("model", "dtype"))
-    rows = in_order(frame, model=models, dtype=dtypes, partition=partitions(frame), condition=CONDITION_NAMES)
+    names, dtypes = (sorted(set(frame[name])) for name in ("model", "dtype"))
+    rows = in_order(frame, model=names, dtype=dtypes, partition=partitions(frame), condition=CONDITION_NAMES)
     rows["context"] = rows["condition"].map(CONDITION_NAMES)
     return rows[["model", "dtype", "partition", "context", *columns]]
 
@@ -21,8 +21,8 @@ def _standard_errors(frames: Frames) -> str:
     measures = ("semantic_entropy", "coherent_persuasion")
     named = {f"{measure}_standard_error": measure.replace("_", " ") for measure in measures}
     words = []
-    for model, rows in by_model(frames["measures_in_short"]):
-        errors = rows.set_index("measure")["mean"]
+    for model in models(frames["measures_in_short"]):
+        errors = rows_of(frames["measures_in_short"], model).set_index("measure")["mean"]
         if means := [f"{errors[error]:.2g} ({name})" for error, name in named.items() if error in errors]:
             words.append(f"{' and '.join(means)} for {model}")
     sentence = " Mean standard error of a single question's score, from half-samples of its answers"
@@ -58,13 +58,8 @@ ACCURACY = Table(
     "there is no persuasion without a context.",
     ("partition_summary", "measures_in_short"),
     lambda frames: by_condition(
-        frames["partition_summary"],
-        "questions",
-        "accuracy",
-        "semantic_entropy",
-        "semantic_entropy_length_normalised",
-        "semantic_entropy_rao",
-        "coherent_persuasion",
+        frames["partition_summary"], "questions", "accuracy", "semantic_entropy", "semantic_entropy_length_normalised",
+        "semantic_entropy_rao", "coherent_persuasion",
     ),
     note=_standard_errors,
 )  # fmt: skip

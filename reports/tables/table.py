@@ -28,8 +28,6 @@ class Table:
 
 @dataclass(frozen=True)
 class Filled:
-    """A table with its rows."""
-
     table: Table
     caption: str
     rows: pd.DataFrame = field(repr=False)
@@ -47,7 +45,6 @@ class Filled:
 
 
 def filled(table: Table, frames: Frames) -> Filled:
-    """The table with the rows that the frames give it."""
     known = with_empty(frames, table.queries)
     rows = table.rows(known) if len(known[table.queries[0]]) else pd.DataFrame()
     return Filled(table, table.caption + table.note(known), rows)

@@ -50,8 +50,13 @@ def choose_entities(
     by_subject = {fact.subject: fact for fact in facts}
     if len(by_subject) < real:
         raise InputError(f"relation {relation}: {real} real entities are requested, the facts have {len(by_subject)}")
-    entities = [_real(by_subject[name]) for name in _chosen(relation, by_subject, real, seed, choice)]
-
+    entities = [
+        Entity(
+            fact.subject, False, fact.object, fact.subject_id, fact.other_objects,
+            fact.subject_degree, fact.subject_relation_degree,
+        )
+        for fact in map(by_subject.__getitem__, _chosen(relation, by_subject, real, seed, choice))
+    ]  # fmt: skip
     unknown = [name for name in names if name not in by_subject]
     if len(unknown) < invented:
         raise InputError(
@@ -77,10 +82,3 @@ def _chosen(relation: RelationName, by_subject: dict[str, Fact], count: int, see
     if len(degrees) < len(by_subject):
         raise InputError(f"relation {relation}: entities are to be chosen by degree, and the source has no degrees")
     return sorted(drawn, key=lambda name: -degrees[name])[:count]  # of equal ones, those drawn first
-
-
-def _real(fact: Fact) -> Entity:
-    return Entity(
-        fact.subject, False, fact.object, fact.subject_id, fact.other_objects,
-        fact.subject_degree, fact.subject_relation_degree,
-    )  # fmt: skip

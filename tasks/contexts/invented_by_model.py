@@ -40,11 +40,13 @@ def names_by_model(
     examples = invented_names(entity_class, EXAMPLES * rounds, seed=seed)
     taken = {folded(name) for name in known}
     names: list[str] = []
+    form = names_prompt().chat if prompt_form(model) == "chat" else names_prompt().plain
     for number in range(rounds):
         if len(names) >= count:
             break
         shown = examples[EXAMPLES * number : EXAMPLES * (number + 1)]
-        prompt = _prompt(model, class_of_names(entity_class).called, shown)
+        listed = "\n".join(f"- {example}" for example in shown)
+        prompt = filled(form, things=class_of_names(entity_class).called, examples=listed)
         for name in _answered(model, prompt, ("invented names", entity_class, str(number)), seed, shown):
             if folded(name) not in taken and not _contains(prompt, name):
                 taken.add(folded(name))
@@ -55,11 +57,6 @@ def names_by_model(
         f"class {entity_class}: {count} invented names are requested, {model.name} gave {len(names)} in {rounds} "
         "rounds; use another model, or generate them with `invented: names` under `facts`"
     )
-
-
-def _prompt(model: LanguageModel, things: str, examples: Sequence[str]) -> str:
-    form = names_prompt().chat if prompt_form(model) == "chat" else names_prompt().plain
-    return filled(form, things=things, examples="\n".join(f"- {example}" for example in examples))
 
 
 def _answered(

@@ -39,7 +39,8 @@ def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[s
     ended: whether the model finished its answer; otherwise the last name may be incomplete and is left out. proper:
     whether a name must begin with a capital or a digit, as at least half of its words do.
     """
-    pieces = _pieces(unicodedata.normalize("NFC", answer))
+    text = _THOUGHT.sub("", unicodedata.normalize("NFC", answer))
+    pieces = [piece for line in map(str.strip, text.splitlines()) if line for piece in _parted(line)]
     if not ended:
         pieces = pieces[:-1]
     names = (_name(piece) for piece in pieces)
@@ -49,11 +50,6 @@ def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[s
 def folded(name: str) -> str:
     """The form in which two names are compared."""
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
-
-
-def _pieces(answer: str) -> list[str]:
-    lines = [line.strip() for line in _THOUGHT.sub("", answer).splitlines() if line.strip()]
-    return [piece for line in lines for piece in _parted(line)]
 
 
 def _parted(line: str) -> list[str]:

@@ -20,21 +20,15 @@ def write_queries(relation: RelationName, entities: Sequence[Entity]) -> list[Qu
     return [
         Query(
             query_id=identity(relation, query_type, form, entity.name, entity.invented, entity.object),
-            relation=relation,
-            query_type=query_type,
-            form=form,
-            entity=entity.name,
-            entity_id=entity.wikidata_id,
-            invented=entity.invented,
-            answer=entity.object,
+            relation=relation, query_type=query_type, form=form, entity=entity.name, entity_id=entity.wikidata_id,
+            invented=entity.invented, answer=entity.object,
             text=catalog.fill(template, entity=entity.name, answer=entity.object),
-            degree=entity.degree,
-            relation_degree=entity.relation_degree,
+            degree=entity.degree, relation_degree=entity.relation_degree,
         )
         for entity in entities
         for query_type, templates in types
         for form, template in enumerate(templates, start=1)
-    ]
+    ]  # fmt: skip
 
 
 def write_contexts(
@@ -47,8 +41,7 @@ def write_contexts(
 ) -> list[Context]:
     """The contexts of a relation: `per_kind` of each kind about each entity, objects drawn from `pool`.
 
-    A draw depends on the seed, the entity, the kind and the pool. InputError where the pool has fewer other
-    objects than contexts of a kind.
+    A draw depends on seed, entity, kind and pool. InputError where it has fewer other objects than contexts of a kind.
     """
     contexts = []
     for entity in entities:

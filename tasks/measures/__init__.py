@@ -25,25 +25,22 @@ from tasks.measures import (
 )
 from tasks.measures.measure import Measure
 
-MEASURES: Registry[Measure] = Registry(
-    "measure",
-    (
-        persuasion.MEASURE,
-        susceptibility.MEASURE,
-        entity_independent_persuasion.MEASURE,
-        entity_independent_susceptibility.MEASURE,
-        greedy_answers.MEASURE,
-        memorization_ratio.MEASURE,
-        answer_set_persuasion.MEASURE,
-        answer_set_susceptibility.MEASURE,
-        fisher_susceptibility.MEASURE,
-        precision.MEASURE,
-        answers.MEASURE,
-        clusters.MEASURE,
-        semantic_entropy.MEASURE,
-        coherent_persuasion.MEASURE,
-        accuracy.MEASURE,
-        persuaded.MEASURE,
-    ),
-)
+MEASURES: Registry[Measure] = Registry("measure", (
+    persuasion.MEASURE,
+    susceptibility.MEASURE,
+    entity_independent_persuasion.MEASURE,
+    entity_independent_susceptibility.MEASURE,
+    greedy_answers.MEASURE,
+    memorization_ratio.MEASURE,
+    answer_set_persuasion.MEASURE,
+    answer_set_susceptibility.MEASURE,
+    fisher_susceptibility.MEASURE,
+    precision.MEASURE,
+    answers.MEASURE,
+    clusters.MEASURE,
+    semantic_entropy.MEASURE,
+    coherent_persuasion.MEASURE,
+    accuracy.MEASURE,
+    persuaded.MEASURE,
+))  # fmt: skip
 """Every measure that a study can name; a measure comes after those that it needs."""

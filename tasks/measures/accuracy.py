@@ -36,7 +36,7 @@ class Accuracy(QuestionScore):
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Compares every greedy answer with the answer that its condition states."""
-    from tasks.scoring.accuracy import is_accurate
+    from tasks.scoring.accuracy import answers_match
 
     parameters: AccuracyParameters = inputs.parameters["accuracy"]
     greedy = greedy_answers(inputs, questions)
@@ -44,7 +44,7 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
         for condition in CONDITIONS[question.partition == "disputable" :]:
             answer, origin = greedy[question.question_id, condition]
             expected = question.context_answer(condition)
-            accurate = is_accurate(answer, [expected], threshold=parameters.rouge_threshold)
+            accurate = answers_match(answer, expected, threshold=parameters.rouge_threshold)
             yield {**origin, "expected": expected, "answer": answer, "accurate": accurate}
 
 

@@ -85,15 +85,15 @@ def persuasion_rows(
     for _, of_question in groupby(grouped, key=lambda pair: pair[0].question.question_id):
         (_, without), *others = of_question
         scores = coherent_persuasions(without, [answers for _, answers in others])
-        for (case, answers), score in zip(others, scores, strict=True):
+        for (case, answers), (score, error) in zip(others, scores, strict=True):
             yield {
                 **case.columns,
                 "groups_without": len(without.groups),
                 "groups_with": len(answers.groups),
                 "group_sizes_without": [len(group) for group in without.groups],
                 "group_sizes_with": [len(group) for group in answers.groups],
-                "coherent_persuasion": score.score,
-                "coherent_persuasion_standard_error": score.standard_error,
+                "coherent_persuasion": score,
+                "coherent_persuasion_standard_error": error,
             }
 
 

@@ -44,15 +44,15 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
 
     parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
     contexts, texts = [context.text for context in inputs.contexts], [query.text for query in queries]
-    answers = greedy_answers(model, contexts, texts, max_new_tokens=parameters.max_new_tokens)
-    for query, of_query in zip(queries, answers.texts, strict=True):
+    answers, engine = greedy_answers(model, contexts, texts, max_new_tokens=parameters.max_new_tokens)
+    for query, of_query in zip(queries, answers, strict=True):
         for context, text in zip(inputs.contexts, of_query, strict=True):
             yield {
                 **of_pair(query, context),
                 "conflict": conflict(context.kind, context.entity == query.entity, context.object, query.answer),
                 "text": text,
                 "follows": follows(text, query.query_type, query.answer, context.kind, context.object),
-                "engine": answers.engine,
+                "engine": engine,
             }
 
 

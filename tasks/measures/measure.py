@@ -11,7 +11,7 @@ from data.records import CONDITIONS, Context, Query, Question
 from data.records.row import table_of
 from data.records.score import Score
 from data.records.table import Table
-from tasks.models.backend import Capability
+from tasks.models.backends import Capability
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,17 +54,12 @@ def at_least_or_none(least: int, without: str) -> AfterValidator:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a pass over one relation with one model reads.
+    """What a pass over one relation with one model reads: the study's seed, and the prompts that the pass is about.
 
-    Attributes:
-        relation: its name; queries, contexts and questions are those of the relation that the pass is about.
-        seed: of the study.
-        dataset_version: the digest of the prompts.
-        scores: the stored rows of the measures that are needed, by name.
-        parameters: of the measures in `outputs` and of those that they need, by name.
-        outputs: the measures that the pass has to yield.
-        device: where models are loaded, as a study names it.
-        batch_size: prompts that are answered at once; None for as many as are worth it.
+    dataset_version: the digest of the prompts; scores: the stored rows of the measures that are needed, by name;
+    outputs: the measures that the pass has to yield; parameters: of these and of those that they need, by name; device:
+    where models are loaded, as a study names it; batch_size: prompts that are answered at once, None for as many as are
+    worth it.
     """
 
     relation: str

@@ -1,7 +1,7 @@
 """Memorization ratio: how often a model keeps its answer, counted over stored greedy answers; no model is needed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from data.records import Query
@@ -40,7 +40,7 @@ def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[R
     for row in stored.select(["query_id", "conflict", "follows"]).to_pylist():
         followed[row["query_id"]].append((row["conflict"], row["follows"]))
     for query_id, answers in followed.items():
-        yield {**origins[query_id], **asdict(count(answers))}
+        yield {**origins[query_id], **count(answers)}
 
 
 MEASURE = Measure(

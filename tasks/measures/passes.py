@@ -10,13 +10,7 @@ from tasks.measures.measure import Measure
 
 @dataclass(frozen=True)
 class Pass:
-    """Measures that are computed together.
-
-    Attributes:
-        leading: the measure that computes them.
-        measures: the names of those that it yields, the leading one first.
-        needs: the names of those whose stored scores it reads.
-    """
+    """Measures that the leading one computes, by name and itself first; needs: those whose stored scores it reads."""
 
     leading: Measure
     measures: tuple[str, ...]

@@ -5,7 +5,7 @@ persuaded nor stubborn.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated
 
 from data.records import Question
@@ -42,7 +42,7 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
             expected = question.context_answer(condition)
             compared = compare_answers(without, answer, expected, threshold=parameters.rouge_threshold)
             texts = {"answer_without": without, "answer_with": answer, "context_answer": expected}
-            yield {**origin, **texts, **asdict(compared)}
+            yield {**origin, **texts, **compared}
 
 
 MEASURE = Measure(

@@ -62,7 +62,6 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
 
 
 def _reference(inputs: Inputs, model: LanguageModel) -> LanguageModel:
-    """The model in the reference dtype."""
     from tasks.models.backends import load_language_model
 
     parameters: PrecisionParameters = inputs.parameters["precision"]

@@ -47,17 +47,12 @@ def measure_relation(
 ) -> Spent:
     """Computes and stores the scores of a relation that are not stored yet.
 
-    What can be derived from stored scores is, also from those of another output: no model is loaded for it.
+    What can be derived from stored scores is, also from those of another output: no model is loaded for it. Returns
+    what was spent here; what the files took in all stands beside their rows.
 
-    Args:
-        inputs: what the passes read; `outputs` is set here.
-        outputs: the artifacts of the measures that are asked for, by name. Those that are done are left alone.
-        load_model: called where something is missing and its measure needs a language model.
-        progress: called before every chunk of a pass and at the end.
-        not_before: scores that were written earlier count as missing; they stay until newer ones take their place.
-
-    Returns:
-        What was spent here; what the files took in all stands beside their rows.
+    inputs: what the passes read, but for `outputs`, which is set here; outputs: the artifacts of the measures that are
+    asked for, by name; progress: called before every chunk of a pass and at the end; not_before: scores that were
+    written earlier count as missing, and stay until newer ones take their place.
     """
     computed: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output, not_before)]
@@ -116,7 +111,6 @@ def _is_done(artifact: TableArtifact, not_before: datetime | None, bounds: Seque
 
 
 def _next(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str, Sequence[Row]], dict[str, Any]]:
-    """The rows of the next chunk, and what they took."""
     started, clock, before = _now(), time.perf_counter(), sum(model.forward_passes for model in models)
     rows = next(computed)
     return rows, {

@@ -64,14 +64,9 @@ def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) 
         for question, condition in cases
     ]
     tokens = [prompt.tokens for prompt in prompts]
-    answers = sample_answers(
-        model,
-        tokens,
-        [(question.question_id, condition) for question, condition in cases],
-        seed=inputs.seed,
-        batch_size=inputs.batch_size,
-        **parameters.model_dump(),
-    )
+    identities = [(question.question_id, condition) for question, condition in cases]
+    options = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump()}
+    answers = sample_answers(model, tokens, identities, **options)
     engine_name = engine(model, tokens)
     return [
         Sampled(question, condition, prompt, of_prompt, engine_name)

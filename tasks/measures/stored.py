@@ -64,15 +64,8 @@ def of_questions(
 ) -> dict[QuestionKey, list[Row]]:
     """Stored rows about sampled answers by question and condition, in the order of the samples.
 
-    Args:
-        inputs: whose scores are read.
-        measure: answers, or another measure with the column `sample`.
-        questions: whose rows are read.
-        columns: what is read of a row.
-        greedy: whether the rows of the greedy answers are read, in place of those of the samples.
-
-    Raises:
-        ScoreError: where a question under a condition has no such row.
+    measure: answers, or another one with the column `sample`; columns: what is read of a row; greedy: whether the
+    greedy answers are read in place of the samples. ScoreError where a question under a condition has no such row.
     """
     scores = rows_of(inputs.scores[measure], questions).select(["question_id", "condition", "sample", *columns])
     is_greedy = pc.is_null(scores["sample"])

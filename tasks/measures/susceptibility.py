@@ -36,20 +36,11 @@ def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[R
     for some in cut_by_form(queries, len(inputs.contexts)):
         scores = matrix(stored, some, inputs.contexts, "persuasion")
         for query, score in zip(some, weighted_mean(scores, inputs.contexts), strict=True):
-            yield {
-                **origins[query.query_id],
-                "contexts": len(inputs.contexts),
-                "susceptibility": float(score),
-            }
+            yield {**origins[query.query_id], "contexts": len(inputs.contexts), "susceptibility": float(score)}
 
 
 def weighted_mean(scores: NDArray[np.float64], contexts: Sequence[Context]) -> NDArray[np.float64]:
-    """The mean of each query's scores over the distinct contexts, weighed by how often they occur: (n_queries,).
-
-    Args:
-        scores: (n_queries, n_contexts).
-        contexts: in the order of the columns; those of the same text are one context.
-    """
+    """The mean of scores (n_queries, n_contexts) over contexts, equal texts as often as they occur: (n_queries,)."""
     from tasks.scoring.persuasion import counted
 
     distinct, weights, places = counted([context.text for context in contexts])

@@ -49,14 +49,10 @@ class Encoder:
 
 
 def batches(lengths: Sequence[int], device: str) -> list[list[int]]:
-    """The places of texts in batches, from the shortest text to the longest.
+    """The places of texts of these lengths, in tokens, in batches, from the shortest text to the longest.
 
     A batch has at most as many tokens as suit the device, padding included, and at most a quarter of them is padding; a
     text that is longer is a batch of its own.
-
-    Args:
-        lengths: of the texts, in tokens.
-        device: "cpu" or "cuda:N".
     """
     most = TOKENS_PER_BATCH[device.partition(":")[0]]
     result: list[list[int]] = []

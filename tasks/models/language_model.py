@@ -1,25 +1,56 @@
-"""A loaded language model and its tokenizer."""
+"""A loaded language model, its tokenizer, and what is learnt about both while they are used."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tasks.models.engine import Engine
 from tasks.models.loading import context_window
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a fast way of reading prompts gives what the plain way gives; reason: why it is not used, if so.
+
+    rounding: the largest difference of a log-probability between the two ways, in nats.
+    """
+
+    reason: str | None = None
+    rounding: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """How a model is asked: by which template, with a system turn or not; control: token texts that must stay text."""
+
+    template: str
+    system_turn: bool
+    control: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class Engine:
+    """What is known of one loaded model; None for what has not been needed yet.
+
+    prefix_tree: whether next-token distributions can be read with shared prefixes computed once; cache_slots: whether
+    answers can be sampled with many prompts in one KV cache; prompts_at_once: most prompts that are answered at once,
+    set where memory ran out with more; vocabulary: what each token adds to a text, by its id.
+    """
+
+    prefix_tree: Verdict | None = None
+    cache_slots: Verdict | None = None
+    prompts_at_once: int | None = None
+    vocabulary: tuple[str, ...] | None = None
+    conversation: Conversation | None = None
+
+
 @dataclass(eq=False)
 class LanguageModel:
-    """A language model and its tokenizer, ready to be asked.
+    """A language model and its tokenizer, ready to be asked; revision: of the weights.
 
-    Attributes:
-        name: as it was asked for.
-        revision: of the weights.
-        dtype: what it computes in, such as "float32" or "4bit".
-        device: where its inputs are put, such as "cpu" or "cuda:0".
-        forward_passes: calls of the network so far, each of them one batch.
+    dtype: what it computes in, such as "float32" or "4bit"; device: where its inputs are put, such as "cpu" or
+    "cuda:0"; forward_passes: calls of the network so far, each of them one batch.
     """
 
     model: "PreTrainedModel"

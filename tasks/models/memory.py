@@ -17,10 +17,7 @@ GIB = 1 << 30
 
 
 def memory_budget(device: str) -> int:
-    """The bytes that a scoring pass may fill beside the model: 2 GiB on a CPU, half of what is free on a GPU.
-
-    What torch keeps for later without using it is free, too.
-    """
+    """The bytes that a scoring pass may fill beside the model: 2 GiB on a CPU, half of what torch can get on a GPU."""
     if torch.device(device).type != "cuda":
         return 2 * GIB
     free, _ = torch.cuda.mem_get_info(torch.device(device))

@@ -24,8 +24,7 @@ from transformers import PreTrainedTokenizerBase
 
 from data.catalog import prompts
 from data.errors import ModelError, ScoreError
-from tasks.models.engine import Conversation
-from tasks.models.language_model import LanguageModel
+from tasks.models.language_model import Conversation, LanguageModel
 from tasks.scoring.next_token.prompts import shortened
 
 PromptForm = Literal["chat", "plain"]
@@ -69,11 +68,8 @@ def answer_prompt(
     """The prompt for a short answer to a question, with or without (None) a context before it.
 
     A prompt that does not fit the context window with `reserved_tokens` more tokens has as many tokens of its context
-    as fit: its end is cut, and the rest is tokenized again as one text.
-
-    Raises:
-        ModelError: The chat template fails or leaves the question out.
-        ScoreError: The question does not fit even without its context.
+    as fit: its end is cut, and the rest is tokenized again as one text. ModelError where the chat template fails or
+    leaves the question out, ScoreError where the question does not fit even without its context.
     """
     tokens = _tokens(model, question, context)
     window = model.context_window
@@ -85,10 +81,7 @@ def answer_prompt(
 
 
 def turn_prompt(model: LanguageModel, text: str, *, begun: str) -> tuple[int, ...]:
-    """The prompt with a text as the user's turn or, in the plain form, as it is; ModelError where the template fails.
-
-    begun: how a chat model's answer begins, so that small models do not talk about the task.
-    """
+    """The prompt with a text as the user's turn and the begun answer or, in the plain form, the text as it is."""
     tokens = _tokenized(model, [{"role": "user", "content": text}], text, text)
     if prompt_form(model) == "plain":
         return tokens

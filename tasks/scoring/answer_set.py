@@ -46,39 +46,31 @@ def answer_set_persuasion(
     answers: Sequence[Sequence[str]],
     *,
     terminators: Sequence[str] = ("\n", "."),
-    memory: int | None = None,
 ) -> AnswerSetPersuasion:
     """Persuasion and susceptibility over a set of complete answers, for every context and query.
 
     Where a token spans the seam of query and answer, all answers of that query and context are scored from the text
     before that token on.
 
-    Args:
-        model: The language model.
-        contexts: n_contexts texts put directly before the queries; a context that occurs twice weighs twice.
-        queries: n_queries complete texts.
-        answers: The aliases of each answer; each follows a query after a space, if the query does not end with one, and
-            the whole is tokenized as one text.
-        terminators: Beginnings of tokens that end an answer, besides the end-of-sequence tokens.
-        memory: Bytes that may be used besides the model; None for `memory_budget`.
-
-    Raises:
-        UsageError: Contexts, queries or answers are empty, or two answers have the same tokens.
-        ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
+    Contexts are put directly before the queries, which are complete texts; a context that occurs twice weighs twice.
+    answers: the aliases of each; each follows a query after a space, if the query does not end with one, and the whole
+    is tokenized as one text. terminators: beginnings of tokens that end an answer, besides the end-of-sequence tokens.
+    UsageError where contexts, queries or answers are empty, or two answers have the same tokens; ScoreError, with the
+    query and context, where a prompt does not fit the model, or a score is not finite.
     """
     aliases, groups = _aliases(model, answers)
     stops = _stops(model, terminators)
     distinct, weights, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries)
     engine_name = engine(model, prompts)
-    answer_scores = complete_answers(model, distinct, queries, aliases, stops=stops, engine=engine_name, memory=memory)
-    scores, log_mass = _persuasion(answer_scores.log_probs, groups, weights)
+    log_probs, sound = complete_answers(model, distinct, queries, aliases, stops=stops, engine=engine_name)
+    scores, log_mass = _persuasion(log_probs, groups, weights)
     checks = (
-        (~answer_scores.sound.numpy(), no_distribution(model)),
+        (~sound.numpy(), no_distribution(model)),
         (~np.isfinite(log_mass), f"{model.name} gives no answer of the set any probability"),
     )
     check_scores(model, checks, prompts, queries, distinct)
-    unmoved = (answer_scores.log_probs == answer_scores.log_probs[:, :1]).all(dim=2).all(dim=1)
+    unmoved = (log_probs == log_probs[:, :1]).all(dim=2).all(dim=1)
     check_contexts_matter(model, unmoved.numpy(), prompts, queries)
     # A context that changes nothing may come out as -1e-17, and a whole mass as 1 + 1e-7: rounding.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
@@ -118,7 +110,6 @@ def _aliases(model: LanguageModel, answers: Sequence[Sequence[str]]) -> tuple[li
 
 
 def _stops(model: LanguageModel, terminators: Sequence[str]) -> list[int]:
-    """The tokens that end an answer."""
     if "" in terminators:
         raise UsageError("a terminator is an empty text, with which every token begins; remove it")
     # A tokenizer may know more tokens than its model.

@@ -45,41 +45,27 @@ class GroupedAnswers:
     halves: Sequence[Groups] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CoherentPersuasion:
-    """score: nats, >= 0; standard_error: nats, None where there are no half-samples."""
-
-    score: float
-    standard_error: float | None
-
-
 def coherent_persuasion(
     p_query: ArrayLike, groups_query: Groups, p_context: ArrayLike, groups_context: Groups
 ) -> float:
     """The coherent persuasion score of a context for a question, in nats [Marjanovic et al. 2024, Eq. 4].
 
-    Args:
-        p_query: (n, V), the mean distributions of the answers without the context.
-        groups_query: Their groups, as `group_answers` returns them, every answer in exactly one.
-        p_context: (m, V), the mean distributions of the answers with the context.
-        groups_context: Their groups.
-
-    Raises the errors of `coherent_persuasions`.
+    p_query, p_context: (n, V) and (m, V), the mean distributions of the answers without and with the context; their
+    groups: as `group_answers` returns them, every answer in exactly one. Raises the errors of `coherent_persuasions`.
     """
     without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
     within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
-    return coherent_persuasions(without, [within])[0].score
+    return coherent_persuasions(without, [within])[0][0]
 
 
-def coherent_persuasions(without: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list[CoherentPersuasion]:
-    """The coherent persuasion of each context of a question, with its standard error, in nats.
+def coherent_persuasions(
+    without: GroupedAnswers, contexts: Sequence[GroupedAnswers]
+) -> list[tuple[float, float | None]]:
+    """The coherent persuasion of each context of a question, in nats, with its standard error; None without halves.
 
     A half-sample of the answers without a context is compared with the half-sample of the same number with it, so both
-    need as many half-samples of as many answers.
-
-    Raises:
-        InputError: A row is not a distribution, or the groups or half-samples do not match.
-        ScoreError: The score of the answers or of a half-sample is not finite.
+    need as many half-samples of as many answers. InputError where a row is not a distribution, or the groups or
+    half-samples do not match; ScoreError where the score of the answers or of a half-sample is not finite.
     """
     query = _Side(without)
     pairs = [_Pair(query, _Side(answers)) for answers in contexts]
@@ -157,14 +143,14 @@ class _Pair:
         if of_zero is not None:
             self._lost += (rows > 0) @ of_zero.T.astype(np.float64)
 
-    def scored(self) -> CoherentPersuasion:
+    def scored(self) -> tuple[float, float | None]:
         weights, shares = self._context.weights, self._context.shares
         mixed = shares @ weights
         scores = shares @ (weights @ self._own).diagonal() - ((mixed @ self._cross) * self._query.shares).sum(axis=1)
         scores[((mixed @ self._lost) * self._query.shares).sum(axis=1) > 0] = np.inf
         self._check(scores)
         error = standard_error(scores[1:], self._context.answers)
-        return CoherentPersuasion(max(float(scores[0]), 0.0), error)  # rounding may leave -1e-15
+        return max(float(scores[0]), 0.0), error  # rounding may leave -1e-15
 
     def _check(self, scores: NDArray[np.float64]) -> None:
         if np.isfinite(scores).all():

@@ -35,8 +35,5 @@ def entity_independent_persuasion(scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def entity_independent_susceptibility(scores: ArrayLike) -> float:
-    """The susceptibility gamma of a query form, in nats; a context that occurs twice in `scores` weighs twice.
-
-    scores and errors: as for `entity_independent_persuasion`.
-    """
+    """The susceptibility gamma of a query form, in nats; scores and errors as above, a context twice weighs twice."""
     return float(entity_independent_persuasion(scores).mean())

@@ -59,23 +59,14 @@ def fisher_susceptibility(
     draws: int = 64,
     seed: int = 0,
     exact: int = 10,
-    memory: int | None = None,
 ) -> Fisher:
     """The Fisher susceptibility of every query [Liu et al. 2024, Eq. 10 and 11; the estimate is this project's].
 
-    Args:
-        model: The language model, with derivatives.
-        queries: n_queries complete texts.
-        top_k: The number of most probable answers that are summed exactly; None: the whole vocabulary, estimated.
-        draws: Draws of random signs for the estimate.
-        seed: Seed of the signs, which depend on it and the query's text alone.
-        exact: The number of most probable answers that the estimate sums exactly.
-        memory: Bytes that may be used besides the model; None for `memory_budget`.
-
-    Raises:
-        UsageError: Queries are missing, top_k or exact is not between 1 and the size of the vocabulary, or draws is
-            less than LEAST_DRAWS.
-        ScoreError: A query does not fit the model or memory, or a value is not finite.
+    top_k: how many of the most probable answers are summed exactly; None: the whole vocabulary, estimated from `draws`
+    draws of random signs, with the `exact` most probable answers summed exactly. seed: of the signs, which depend on it
+    and the query's text alone. UsageError where queries are missing, top_k or exact is not between 1 and the size of
+    the vocabulary, or draws is less than LEAST_DRAWS; ScoreError where a query does not fit the model or memory, or a
+    value is not finite.
     """
     if not queries:
         raise UsageError("Fisher susceptibility needs queries, and the list is empty; give at least one")
@@ -88,7 +79,7 @@ def fisher_susceptibility(
     if top_k is None and draws < LEAST_DRAWS:
         raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {LEAST_DRAWS}")
     texts = list(dict.fromkeys(queries))
-    squares = _squares(model, texts, n_top, draws if top_k is None else 0, seed, memory)
+    squares = _squares(model, texts, n_top, draws if top_k is None else 0, seed)
     top, drawn = squares[:, :n_top].sum(axis=1), squares[:, n_top:]
     trace, error = top, np.zeros_like(top)
     if top_k is None:
@@ -104,12 +95,10 @@ def fisher_susceptibility(
     return Fisher(trace[rows], error[rows], top[rows])
 
 
-def _squares(
-    model: LanguageModel, queries: list[str], n_top: int, draws: int, seed: int, memory: int | None
-) -> NDArray[np.float64]:
+def _squares(model: LanguageModel, queries: list[str], n_top: int, draws: int, seed: int) -> NDArray[np.float64]:
     """||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""
     tokens = tokenized(model, queries)
-    budget = memory if memory is not None else memory_budget(model.device)
+    budget = memory_budget(model.device)
     squares = np.empty((len(queries), n_top + draws))
     waiting = sorted(range(len(queries)), key=lambda place: len(tokens[place]))
     halving = Halving(model, "Fisher susceptibility is computed", len(queries), n_top + draws)
@@ -117,14 +106,11 @@ def _squares(
         most, derivatives = halving.amounts
         batch, at_once = _fitting(model, tokens, waiting[:most], derivatives, budget)
         texts, ids = [queries[place] for place in batch], [tokens[place] for place in batch]
-        with halving.attempt(len(batch), at_once, smallest=partial(_single, texts[0])):
+        single = f"a single derivative at the query {shortened(texts[0])}"
+        with halving.attempt(len(batch), at_once, smallest=partial(str, single)):
             squares[batch] = _squares_of_batch(model, texts, ids, n_top, draws, seed, at_once)
             waiting = waiting[len(batch) :]
     return squares
-
-
-def _single(query: str) -> str:
-    return f"a single derivative at the query {shortened(query)}"
 
 
 def _fitting(
@@ -179,10 +165,7 @@ def _read(model: LanguageModel, tokens: list[list[int]]) -> tuple[torch.Tensor, 
 
 
 class _Derivable(TorchFunctionMode):
-    """Makes the forward pass of this thread differentiable in many directions at once, unlike fused kernels.
-
-    Only each query's last token goes through the output matrix.
-    """
+    """Makes this thread's forward pass differentiable in many directions at once, with logits of last tokens alone."""
 
     def __init__(self, network: Any, last: list[int]) -> None:
         super().__init__()

@@ -12,7 +12,6 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appen
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from data.errors import UsageError
@@ -27,53 +26,18 @@ Conflict = Literal["substitution", "negation"]
 Follows = Literal["original", "context", "other"]
 
 
-@dataclass(frozen=True)
-class GreedyAnswers:
-    """texts: [query][context]; engine: the name of the engine that decoded them."""
-
-    texts: list[list[str]]
-    engine: str
-
-
-@dataclass(frozen=True)
-class MemorizationCounts:
-    """How many answers gave the query's own answer, and how many another; a ratio is None where both are 0.
-
-    original, substitute, memorization_ratio: after substitutions; negation_*: after negations of the query's answer,
-    the substitute being any other answer; all_*: after any context, the substitute being the context's answer.
-    """
-
-    original: int
-    substitute: int
-    memorization_ratio: float | None
-    negation_original: int
-    negation_substitute: int
-    all_original: int
-    all_substitute: int
-    memorization_ratio_all: float | None
-
-
 def greedy_answers(
     model: LanguageModel,
     contexts: Sequence[str],
     queries: Sequence[str],
     *,
     max_new_tokens: int = 10,
-    memory: int | None = None,
-) -> GreedyAnswers:
-    """The greedy continuation of every context and query: its first line that is not blank, stripped.
+) -> tuple[list[list[str]], str]:
+    """The greedy answers, [query][context], and the engine that decoded them: the first line not blank, stripped.
 
-    Args:
-        model: The language model.
-        contexts: Texts put directly before the queries.
-        queries: Complete texts.
-        max_new_tokens: Most tokens of an answer, its end included.
-        memory: Bytes that may be used besides the model; None for `memory_budget`.
-
-    Raises:
-        UsageError: Contexts or queries are empty, or max_new_tokens is less than 1.
-        ScoreError: A prompt does not fit the context window with its answer, or the model gives a NaN; the message has
-            the query and context.
+    Contexts are put directly before the queries, which are complete texts. max_new_tokens: of an answer, its end
+    included. UsageError where contexts or queries are empty, or max_new_tokens is less than 1; ScoreError, with the
+    query and context, where a prompt does not fit the context window with its answer, or the model gives a NaN.
     """
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
@@ -85,18 +49,15 @@ def greedy_answers(
         for place in range(len(queries)):
             answers.take_plain(place, [of_context[place] for of_context in prompts])
     else:
-        shared = SharedPrefixes(model, prompts, entries=max_new_tokens, keep=True, memory=memory)
+        shared = SharedPrefixes(model, prompts, entries=max_new_tokens, keep=True)
         for _ in shared.read(answers.take):
             pass
     answers.check(prompts, queries, distinct)
-    return GreedyAnswers([[texts[row] for row in rows] for texts in answers.texts()], engine_name)
+    return [[texts[row] for row in rows] for texts in answers.texts()], engine_name
 
 
 def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:
-    """How a context conflicts with a query's answer; None where it does not.
-
-    about_entity: whether the context is about the queried entity; context_object: the object that it states or denies.
-    """
+    """How a context conflicts with a query's answer by the object that it states or denies; None where it does not."""
     if not about_entity:
         return None
     if kind == "negation":
@@ -123,21 +84,26 @@ def follows(text: str, query_type: QueryType, answer: str, context_kind: Context
     return "other" if context_kind == "negation" else "context"
 
 
-def count(followed: Sequence[tuple[Conflict | None, Follows]]) -> MemorizationCounts:
-    """The counts and ratios of a query; followed: for each context its conflict and whose answer is given."""
+def count(followed: Sequence[tuple[Conflict | None, Follows]]) -> dict[str, int | float | None]:
+    """How many answers to a query gave its own answer, and how many another; a ratio is None where both are 0.
+
+    original, substitute, memorization_ratio: after substitutions; negation_*: after negations of the query's answer,
+    the substitute being any other answer; all_*: after any context, the substitute being the context's answer.
+    followed: for each context its conflict and whose answer is given.
+    """
     pairs = Counter(followed)
     all_of = Counter(whose for _, whose in followed)
     original, substitute = pairs["substitution", "original"], pairs["substitution", "context"]
-    return MemorizationCounts(
-        original=original,
-        substitute=substitute,
-        memorization_ratio=_ratio(original, substitute),
-        negation_original=pairs["negation", "original"],
-        negation_substitute=pairs["negation", "context"] + pairs["negation", "other"],
-        all_original=all_of["original"],
-        all_substitute=all_of["context"],
-        memorization_ratio_all=_ratio(all_of["original"], all_of["context"]),
-    )
+    return {
+        "original": original,
+        "substitute": substitute,
+        "memorization_ratio": _ratio(original, substitute),
+        "negation_original": pairs["negation", "original"],
+        "negation_substitute": pairs["negation", "context"] + pairs["negation", "other"],
+        "all_original": all_of["original"],
+        "all_substitute": all_of["context"],
+        "memorization_ratio_all": _ratio(all_of["original"], all_of["context"]),
+    }
 
 
 def _ratio(original: int, substitute: int) -> float | None:

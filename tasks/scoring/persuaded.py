@@ -9,31 +9,17 @@ What it is not: a partition. An answer may be neither, and, since a ROUGE-L matc
 Source: Marjanovic et al. 2024, section 5.2.
 """
 
-from dataclasses import dataclass
-
-from tasks.scoring.accuracy import THRESHOLD, answers_match
+from tasks.scoring.accuracy import answers_match
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedAnswers:
-    """Whether an answer is persuaded or stubborn, by the paper's and the released code's definition (see above)."""
-
-    persuaded: bool
-    stubborn: bool
-    context_correct: bool
-    stubborn_released: bool
-
-
-def compare_answers(
-    without: str, with_context: str, context_answer: str, *, threshold: float = THRESHOLD
-) -> ComparedAnswers:
+def compare_answers(without: str, with_context: str, context_answer: str, *, threshold: float) -> dict[str, bool]:
     """Compares an answer without (y1) and with a context (y2) with each other and with the context's answer (a)."""
     knew = answers_match(without, context_answer, threshold=threshold)
     follows = answers_match(with_context, context_answer, threshold=threshold)
     stays = answers_match(with_context, without, threshold=threshold)
-    return ComparedAnswers(
-        persuaded=follows and not knew,
-        stubborn=stays and not knew,
-        context_correct=follows,
-        stubborn_released=stays and not follows,
-    )
+    return {
+        "persuaded": follows and not knew,
+        "stubborn": stays and not knew,
+        "context_correct": follows,
+        "stubborn_released": stays and not follows,
+    }

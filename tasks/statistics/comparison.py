@@ -8,14 +8,14 @@ over the relations of a model, query type and comparison.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5 and figure 5.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from data.errors import ScoreError
 from data.records.statistics import GroupTest
 from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.formulas.groups import Result, Scores, cohens_d, scores
+from tasks.statistics.formulas.groups import Scores, cohens_d, scores
 from tasks.statistics.formulas.permutation import Alternative, permutation
 from tasks.statistics.frames import by, sorted_by, weighted_means
 from tasks.statistics.statistic import Frames, Row, Statistic
@@ -37,18 +37,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two groups of a score that are compared in every relation.
+    """Two groups of a score of queries that are compared in every relation.
 
-    Attributes:
-        query: the named query of the warehouse that it reads.
-        measure: the column of the query that is compared.
-        column: the column that tells the groups apart.
-        group_a: the group whose mean is expected to be the greater one.
-        unit: of the measure.
-        unit_of_analysis: what one row of a group is; its column is <unit_of_analysis>_id.
-        weight: the column that counts what a row of the frame is the mean of; empty where it has one row a unit.
-        test: the test of pairs of groups; a row names it by the function's name.
-        version: raised when the same frames give other rows.
+    query: the named query of the warehouse that it reads; measure: its column that is compared, in `unit`; column: the
+    one that tells the groups apart; group_a: the group whose mean is expected to be the greater one; weight: the column
+    that counts what a row of the frame is the mean of, empty where it has one row a query; version: raised when the
+    same frames give other rows.
     """
 
     name: str
@@ -59,9 +53,7 @@ class Comparison:
     group_b: Group
     alternative: Alternative
     unit: str = "nats"
-    unit_of_analysis: str = "query"
     weight: str = ""
-    test: Callable[[Sequence[tuple[Scores, Scores]], Alternative, int], list[Result]] = permutation
     version: int = 2
 
     @property
@@ -74,15 +66,15 @@ class Comparison:
     def of_relations(self, frames: Frames, seed: int) -> list[Row]:
         """The rows of `GroupTest` but for p_adjusted; ScoreError for a score that is missing or not finite."""
         tested = list(self._groups(frames[self.query]))
-        results = self.test([pair for _, pair in tested], self.alternative, seed)
+        results = permutation([pair for _, pair in tested], self.alternative, seed)
         return [
             {
                 "comparison": self.name,
                 "measure": self.measure,
                 **about,
-                "test": self.test.__name__,
+                "test": "permutation",
                 "unit": self.unit,
-                "unit_of_analysis": self.unit_of_analysis,
+                "unit_of_analysis": "query",
                 "group_a": self.group_a.name,
                 "group_b": self.group_b.name,
                 "n_a": len(a),
@@ -99,10 +91,10 @@ class Comparison:
         ]
 
     def _groups(self, frame: "pd.DataFrame") -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
-        """What is tested, with the scores of both groups in the order of their units."""
+        """What is tested, with the scores of both groups in the order of their queries."""
         if missing := int(frame[self.measure].isna().sum()):
             raise ScoreError(f"{self.measure}: {missing} rows have no score; run `swaymeter aggregate` again")
-        keys = [*TESTED, f"{self.unit_of_analysis}_id"]
+        keys = [*TESTED, "query_id"]
         group = frame[self.column].astype(object).map({self.group_a.value: 0, self.group_b.value: 1})
         selected = frame.assign(group=group)[group.notna()].astype({"group": "int8"})
         if self.weight:

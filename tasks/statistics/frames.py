@@ -50,10 +50,7 @@ def means(frame: "pd.DataFrame", keys: Sequence[str], measure: str) -> "pd.DataF
 
 
 def weighted_means(frame: "pd.DataFrame", keys: Sequence[str], measure: str, weight: str) -> "pd.DataFrame":
-    """A row for every group of equal keys: the mean of the measure, each row counted as often as `weight` says.
-
-    The group's weight stands beside the mean. The frame is sorted.
-    """
+    """As `means`, each row counted as often as `weight` says; the group's weight stands beside the mean."""
     counts = frame[weight].astype("float64")
     weighed = frame[list(keys)].assign(total=frame[measure].astype("float64") * counts, weight=counts)
     sums = weighed.groupby(list(keys), as_index=False, sort=True, observed=True)[["total", "weight"]].sum()

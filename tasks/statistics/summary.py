@@ -47,17 +47,11 @@ def summaries(
 ) -> list[Row]:
     """A row of `Summary` for every group of equal keys, sorted by them; ScoreError for a value that is not finite.
 
-    Args:
-        frame: a row per value, in an order of its own.
-        keys: model, dtype, perhaps relation and query_type, and what else the groups are of.
-        column: of the values.
-        unit: of the values; "" for counts and shares.
-        unit_of_analysis: what one value is about.
-        quantity: what the values are; the column's name where it is empty.
-        interval: whether the mean has a bootstrap interval.
-        quantiles: whether the quantiles are of interest.
-        skip_missing: whether NaN stands for what was not measured, and is left out.
-        others: (the rows of a group) -> columns that do not follow from the values, or are counted otherwise.
+    frame: a row per value, in an order of its own; keys: model, dtype, perhaps relation and query_type, and what else
+    the groups are of; column: that of the values, also their quantity where none is named; unit: "" for counts and
+    shares; unit_of_analysis: what one value is about; interval: whether the mean has a bootstrap interval;
+    skip_missing: whether NaN stands for what was not measured, and is left out; others: (the rows of a group) ->
+    columns that do not follow from the values, or are counted otherwise.
     """
     rows = []
     for group_of, group in by(frame, keys):

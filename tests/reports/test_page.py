@@ -8,12 +8,12 @@ import pytest
 
 from reports.figures import FIGURES
 from reports.frames import SHARE
-from reports.page import MOST_ROWS, RunSummary, cell, heading, linked, page
+from reports.page import MOST_ROWS, cell, heading, linked, page
 from reports.tables import Filled, Table
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD
 
-NOTHING = RunSummary({}, pd.DataFrame(), pd.DataFrame())
+NOTHING = {"overview": {}, "runs": pd.DataFrame(), "stand_ins": pd.DataFrame()}
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +82,6 @@ def test_cells_show_what_is_not_a_number() -> None:
 def test_a_very_long_table_is_cut_and_says_so() -> None:
     rows = pd.DataFrame({"relation": ["capital"] * (MOST_ROWS + 5)})
     table = Table("long", "Long", "Long.", (), lambda frames: rows)
-    text = page(CARD, {}, [], [], [Filled(table, "Long.", rows)], NOTHING)
+    text = page(CARD, {}, [], [], [Filled(table, "Long.", rows)], **NOTHING)
     assert text.count('<th scope="row"><bdi>capital') == MOST_ROWS
     assert f"The first {MOST_ROWS} of {MOST_ROWS + 5} rows" in text

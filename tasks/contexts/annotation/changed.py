@@ -29,13 +29,8 @@ def change(
     if answer is not None:
         changed = _with_answer(changed, answer)
     if other_answer is not None:
-        changed = replace(
-            changed,
-            replacement=other_answer,
-            replacement_id=None,
-            replacement_by="annotators",
-            replacement_quality=None,
-        )
+        changed = replace(changed, replacement=other_answer, replacement_id=None)
+        changed = replace(changed, replacement_by="annotators", replacement_quality=None)
     if (answer, other_answer, context) != (None, None, None):
         changed = _with_contexts(changed, question, context)
     other_flags = tuple(flag for flag in changed.flags if flag not in _OF_TEXTS)

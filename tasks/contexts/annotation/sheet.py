@@ -97,8 +97,7 @@ def rows_for(
 def read_back(sheet: Sheet, questions: Iterable[Question], annotator: str, *, imported_at: str) -> ReadBack:
     """The annotations of the annotator's sheet, of rows with a choice.
 
-    UsageError where the sheet was written for another annotator or another study; InputError where it has errors, with
-    all of them by row and column.
+    UsageError where it was written for another annotator or study, InputError with all its errors by row and column.
     """
     current = {shown(question): question for question in questions}
     reader = _Reader(current, annotator, sheet.path.name, imported_at)

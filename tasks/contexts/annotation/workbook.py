@@ -16,11 +16,9 @@ _TEXT = "@"
 _TOP = Alignment(wrap_text=True, vertical="top")
 _BOLD = Font(bold=True)
 _LOCKED, _OPEN = Protection(locked=True), Protection(locked=False)
+NO_TEXT = object()
+"""A cell's value that is not a text: a formula, or a formula's error."""
 _READ, _WRITTEN = PatternFill("solid", fgColor="DDDDDD"), PatternFill("solid", fgColor="CFE2F3")
-
-
-class NoText:
-    """A cell's value that is not a text: a formula, or a formula's error."""
 
 
 def workbook(
@@ -52,7 +50,7 @@ def workbook(
 
 
 def rows_of(file: IO[bytes], title: str, names: set[str]) -> list[list[Any]]:
-    """The values of the sheet of that title, else of the sheet with most of the names; NoText for a formula."""
+    """The values of the sheet of that title, else of the sheet with most of the names; NO_TEXT for a formula."""
     book = load_workbook(file, read_only=True, keep_links=False)
     try:
         by_title = {sheet.title: sheet for sheet in book.worksheets}
@@ -113,5 +111,5 @@ def _names(sheet: Any) -> set[str]:
 
 def _value(cell: Any) -> Any:
     if cell.data_type in ("f", "e"):
-        return NoText()
+        return NO_TEXT
     return decoded(cell.value) if isinstance(cell.value, str) else cell.value

@@ -34,10 +34,7 @@ Texts = frozenset[str | None]
 
 @dataclass(frozen=True, slots=True)
 class PageDisputes:
-    """The disputes of a page, by the first edit of each, and the rejected candidates.
-
-    rejected: a row for each reason, and for each two spans where they are known, with the two edits of every pair.
-    """
+    """The disputes of a page, by the first edit of each, and the rejected candidates: by reason or by their spans."""
 
     disputes: list[Dispute]
     rejected: list[Rejected]
@@ -65,14 +62,9 @@ def disputes_of_page(
 ) -> PageDisputes:
     """The disputes of a page, or of the page that it redirects to; raises ServiceError.
 
-    Args:
-        title: The page's title.
-        wikipedia: Where its history is read.
-        embed: Texts to unit vectors (n, d).
-        pageviews: Where its views are looked up, if it has disputes.
-        months: The first and the last month whose views count (YYYY-MM).
-        similarity: Spans that are more alike than this, by cosine, are rejected.
-        span_words: The most words of a span.
+    embed: texts to unit vectors (n, d); months: the first and the last month whose views count (YYYY-MM), looked up if
+    there are disputes; similarity: spans that are more alike than this, by cosine, are rejected; span_words: the most
+    words of a span.
     """
     history = wikipedia.history(title)
     if history is None:
@@ -126,10 +118,7 @@ def _reversions(
 
 
 def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Texts, Replacement | str]:
-    """How the two texts of every pair differ, or a reason; `first` is in the text of the lower SHA-1.
-
-    Texts are requested a few at a time, in the order of the pairs, and not stored.
-    """
+    """How the two texts of every pair differ, or a reason; `first` is in the text of the lower SHA-1."""
     replacements: dict[Texts, Replacement | str] = {}
     different = list({pair.texts: pair for pair in reversed(pairs)}.values())[::-1]
     at_once = CONTENTS_AT_ONCE // 2

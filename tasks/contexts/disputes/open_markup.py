@@ -26,21 +26,13 @@ _KINDS = {"comment": "<!--", "commented": "<!--", "table": "{|", "tabled": "{|",
 _OF_A_LINE = frozenset({_ADDRESS, _ITALIC, _BOLD, _KINDS["heading"]})
 
 
-@dataclass(frozen=True, slots=True)
-class OpenMarkup:
-    """Markup that is not closed: where it begins, in no order; and how much that must be closed is open at once."""
-
-    places: tuple[int, ...]
-    depth: int
-
-
-def open_markup(wikitext: str) -> OpenMarkup:
-    """The unclosed markup of a text, in time linear in its length."""
+def open_markup(wikitext: str) -> tuple[list[int], int]:
+    """Where unclosed markup begins, in no order, and how much that must be closed is open at once; in linear time."""
     reading = _Reading()
     for mark in _MARK.finditer(wikitext):
         reading.meet(mark)
     left = (opened.place for opened in reading.open if opened.levels)
-    return OpenMarkup((*reading.unclosed, *left), reading.depth)
+    return [*reading.unclosed, *left], reading.depth
 
 
 @dataclass(slots=True)

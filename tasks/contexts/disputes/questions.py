@@ -16,7 +16,7 @@ from tasks.contexts.disputes.of_page import RELATION
 from tasks.contexts.questions import BuiltQuestions
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import filled, prompt_form, turn_prompt
-from tasks.scoring.generation import SampledAnswers, sample_answers
+from tasks.scoring.generation import sample_answers
 
 TEMPERATURE = 0.6
 TOP_P = 0.9
@@ -41,8 +41,10 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
     different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     written = BuiltQuestions([], [])
     prompts = []
+    form = dispute_prompt().chat if prompt_form(model) == "chat" else dispute_prompt().plain
     for dispute in different:
-        prompt = _prompt(model, dispute)
+        text = filled(form, page=dispute.page, sentence=dispute.context, answer=dispute.object)
+        prompt = turn_prompt(model, text, begun="Question:")
         if model.context_window is not None and len(prompt) + MOST_TOKENS > model.context_window:
             detail = f"{len(prompt)} tokens and {MOST_TOKENS} of the answer; {model.name} reads {model.context_window}"
             written.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, detail))
@@ -50,12 +52,18 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
             prompts.append((dispute, prompt))
     for start in range(0, len(prompts), AT_ONCE):
         some = prompts[start : start + AT_ONCE]
-        for (dispute, _), answers in zip(some, _answered(model, some, seed), strict=True):
+        answered = sample_answers(
+            model,
+            [prompt for _, prompt in some],
+            [("question of a dispute", dispute_id(dispute)) for dispute, _ in some],
+            samples=TRIES, max_new_tokens=MOST_TOKENS, temperature=TEMPERATURE, top_p=TOP_P, seed=seed,
+        )  # fmt: skip
+        for (dispute, _), answers in zip(some, answered, strict=True):
             questions = filter(None, (question_in(answer.text) for answer in answers.samples))
             tries = [text for text in questions if _is_about(text, dispute)]
-            text = next((text for text in tries if not _names_an_answer(text, dispute)), None)
-            if text is not None:
-                written.questions.append(_question(dispute, text))
+            chosen = next((text for text in tries if not _names_an_answer(text, dispute)), None)
+            if chosen is not None:
+                written.questions.append(_question(dispute, chosen))
             elif tries:
                 written.rejected.append(_rejected(dispute, QUESTION_CONTAINS_ANSWER, tries[0]))
             else:
@@ -77,23 +85,6 @@ def question_in(answer: str) -> str | None:
         if fits and text.endswith("?"):
             return text
     return None
-
-
-def _answered(
-    model: LanguageModel, prompts: Sequence[tuple[Dispute, Sequence[int]]], seed: int
-) -> list[SampledAnswers]:
-    return sample_answers(
-        model,
-        [prompt for _, prompt in prompts],
-        [("question of a dispute", dispute_id(dispute)) for dispute, _ in prompts],
-        samples=TRIES, max_new_tokens=MOST_TOKENS, temperature=TEMPERATURE, top_p=TOP_P, seed=seed,
-    )  # fmt: skip
-
-
-def _prompt(model: LanguageModel, dispute: Dispute) -> Sequence[int]:
-    form = dispute_prompt().chat if prompt_form(model) == "chat" else dispute_prompt().plain
-    text = filled(form, page=dispute.page, sentence=dispute.context, answer=dispute.object)
-    return turn_prompt(model, text, begun="Question:")
 
 
 def _is_about(question: str, dispute: Dispute) -> bool:

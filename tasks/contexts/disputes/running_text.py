@@ -119,8 +119,8 @@ def _is_readable(wikitext: str) -> bool:
     headings = (line for line in wikitext.split("\n") if line.startswith("="))
     if any(heading.count("<!--") > MOST_COMMENTS for heading in headings):
         return False
-    markup = open_markup(wikitext)
-    return markup.depth <= DEEPEST and sum(len(wikitext) - place for place in markup.places) <= MOST_READ_AGAIN
+    places, depth = open_markup(wikitext)
+    return depth <= DEEPEST and sum(len(wikitext) - place for place in places) <= MOST_READ_AGAIN
 
 
 def _shown(nodes: Iterable[Node]) -> Iterator[str]:
@@ -134,7 +134,8 @@ def _shown(nodes: Iterable[Node]) -> Iterator[str]:
         elif isinstance(node, ExternalLink):
             yield GAP if node.title is None and not node.brackets else "".join(_within(node.title))
         elif isinstance(node, Template):
-            yield " " if _name(node) in _FOOTNOTES else GAP
+            name = " ".join(str(node.name).replace("_", " ").split()).casefold()
+            yield " " if name in _FOOTNOTES else GAP
         elif isinstance(node, Argument):
             yield GAP
         elif isinstance(node, Tag):
@@ -155,10 +156,6 @@ def _of_tag(tag: Tag) -> Iterator[str]:
         yield from _within(tag.contents)
     elif name not in _SHOWS_NOTHING:
         yield GAP
-
-
-def _name(template: Template) -> str:
-    return " ".join(str(template.name).replace("_", " ").split()).casefold()
 
 
 def _within(code: Wikicode | None) -> Iterator[str]:

@@ -107,8 +107,8 @@ class _Changed:
         start = max((number for number in headings if number < self.number), default=0)
         end = min((number for number in headings if number > self.number), default=len(self.first))
         sections = "\n".join(self.first[start:end]), "\n".join(self.second[start:end])
-        closed = not any(open_markup(text).places for text in ("\n".join(self.first[:start]), *sections))
-        return sections if closed else ("\n".join(self.first), "\n".join(self.second))
+        unclosed = (places for places, _ in map(open_markup, ("\n".join(self.first[:start]), *sections)))
+        return ("\n".join(self.first), "\n".join(self.second)) if any(unclosed) else sections
 
 
 def _changed_line(first: Sequence[str], second: Sequence[str]) -> _Changed | str:

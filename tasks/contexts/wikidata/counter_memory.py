@@ -104,7 +104,8 @@ def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) ->
     listed = [others[item_id] for item_id in sorted(others, key=_number)]
     if not listed:
         return None
-    vectors = embed([_described(item) for item in (fact.object, *listed)])
+    described = ((item.name, item.description) for item in (fact.object, *listed))
+    vectors = embed([f"{name}: {description}" if description else name for name, description in described])
     likeness = vectors[1:] @ vectors[0]
     for place in np.argsort(-likeness, kind="stable"):
         candidate = listed[place]
@@ -124,10 +125,6 @@ def remembering(embed: Embed) -> Embed:
         return np.stack([known[text] for text in texts])
 
     return embed_new
-
-
-def _described(item: KnownItem) -> str:
-    return f"{item.name}: {item.description}" if item.description else item.name
 
 
 def _number(item_id: WikidataId) -> int:

@@ -41,11 +41,9 @@ class Mention:
 def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[Mention]:
     """Every mention in its order, none within another; of those that begin at the same place the longest.
 
-    Args:
-        text: In normal form C.
-        names: The names, the label first.
-        inside: Names of something else, in any case, within which nothing is mentioned: not Oslo by "Oslo Opera House".
-        any_case: Whether the case of names does not count, except for short forms.
+    text: in normal form C; names: the label first; inside: names of something else, in any case, within which nothing
+    is mentioned: not Oslo by "Oslo Opera House"; any_case: whether the case of names does not count, except for short
+    forms.
     """
     plain = text.translate(_PLAIN)
     candidates = [(start, -end, True) for start, end in _places(plain, names, any_case)]
@@ -101,7 +99,6 @@ def _has_capitals(form: str) -> bool:
 
 
 def _forms(names: Sequence[str]) -> list[str]:
-    """The different forms of the names that are matched."""
     plain = [_plain(name) for name in names]
     long = [form for form in plain if len(form) > SHORT or form == plain[0]]
     short = [form for form in plain if len(form) <= SHORT and any(_is_short_for(form, other) for other in long)]

@@ -20,7 +20,7 @@ from data.sources.wikimedia.wikipedia import Wikipedia
 from tasks.contexts.questions import BuiltQuestions
 from tasks.contexts.wikidata.counter_memory import Embed, Replacement, of_embeddings, of_similar, remembering, truth
 from tasks.contexts.wikidata.facts import ID_SOURCE, ReadFact, StatedFact, origin, read_fact, reject, stated_facts
-from tasks.contexts.wikidata.items import Items, KnownItem
+from tasks.contexts.wikidata.items import Items
 from tasks.contexts.wikidata.mentions import is_written
 from tasks.contexts.wikidata.snippets import WORDS
 
@@ -41,11 +41,8 @@ def questions_of_property(
     """The questions of one property's listed facts, with their sources.
 
     words: most words of a snippet; months: the first and the last month whose page views count (YYYY-MM); embed: texts
-    to unit vectors (n, d), used where Wembedder names nothing that fits.
-
-    Raises:
-        InputError: The list mixes properties.
-        ServiceError: A service failed; ServiceTimeout and ServiceBudget as the clients raise them.
+    to unit vectors (n, d), used where Wembedder names nothing that fits. InputError where the list mixes properties,
+    ServiceError, ServiceTimeout or ServiceBudget as the clients raise them.
     """
     if not triples:
         return BuiltQuestions([], [])
@@ -69,10 +66,11 @@ def questions_of_property(
 
     questions, objects, embed = [], [fact.object for fact in facts], remembering(embed)
     for fact, listed in zip(read, similar, strict=True):
-        replacement = _replacement(fact.stated, listed, objects, items, embed)
+        known = truth(fact.stated.subject, fact.stated.object, items, answers=fact.stated.triple.answers)
+        replacement = of_similar(listed, items, known) or of_embeddings(objects, known, embed)
         if replacement is None:
             by_service = f"{len(listed)} by Wembedder, " if clients.wembedder else ""
-            among = f"{by_service}{len({known.item_id for known in objects})} answers of the property"
+            among = f"{by_service}{len({answer.item_id for answer in objects})} answers of the property"
             rejected.append(reject(fact.stated, reasons.NO_REPLACEMENT, fact.history, f"none fits of {among}"))
         else:
             questions.append(_question(fact, replacement, clients.pageviews, items, months))
@@ -86,18 +84,13 @@ def _similar(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ..
         raise type(error)(f"{error}; or set `counter_memory: embeddings` under `questions`") from error
 
 
-def _replacement(
-    fact: StatedFact, similar: Sequence[Similar], objects: Sequence[KnownItem], items: Items, embed: Embed
-) -> Replacement | None:
-    known = truth(fact.subject, fact.object, items, answers=fact.triple.answers)
-    return of_similar(similar, items, known) or of_embeddings(objects, known, embed)
-
-
 def _question(
     fact: ReadFact, replacement: Replacement, pageviews: PageViews, items: Items, months: tuple[str, str]
 ) -> Question:
     triple, subject, answer = fact.stated.triple, fact.stated.subject, fact.stated.object
     question, answers = fact.stated.question(items), fact.stated.answers
+    text = fact.snippet.replace(SLOT, " ")
+    meant = [form for form in fact.stated.meant if is_written(text, form)]  # "reading" does not mention the town
     views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(
         question_id=fact.stated.question_id, relation=triple.relation, partition=fact.partition, subject=subject.name,
@@ -107,16 +100,10 @@ def _question(
         counter_memory_context=fill_slot(fact.snippet, replacement.name), edits=fact.history.count,
         subject_popularity=views(fact.page.title).mean,
         object_popularity=views(answer.wikipedia).mean if answer.wikipedia else None, id_source=ID_SOURCE,
-        flags=(*flags_of(question, answers, answer.name, replacement.name), *_flags_of_snippet(fact)),
+        flags=(*flags_of(question, answers, answer.name, replacement.name), *flags_of_snippet(fact.snippet, meant)),
         property=fact.stated.property_name(items), replacement_id=replacement.item_id, replacement_by=replacement.by,
         replacement_quality=replacement.quality, item_revision=fact.history.latest, page=fact.page.title,
         page_revision=fact.page.revision, edit_revisions=fact.history.edits, hidden_edits=len(fact.history.hidden),
         list_id=triple.list_id, address=fact.page.address, **origin(triple),
         retrieved_at=fact.page.retrieved_at.isoformat(timespec="seconds"),
     )  # fmt: skip
-
-
-def _flags_of_snippet(fact: ReadFact) -> tuple[str, ...]:
-    """The flags by the forms that the text has in their case: "reading" does not mention the town."""
-    text = fact.snippet
-    return flags_of_snippet(text, [form for form in fact.stated.meant if is_written(text.replace(SLOT, " "), form)])

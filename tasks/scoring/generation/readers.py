@@ -1,20 +1,16 @@
 """How the tokens of trees are read: in cache slots, each key computed once, or plainly, every prompt completely.
 
-The slots are compared with the plain reader on some of the prompts, once for each model. Where the two differ by more
-than rounding, or a model cannot be read in slots, it is read plainly, and a warning has the reason: this costs time,
-but never gives a wrong number.
+Which of them reads a model is decided as for next tokens: see tasks/scoring/next_token/by_query.py.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 import torch
 
-from tasks.models.engine import Verdict
-from tasks.models.language_model import LanguageModel
+from tasks.models.language_model import LanguageModel, Verdict
 from tasks.models.memory import Halving
 from tasks.scoring.generation.slots import Slots
 from tasks.scoring.generation.tree import Node, Tree, live
@@ -33,16 +29,6 @@ _SHARE = 8  # a prefix of at least an eighth of the prompts is worth a prefill o
 _LEAST = 4  # prompts, and tokens
 
 
-class Reader(Protocol):
-    """Prefills prompts, and decodes the trees behind them."""
-
-    def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
-        """The logits after the prompts of trees with new slots: (n, V)."""
-
-    def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
-        """The logits after all live nodes of some prefilled trees: (n, V); a tree's nodes are consecutive."""
-
-
 class PlainReader:
     """Every prompt with the tokens of its answers so far, read completely at every step."""
 
@@ -50,11 +36,11 @@ class PlainReader:
         self._model = model
 
     def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
-        """See Reader."""
+        """The logits after the prompts of trees with new slots: (n, V)."""
         return read_plain(self._model, [tree.prompt for tree in trees])
 
     def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
-        """See Reader."""
+        """The logits after all live nodes of some prefilled trees: (n, V); a tree's nodes are consecutive."""
         return read_plain(self._model, [node.prompt for node in nodes])
 
 
@@ -69,7 +55,7 @@ class SlotReader:
         self._known = False
 
     def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
-        """See Reader."""
+        """As PlainReader."""
         if self._prefixes and not self._known:
             numbers = range(self._first, self._first + len(self._prefixes))
             self._slots.prefill(numbers, self._prefixes, [0] * len(self._prefixes))
@@ -84,17 +70,14 @@ class SlotReader:
         return self._slots.prefill([tree.slot for tree in trees], [tree.prompt for tree in trees], starts)
 
     def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
-        """See Reader."""
+        """As PlainReader."""
         for tree in dict.fromkeys(node.tree for node in nodes):
             tree.place()
         return self._slots.decode(nodes)
 
 
 def engine(model: LanguageModel, prompts: Sequence[Tokens]) -> str:
-    """The engine that reads this model's answers, "slots" or "plain"; decided at its first prompts.
-
-    Raises ScoreError where memory runs out with a single prompt.
-    """
+    """The engine that reads this model's answers; decided at its first prompts, ScoreError where none of them fits."""
     if model.engine.cache_slots is None:
         order = sorted(prompts, key=len)
         # Two tokens are added to each, which the context window may not have left.

@@ -11,8 +11,8 @@ from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, memory_budget, release_memory
 from tasks.scoring.generation.answers import Ends, SampledAnswers
-from tasks.scoring.generation.readers import PLAIN, PlainReader, Reader, SlotReader, engine, rounding
-from tasks.scoring.generation.sampling import Sampling, uniforms
+from tasks.scoring.generation.readers import PLAIN, PlainReader, SlotReader, engine, rounding
+from tasks.scoring.generation.sampling import Sampling, generator
 from tasks.scoring.generation.steps import Sums, step
 from tasks.scoring.generation.tree import Node, Tree, live
 from tasks.scoring.next_token.broken import first_broken, is_broken
@@ -36,26 +36,13 @@ def sample_answers(
     top_k: int = 0,
     seed: int = 0,
     batch_size: int | None = None,
-    memory: int | None = None,
 ) -> list[SampledAnswers]:
     """Samples answers to every prompt, in the order of the prompts: `samples` of them and a greedy one.
 
-    Args:
-        model: The language model.
-        prompts: The token ids of each.
-        identities: A tuple per prompt; the draws depend only on it, the seed and the model's name.
-        samples: Sampled answers per prompt.
-        max_new_tokens: Most steps of an answer, its end step included.
-        temperature: See `Sampling`, as for `top_p` and `top_k`.
-        top_p: In (0, 1].
-        top_k: 0 for every token.
-        seed: Seed of the draws.
-        batch_size: Prompts that are answered at once; None for the device's default.
-        memory: Bytes that may be used besides the model, which may reduce the batch; None for `memory_budget`.
-
-    Raises:
-        UsageError: A parameter is not valid.
-        ScoreError: A prompt does not fit the context window, or the model gives a NaN.
+    prompts: the token ids of each; identities: a tuple for each, as its draws depend on nothing else but the seed and
+    the model's name; max_new_tokens: of an answer, its end step included; temperature, top_p, top_k: see `Sampling`;
+    batch_size: prompts that are answered at once, None for the device's default. UsageError for a parameter that is not
+    valid, ScoreError where a prompt does not fit the context window, or the model gives a NaN.
     """
     sampling = Sampling(temperature, top_p, top_k)
     at_once = batch_size if batch_size is not None else PROMPTS_AT_ONCE[torch.device(model.device).type]
@@ -69,27 +56,24 @@ def sample_answers(
     trees = []
     for number, (prompt, identity) in enumerate(zip(prompts, identities, strict=True)):
         check_length(model, f"{identity}", len(prompt), reserved_tokens=max_new_tokens)
-        points = [uniforms(max_new_tokens, seed, model.name, *identity, sample) for sample in range(samples)]
+        points = [generator(seed, model.name, *identity, sample).random(max_new_tokens) for sample in range(samples)]
         trees.append(Tree(number, list(prompt), np.array(points)))
     slot_tokens = max(map(len, prompts)) + max_new_tokens * (samples + 1)
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
     if engine(model, prompts) != PLAIN:
-        at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1, memory))
+        at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1))
     trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
     decoding = _Decoding(model, identities, sampling, max_new_tokens)
     ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
     return [
-        SampledAnswers(identity, tuple(ended[number][sample] for sample in range(samples)), ended[number][samples])
-        for number, identity in enumerate(identities)
+        SampledAnswers(tuple(ended[number][sample] for sample in range(samples)), ended[number][samples])
+        for number in range(len(prompts))
     ]
 
 
-def _most_slots(model: LanguageModel, slot_tokens: int, answers: int, memory: int | None) -> int:
-    """The number of prompts that the budget allows: their KV cache, and the sums and logits of their answers.
-
-    A fifth is left for shared prefixes.
-    """
-    budget = memory if memory is not None else memory_budget(model.device)
+def _most_slots(model: LanguageModel, slot_tokens: int, answers: int) -> int:
+    """The number of prompts that the budget allows, a fifth of it left for shared prefixes."""
+    budget = memory_budget(model.device)
     config = model.model.config.get_text_config()
     size = model.model.dtype.itemsize
     sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # sums are copied when there are more of them
@@ -97,8 +81,6 @@ def _most_slots(model: LanguageModel, slot_tokens: int, answers: int, memory: in
 
 
 class _Decoding:
-    """The answers to prompts while they are decoded."""
-
     def __init__(
         self, model: LanguageModel, identities: Sequence[tuple[str, ...]], sampling: Sampling, most: int
     ) -> None:
@@ -121,12 +103,14 @@ class _Decoding:
                 yield from self._finished(reader, waiting, growing, slots)
             if halving.ran_out:
                 (self._model.engine.prompts_at_once,) = halving.amounts
-                waiting.extendleft(tree.afresh() for tree in reversed(growing))
+                waiting.extendleft(Tree(tree.number, tree.prompt, tree.points) for tree in reversed(growing))
                 growing.clear()
             self._sums = Sums()
             release_memory(self._model.device)
 
-    def _finished(self, reader: Reader, waiting: deque[Tree], growing: list[Tree], slots: int) -> Iterator[Tree]:
+    def _finished(
+        self, reader: PlainReader | SlotReader, waiting: deque[Tree], growing: list[Tree], slots: int
+    ) -> Iterator[Tree]:
         free = list(range(slots))
         while waiting or growing:
             # A few prompts are prefilled at once, unless nothing else is to do: a pass for each would be slower.
@@ -135,7 +119,7 @@ class _Decoding:
                 growing += entering
                 logits = reader.prefill(entering)
                 for tree, row in zip(entering, self._sums.new(len(entering), logits), strict=True):
-                    tree.live = [tree.root(row)]
+                    tree.live = [Node(tree, list(range(tree.greedy + 1)), row=row)]
                 self._step(logits, live(entering))
             else:
                 growing.sort(key=lambda tree: tree.slot)
@@ -174,7 +158,7 @@ class _Decoding:
             if over:
                 ended.append((node, over))
             if not on:
-                self._sums.free(node.row)
+                self._sums.free.append(node.row)
             parted += on[1:]
         # Before their rows are used again:
         means = self._sums.means([node.row for node, _ in ended], [len(node.tokens) + 1 for node, _ in ended])

@@ -10,11 +10,9 @@ Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nu
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from data.errors import UsageError
 
@@ -40,29 +38,18 @@ class Sampling:
             raise UsageError(f"top_k is {self.top_k}; it must be 0, which keeps every token, or more")
 
 
-class Drawn(NamedTuple):
-    """tokens: (k,) int64; sure: (k,) bool, whether rounding of the logits cannot change the token."""
-
-    tokens: torch.Tensor
-    sure: torch.Tensor
-
-
 def generator(seed: int, *identity: str | int) -> np.random.Generator:
     """A random generator that depends only on seed and identity."""
     digest = hashlib.sha256(json.dumps([seed, *identity]).encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
 
 
-def uniforms(count: int, seed: int, *identity: str | int) -> NDArray[np.float64]:
-    """(count,) numbers in [0, 1) of this generator; the first n of more numbers are those of n."""
-    return generator(seed, *identity).random(count)
-
-
 def draw(
     logits: torch.Tensor, rows: torch.Tensor, points: torch.Tensor, sampling: Sampling, *, rounding: float = 0.0
-) -> Drawn:
-    """The token that is drawn at each point from a row of logits. Probabilities are float32, their sums float64.
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The token drawn at each point from a row of logits, (k,), and whether rounding of these cannot change it, (k,).
 
+    Probabilities are float32, their sums float64.
     logits: (n, V) float32; rows: (k,) the row of each point; points: (k,) float64 in [0, 1); rounding: the largest
     error of a logit.
     """
@@ -82,7 +69,7 @@ def draw(
     above = upper.gather(1, drawn)
     margin = torch.minimum(above - aimed, aimed - (above - inside.gather(1, drawn))) / total
     sure = whole[rows] & (margin.squeeze(1) >= rounding / (2 * sampling.temperature))
-    return Drawn((block * _BLOCK + drawn).squeeze(1), sure)
+    return (block * _BLOCK + drawn).squeeze(1), sure
 
 
 def _weights(logits: torch.Tensor, sampling: Sampling, rounding: float) -> tuple[torch.Tensor, torch.Tensor]:

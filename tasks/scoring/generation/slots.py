@@ -45,10 +45,7 @@ class Slots:
         self._positions = np.zeros(self._shape, dtype=np.int64)
 
     def prefill(self, slots: Sequence[int], prompts: Sequence[Tokens], starts: Sequence[int]) -> torch.Tensor:
-        """Prefills prompts: the logits after each, (n, V).
-
-        starts: the tokens of each prompt that its slot holds already.
-        """
+        """Prefills prompts, from `starts` on, what their slots hold already: the logits after each, (n, V)."""
         news = []
         for slot, prompt, start in zip(slots, prompts, starts, strict=True):
             places = np.arange(start, len(prompt))
@@ -58,10 +55,7 @@ class Slots:
         return self._read(news, ends.tolist())
 
     def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
-        """Reads the last token of every node: the logits after it, (n, V).
-
-        The nodes of a slot are consecutive, and have their places.
-        """
+        """Reads the last token of every node, those of a slot one after the other: the logits after it, (n, V)."""
         news = []
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
             of_slot = list(group)
@@ -119,10 +113,7 @@ class _New:
 
 
 class _Call:
-    """A call of attention for a few slots: its tokens of the pass, and their layout by slot.
-
-    tokens: those of the pass from start to stop; seen: (rows, columns, places), what each attends to.
-    """
+    """A call of attention for a few slots: its tokens of the pass, and (rows, columns, places) what each has seen."""
 
     def __init__(self, news: Sequence[_New], start: int, positions: NDArray[np.int64]) -> None:
         counts = [len(new.tokens) for new in news]

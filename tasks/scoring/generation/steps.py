@@ -31,11 +31,11 @@ class Step:
 
 
 class Sums:
-    """Sums of distributions, a row for each node: (_, V) float32."""
+    """Sums of distributions, a row for each node: (_, V) float32; free: the rows that no node has."""
 
     def __init__(self) -> None:
         self._rows = torch.empty((0, 0))
-        self._free: list[int] = []
+        self.free: list[int] = []
 
     @torch.inference_mode()
     def new(self, count: int, logits: torch.Tensor) -> list[int]:
@@ -66,18 +66,14 @@ class Sums:
         means: NDArray[np.float32] = (self._rows[list(rows)] / divisors).cpu().numpy()
         return means
 
-    def free(self, row: int) -> None:
-        """Frees a row."""
-        self._free.append(row)
-
     def _taken(self, count: int) -> list[int]:
-        lacking = count - len(self._free)
+        lacking = count - len(self.free)
         if lacking > 0:
             known = len(self._rows)
             more = max(lacking, known)
             self._rows = torch.cat([self._rows, self._rows.new_zeros((more, self._rows.shape[1]))])
-            self._free += range(known, known + more)
-        return [self._free.pop() for _ in range(count)]
+            self.free += range(known, known + more)
+        return [self.free.pop() for _ in range(count)]
 
 
 @torch.inference_mode()
@@ -93,14 +89,9 @@ def step(
 ) -> Step:
     """One step of answers; adds each node's distribution to its sum.
 
-    Args:
-        logits: (n, V) after each node, in any dtype.
-        sums: Where the nodes' distributions are summed; None: nowhere.
-        rows: (n,) the row of each node in `sums`.
-        nodes: (k,) the node of each answer.
-        points: (k,) the uniform number of each answer, NaN for the most probable token.
-        sampling: Temperature and truncation.
-        rounding: The largest error of a logit.
+    logits: (n, V) after each node, in any dtype; sums: where the nodes' distributions are summed, None for nowhere;
+    rows: (n,) the row of each node there; nodes: (k,) the node of each answer; points: (k,) the uniform number of each
+    answer, NaN for the most probable token; rounding: the largest error of a logit.
     """
     device = logits.device
     node_of, point_of = torch.tensor(list(nodes)), torch.from_numpy(points)

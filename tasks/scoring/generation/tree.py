@@ -45,10 +45,9 @@ class Node:
 
 @dataclass(eq=False)
 class Tree:
-    """The answers to one prompt.
+    """The answers to one prompt, the prompt with this number, in this cache slot.
 
-    number: the prompt's place among all prompts; points: (samples, steps) uniform numbers; slot: the prompt's cache
-    slot; live: the nodes that are still decoded; ended: the answers that have ended, by their numbers.
+    points: (samples, steps) uniform numbers; live: the nodes still decoded; ended: the ended answers by their numbers.
     """
 
     number: int
@@ -62,14 +61,6 @@ class Tree:
     def greedy(self) -> int:
         """The number of the greedy answer, behind those of the samples."""
         return len(self.points)
-
-    def root(self, row: int) -> Node:
-        """The node of all answers, before their first token."""
-        return Node(self, list(range(self.greedy + 1)), row=row)
-
-    def afresh(self) -> "Tree":
-        """The same tree without answers."""
-        return Tree(self.number, self.prompt, self.points)
 
     def place(self) -> None:
         """Gives the last tokens of the live nodes places that no live node still attends to."""

@@ -20,10 +20,7 @@ Suspect = TypeVar("Suspect")
 
 
 def first_broken(suspects: Sequence[Suspect], breaks_alone: Callable[[Suspect], bool]) -> Suspect:
-    """The suspect that a NaN comes from: it spreads to all that is read in one pass, so each is read alone.
-
-    Only the first suspects are checked. Where none of them breaks, it is the first of all.
-    """
+    """The first suspect that breaks when read alone, for a NaN spreads in a pass; the first of all if none does."""
     return next((suspect for suspect in suspects[:_LOOKED_AT] if breaks_alone(suspect)), suspects[0])
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 
-from tasks.models.engine import Verdict
-from tasks.models.language_model import LanguageModel
+from tasks.models.language_model import LanguageModel, Verdict
 from tasks.models.memory import is_out_of_memory
 from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
 from tasks.scoring.next_token.plain import read_plain
@@ -44,36 +43,28 @@ def _by_prefix_tree(
     model: LanguageModel, prompts: Sequence[Sequence[Tokens]], memory: int | None
 ) -> Iterator[tuple[int, Distributions]]:
     shared = SharedPrefixes(model, prompts, memory=memory)
-    buffer = _LogitsBuffer(shared.largest, len(prompts))
-    for places in shared.read(buffer.take):
-        for row, place in enumerate(places):
-            yield place, Distributions.of(buffer.logits[row])
-
-
-class _LogitsBuffer:
-    """The logits of a batch of queries after all contexts, in memory that every batch reuses."""
-
-    def __init__(self, queries: int, contexts: int) -> None:
-        self._shape = (queries, contexts)
-        self.logits = torch.empty((0,))
+    kept: torch.Tensor | None = None  # (queries of a batch, contexts, V), in memory that every batch reuses
 
     @torch.inference_mode()
-    def take(self, forward_pass: Pass) -> None:
+    def keep(forward_pass: Pass) -> None:
+        nonlocal kept
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
-        if not len(self.logits):
-            self.logits = logits.new_empty((*self._shape, logits.shape[2]))
+        if kept is None:
+            kept = logits.new_empty((shared.largest, len(prompts), logits.shape[2]))
         for row, context in enumerate(forward_pass.contexts):
-            self.logits[: len(forward_pass.units), context] = logits[row]
+            kept[: len(forward_pass.units), context] = logits[row]
+
+    for places in shared.read(keep):
+        assert kept is not None
+        for row, place in enumerate(places):
+            yield place, Distributions.of(kept[row])
 
 
 def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
-    """The engine that computes this model's next tokens: "prefix tree" or "plain"; decided at its first prompts.
-
-    prompts: [context][query] tokens. The prefix tree reads all queries after two of the contexts, the plain engine some
-    of these.
-    """
+    """The engine that computes this model's next tokens; decided at its first prompts, [context][query] tokens."""
     if model.engine.prefix_tree is None:
         by_length = sorted(prompts, key=lambda of_context: len(of_context[0]))
+        # The prefix tree reads all queries after two of the contexts, the plain engine some of these.
         tried, queries = [by_length[0], by_length[-1]], len(prompts[0])
         compared = sorted({*range(min(3, queries)), *range(max(0, queries - 3), queries)})
         plain = [Distributions.of(read_plain(model, [of_context[place] for place in compared])) for of_context in tried]
@@ -88,10 +79,9 @@ def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
 
 
 def verdict(model: LanguageModel, reason: str | None, compare: Callable[[], Verdict], failure: str) -> Verdict:
-    """The verdict on a fast engine, with a warning where it is not used.
+    """The verdict on a fast engine, with a warning where it is not used: a known reason, or that of the comparison.
 
-    reason: why it cannot be used, if that is known already; compare: compares it with the plain engine; failure: the
-    reason where that raises an error, other than a lack of memory.
+    failure: the reason where that raises an error, other than a lack of memory.
     """
     try:
         result = Verdict(reason) if reason else compare()

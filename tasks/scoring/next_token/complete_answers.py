@@ -6,7 +6,6 @@ token spans the seam.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
@@ -25,17 +24,6 @@ _PROMPTS_AT_ONCE = 50_000
 _DISTRIBUTIONS_AT_ONCE = 256
 
 
-@dataclass(frozen=True, eq=False)
-class CompleteAnswers:
-    """Log-probabilities of complete answers, (n_queries, n_contexts, n_answers) in nats, float64, on the CPU.
-
-    sound: (n_queries, n_contexts), whether all their distributions are finite.
-    """
-
-    log_probs: torch.Tensor
-    sound: torch.Tensor
-
-
 def complete_answers(
     model: LanguageModel,
     contexts: Sequence[str],
@@ -44,12 +32,12 @@ def complete_answers(
     *,
     stops: Sequence[int],
     engine: str,
-    memory: int | None = None,
-) -> CompleteAnswers:
-    """The log-probability of every complete answer to every query after every context.
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The log-probabilities of complete answers, (n_queries, n_contexts, n_answers) in nats, float64, on the CPU.
 
+    With them (n_queries, n_contexts), whether all distributions behind them are finite.
     answers: different texts, put behind a query after a space if it does not end with one; stops: the tokens that end
-    an answer; engine: the name of the engine that reads the model; memory: as for `next_token_by_query`.
+    an answer; engine: the name of the engine that reads the model.
     Raises ScoreError for a prompt that does not fit the context window, or shares no token with its answers.
     """
     look_up = cache(partial(_LookUp, stops=stops, device=model.device))
@@ -59,18 +47,16 @@ def complete_answers(
         prompts = _prompts(model, contexts, queries[start : start + some], answers)
         scores = _AnswerScores(model, prompts, len(answers), look_up)
         if engine == PREFIX_TREE:
-            scores.read(memory)
+            scores.read()
         else:
             scores.read_plain()
         parts.append((scores.log_probs.cpu(), scores.sound.cpu()))
-    return CompleteAnswers(*(torch.cat(part) for part in zip(*parts, strict=True)))
+    log_probs, sound = zip(*parts, strict=True)
+    return torch.cat(log_probs), torch.cat(sound)
 
 
 class _AnswerScores:
-    """Queries after contexts, with the scores of their complete answers, as CompleteAnswers, on the model's device.
-
-    prompts: as `_prompts` returns them; answers: their number.
-    """
+    """What `complete_answers` returns, for prompts as `_prompts` returns them, on the model's device."""
 
     def __init__(
         self,
@@ -84,11 +70,11 @@ class _AnswerScores:
         self.log_probs = torch.zeros((*shape, answers), dtype=torch.float64, device=model.device)
         self.sound = torch.zeros(shape, dtype=torch.bool, device=model.device)
 
-    def read(self, memory: int | None) -> None:
+    def read(self) -> None:
         """Computes them with shared prefixes read once: a query's answers are a tree behind its last token."""
         starts = range(0, len(self._prompts[0]), self._each)
         units = [range(start, start + self._each) for start in starts]
-        shared = SharedPrefixes(self._model, self._prompts, units=units, entries=self._each, inner=True, memory=memory)
+        shared = SharedPrefixes(self._model, self._prompts, units=units, entries=self._each, inner=True)
         for _ in shared.read(self._take):
             pass
 
@@ -129,10 +115,9 @@ class _AnswerScores:
 
 
 class _LookUp:
-    """Which logits give the log-probabilities of complete answers.
+    """Which logits give the log-probabilities of answers with these tails, their tokens behind their shared prefix.
 
-    tails: the answers' tokens behind their shared prefix. places: where tokens are looked up, each place once, as an
-    answer and the number of its tokens before the place; the first is behind the prefix itself.
+    places: where tokens are looked up, each once, as an answer and how many of its tokens are before; first, none is.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:

@@ -19,10 +19,7 @@ BATCH = 32
 
 
 def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int = BATCH) -> torch.Tensor:
-    """The logits after every prompt, at least one: (n_prompts, V), in the model's dtype, on its device.
-
-    Where memory runs out, batches are halved. Raises ScoreError where a single prompt does not fit.
-    """
+    """The logits after prompts, (n, V), in the model's dtype, on its device; ScoreError where none fits the memory."""
     order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
     parts: list[torch.Tensor] = []
     done = 0

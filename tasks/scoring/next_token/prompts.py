@@ -21,11 +21,8 @@ def tokenized_prompts(
 ) -> list[list[list[int]]]:
     """The token ids of every context before every query: [context][query].
 
-    Each prompt is tokenized as one text, so that a token may span the seam of context and query.
-
-    Raises:
-        UsageError: Contexts or queries are empty.
-        ScoreError: A prompt does not fit the context window with `reserved_tokens` more tokens.
+    Each prompt is tokenized as one text, so that a token may span the seam of context and query. UsageError where
+    contexts or queries are empty; else errors are those of `check_length`.
     """
     if not contexts or not queries:
         raise UsageError(

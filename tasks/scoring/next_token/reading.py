@@ -36,10 +36,7 @@ def unreadable(model: LanguageModel) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class ContextBatch:
-    """Contexts with their KV cache: rows: (B,) their places; lengths: (B,) their tokens; keys: by layer.
-
-    Shorter contexts are padded on the right, where the mask hides the padding.
-    """
+    """Contexts, padded on the right: rows: (B,) their places; lengths: (B,) their tokens; keys: their KV cache."""
 
     rows: list[int]
     lengths: torch.Tensor
@@ -114,13 +111,10 @@ class Reading:
 
     @torch.inference_mode()
     def following(self, tokens: torch.Tensor) -> torch.Tensor:
-        """The logits after one more token at the end of every path: (B, paths, V).
-
-        tokens: (B, paths); the tree was read with `keep`, and each call goes one token further.
-        """
+        """The logits after one more token, (B, paths), at the end of every path of a kept tree: (B, paths, V)."""
         tree, paths = self._tree, len(self._tree.paths)
         step = len(self._grown)
-        ends = torch.tensor(tree.ends, device=tree.tokens.device)
+        ends = torch.tensor([path[-1] for path in tree.paths], device=tree.tokens.device)
         depths = tree.depths[ends] + step
         to_tree = torch.where(tree.ancestors[ends], depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
         own = torch.eye(paths, dtype=torch.bool, device=tree.tokens.device)
@@ -185,16 +179,14 @@ def has_sliding_window(model: LanguageModel) -> bool:
 
 
 def in_reach(model: LanguageModel, prompts: Sequence[Tokens]) -> bool:
-    """Whether the last tokens of prompts can attend to a difference of the prompts; False where all are the same.
-
-    Through layers with sliding windows, a token's reach grows by one window with every layer.
-    """
+    """Whether the last tokens of prompts can attend to a difference of the prompts; False where all are the same."""
     first, *others = {tuple(prompt) for prompt in prompts}
     if not others:
         return False
     if not has_sliding_window(model) or "full_attention" in _layer_types(model):
         return True
     config = model.model.config.get_text_config()
+    # Through layers with sliding windows, a token's reach grows by one window with every layer.
     alike = min(common_prefix_length([first[::-1], other[::-1]], left=0) for other in others)
     return bool(alike <= config.num_hidden_layers * (config.sliding_window - 1))
 

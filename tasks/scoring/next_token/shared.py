@@ -29,10 +29,7 @@ TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """One pass of the model: the places of some units and contexts, row by row.
-
-    paths: for each unit the nodes of each of its sequences in the tree that `reading` reads.
-    """
+    """A pass of the model: its contexts and units, and for each unit its sequences' nodes in the tree of `reading`."""
 
     contexts: list[int]
     units: list[int]
@@ -43,14 +40,10 @@ class Pass:
 class SharedPrefixes:
     """Prompts of several contexts, read with shared prefixes computed once; largest: the units of the largest batch.
 
-    Args:
-        model: The language model.
-        prompts: [context][sequence] complete prompts as tokens.
-        units: Places of the sequences that stay together, by default each alone.
-        entries: Numbers of the model's dtype that the caller stores of a unit and a context; None for a vocabulary.
-        inner: Whether logits are read at inner nodes of the trees, too, not only at the ends.
-        keep: Whether more tokens will follow the trees.
-        memory: Bytes that may be used besides the model; None for `memory_budget`.
+    prompts: [context][sequence] complete prompts as tokens; units: places of the sequences that stay together, by
+    default each alone; entries: numbers of the model's dtype that the caller stores of a unit and a context, None for a
+    vocabulary; inner: whether logits are read at inner nodes of the trees, too, not only at the ends; keep: whether
+    more tokens will follow the trees; memory: bytes that may be used besides the model, None for `memory_budget`.
     """
 
     def __init__(

@@ -24,11 +24,6 @@ class PrefixTree:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    @property
-    def ends(self) -> list[int]:
-        """The node of each sequence's last token."""
-        return [path[-1] for path in self.paths]
-
     @classmethod
     def of(cls, sequences: Sequence[Tokens], *, device: str = "cpu") -> "PrefixTree":
         """The tree of sequences, none of them empty, with its tensors on a device."""
@@ -53,10 +48,7 @@ class PrefixTree:
 
 
 def unit_batches(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, most: int) -> list[list[int]]:
-    """The units in batches: at most `most` units and about `nodes` tree nodes each, at least one unit.
-
-    units: places of sequences that stay together. Units with shared prefixes come together. Returns units' places.
-    """
+    """The places of units, sequences that stay together, in batches of at most `most` units and about `nodes` nodes."""
     order = sorted(range(len(units)), key=lambda unit: tuple(sequences[units[unit][0]]))
     batches: list[list[int]] = []
     known: set[tuple[int, ...]] = set()

@@ -1,8 +1,4 @@
-"""Do assertive contexts persuade more than base ones?
-
-Permutation test, one-sided. Groups: persuasion by assertive and by base contexts. Unit of analysis: a query, with its
-mean persuasion over the contexts of the group.
-"""
+"""Do assertive contexts persuade more than base ones?"""
 
 from tasks.statistics.comparison import Comparison, Group
 

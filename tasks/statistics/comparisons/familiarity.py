@@ -1,7 +1,4 @@
-"""Are queries about invented entities swayed more easily than queries about real ones?
-
-Permutation test, one-sided. Groups: susceptibility about invented and about real entities. Unit of analysis: a query.
-"""
+"""Are queries about invented entities swayed more easily than queries about real ones?"""
 
 from tasks.statistics.comparison import Comparison, Group
 

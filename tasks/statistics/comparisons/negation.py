@@ -1,8 +1,4 @@
-"""Do negations persuade otherwise than base contexts?
-
-Permutation test, two-sided. Groups: persuasion by negations and by base contexts. Unit of analysis: a query, with its
-mean persuasion over the contexts of the group.
-"""
+"""Do negations persuade otherwise than base contexts?"""
 
 from tasks.statistics.comparison import Comparison, Group
 

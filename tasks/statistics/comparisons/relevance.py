@@ -1,8 +1,4 @@
-"""Do contexts that mention the query's entity persuade more than contexts that do not?
-
-Permutation test, one-sided. Groups: persuasion by relevant and by irrelevant contexts. Unit of analysis: a query, with
-its mean persuasion over the contexts of the group.
-"""
+"""Do contexts that mention the query's entity persuade more than contexts that do not?"""
 
 from tasks.statistics.comparison import Comparison, Group
 

@@ -34,19 +34,11 @@ BATCH = 500
 ROUNDING = 1e-13
 
 
-def permutation(
-    pairs: Sequence[tuple[Scores, Scores]], alternative: Alternative, seed: int, permutations: int = PERMUTATIONS
-) -> list[Result]:
+def permutation(pairs: Sequence[tuple[Scores, Scores]], alternative: Alternative, seed: int) -> list[Result]:
     """Whether group a of each pair has the greater mean than its group b, or (two-sided) another one.
 
-    Args:
-        pairs: groups a (n_a,) and b (n_b,) of finite scores, their rows sorted by what they are.
-        alternative: greater, or two-sided.
-        seed: of the study.
-        permutations: how many are drawn where there are more ways than that.
-
-    Returns:
-        Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread.
+    Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread. pairs: groups
+    a (n_a,) and b (n_b,) of finite scores, their rows sorted by what they are.
     """
     results = [Result(None, None, untestable(a, b)) for a, b in pairs]
     families: dict[tuple[int, int], list[int]] = {}
@@ -54,14 +46,14 @@ def permutation(
         if not results[number].untestable:
             families.setdefault((len(a), len(b)), []).append(number)
     for sizes, family in families.items():
-        p_values = _p_values([pairs[number] for number in family], sizes, alternative, seed, permutations)
+        p_values = _p_values([pairs[number] for number in family], sizes, alternative, seed)
         for number, p in zip(family, p_values, strict=True):
             results[number] = Result(_t(*pairs[number]), float(p))
     return results
 
 
 def _p_values(
-    family: Sequence[tuple[Scores, Scores]], sizes: tuple[int, int], alternative: Alternative, seed: int, drawn: int
+    family: Sequence[tuple[Scores, Scores]], sizes: tuple[int, int], alternative: Alternative, seed: int
 ) -> Scores:
     """The p-values (m,) of m pairs whose groups have these sizes."""
     rows = np.stack([np.concatenate(pair) for pair in family], axis=1)
@@ -69,9 +61,9 @@ def _p_values(
     observed = rows[: sizes[0]].sum(axis=0)
     tolerance = ROUNDING * np.abs(rows).sum(axis=0)
     greater, less = np.zeros(len(family)), np.zeros(len(family))
-    exact = math.comb(sum(sizes), sizes[0]) <= drawn
+    exact = math.comb(sum(sizes), sizes[0]) <= PERMUTATIONS
     count = 0
-    for chosen in _every(*sizes) if exact else _drawn(*sizes, seed, drawn):
+    for chosen in _every(*sizes) if exact else _drawn(*sizes, seed):
         sums = chosen @ rows
         greater += (sums >= observed - tolerance).sum(axis=0)
         less += (sums <= observed + tolerance).sum(axis=0)
@@ -81,12 +73,12 @@ def _p_values(
     return greater if alternative == "greater" else np.minimum(1.0, 2 * np.minimum(greater, less))
 
 
-def _drawn(n_a: int, n_b: int, seed: int, count: int) -> Iterator[NDArray[np.float64]]:
+def _drawn(n_a: int, n_b: int, seed: int) -> Iterator[NDArray[np.float64]]:
     """Batches (k, n_a + n_b) of permutations: 1 where a row is dealt to the first group."""
     rng = generator(seed, "permutations", n_a, n_b)
     dealt = np.repeat([1.0, 0.0], [n_a, n_b])
-    for start in range(0, count, BATCH):
-        yield rng.permuted(np.tile(dealt, (min(BATCH, count - start), 1)), axis=1)
+    for start in range(0, PERMUTATIONS, BATCH):
+        yield rng.permuted(np.tile(dealt, (min(BATCH, PERMUTATIONS - start), 1)), axis=1)
 
 
 def _every(n_a: int, n_b: int) -> Iterator[NDArray[np.float64]]:

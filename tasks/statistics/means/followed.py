@@ -58,11 +58,10 @@ def _pooled(frame: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
 
 
 def _of_answers(frame: "pd.DataFrame", keys: list[str]) -> list[Row]:
-    return summaries(frame, keys, QUANTITY, unit_of_analysis="answer", skip_missing=True, others=_counts)
-
-
-def _counts(answers: "pd.DataFrame") -> Row:
-    return {"n": int(answers["scored"].sum()), "prompts": int(answers["answers"].sum())}
+    return summaries(
+        frame, keys, QUANTITY, unit_of_analysis="answer", skip_missing=True,
+        others=lambda group: {"n": int(group["scored"].sum()), "prompts": int(group["answers"].sum())},
+    )  # fmt: skip
 
 
 def _share(relations: "pd.DataFrame") -> Row:

@@ -41,7 +41,7 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Say:
                     {"prompt": prompt, "tokens": tokens, "identity": identity, "batch": len(prompts), **options}
                 )
                 samples = tuple(Answer(text, (), (), np.zeros(0, np.float32), finished=True) for text in next(texts))
-                found.append(SampledAnswers(identity, samples, samples[0]))
+                found.append(SampledAnswers(samples, samples[0]))
             return found
 
         for sampler in SAMPLERS:

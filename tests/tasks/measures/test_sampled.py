@@ -43,7 +43,8 @@ def expected(study: Study, language_model: LanguageModel) -> Answers:
 @pytest.fixture
 def equivalent(expected: Answers, models: dict[str, str]) -> Equivalent:
     judge = load_entailment(models["entailment"])
-    return {key: judge.equivalent([answer.text for answer in one.samples]) for key, one in expected.items()}
+    texts = [[answer.text for answer in one.samples] for one in expected.values()]
+    return dict(zip(expected, judge.equivalent_in_bulk(texts), strict=True))
 
 
 def halves_of(key: Key, equivalent: Equivalent) -> list[list[list[int]]]:
@@ -95,9 +96,9 @@ def test_coherent_persuasion_is_that_of_both_sides(study: Study, expected: Answe
     assert rows.keys() == {key for key in expected if key[1] != "none"}
     for key, row in rows.items():
         without, within = grouped((key[0], "none")), grouped(key)
-        (score,) = coherent_persuasions(without, [within])
-        assert row["coherent_persuasion"] == pytest.approx(score.score, rel=1e-3, abs=1e-5)
-        assert row["coherent_persuasion_standard_error"] == pytest.approx(score.standard_error, rel=1e-3, abs=1e-5)
+        ((score, error),) = coherent_persuasions(without, [within])
+        assert row["coherent_persuasion"] == pytest.approx(score, rel=1e-3, abs=1e-5)
+        assert row["coherent_persuasion_standard_error"] == pytest.approx(error, rel=1e-3, abs=1e-5)
         for side, name in ((without, "without"), (within, "with")):
             assert row[f"group_sizes_{name}"] == [len(group) for group in side.groups]
             assert row[f"groups_{name}"] == len(side.groups)

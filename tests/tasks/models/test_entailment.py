@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from data.errors import InputError, ModelError, UsageError
 from tasks.models import Entailment, batches, identify_entailment, load_embedder, load_entailment
@@ -38,6 +39,11 @@ def model(folder: Path) -> EntailmentModel:
 
 def stand_in(threshold: float = 0.8) -> EmbeddingStandIn:
     return EmbeddingStandIn(load_embedder(device="cpu"), threshold)
+
+
+def equivalent(judge: Entailment, answers: list[str], question: str | None = None) -> NDArray[np.bool_]:
+    """Which answers to a single question are equivalent."""
+    return judge.equivalent_in_bulk([answers], None if question is None else [question])[0]
 
 
 def margin(judge: EntailmentModel, premise: str, hypothesis: str, label: int = 2) -> float:
@@ -74,7 +80,7 @@ def test_equivalent_means_each_entails_the_other(
 ) -> None:
     small_batches(64)
     judge = model(save_entailment_model(tmp_path / family, family=family))
-    matrix = judge.equivalent(ANSWERS)
+    matrix = equivalent(judge, ANSWERS)
     assert matrix.tolist() == expected(judge, ANSWERS)
     assert len(ANSWERS) + 2 < matrix.sum() < len(ANSWERS) ** 2  # ANSWERS has one text twice
 
@@ -87,7 +93,7 @@ def test_in_bulk_every_question_is_judged_as_by_itself(
     judges: tuple[Callable[[], Entailment], ...] = (lambda: model(folder), lambda: stand_in(0.5))
     for judge in judges:
         alone = [
-            judge().equivalent(answers, None if questions is None else questions[number]).tolist()
+            equivalent(judge(), answers, None if questions is None else questions[number]).tolist()
             for number, answers in enumerate(BULK)
         ]
         small_batches(tokens)
@@ -100,7 +106,7 @@ def test_a_pair_is_judged_back_only_where_it_entails_forth(folder: Path) -> None
     judge = model(folder)
     with read(judge) as pairs:
         judge.equivalent_in_bulk(BULK)
-        judge.equivalent(ANSWERS)
+        equivalent(judge, ANSWERS)
     assert len(pairs) == len(set(pairs))
     needed = set()
     for a, b in combinations(sorted(TEXTS, key=lambda text: (len(text), text)), 2):
@@ -152,15 +158,15 @@ def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batc
         small_batches(tokens)
         for answers in (pair, pair[::-1], ANSWERS, ANSWERS[::-1]):
             for moved, truth in ((0.0, True), (1e-9, False)):
-                matrix = EmbeddingStandIn(embedder, threshold + moved).equivalent(answers)
+                matrix = equivalent(EmbeddingStandIn(embedder, threshold + moved), answers)
                 assert matrix[answers.index(pair[0]), answers.index(pair[1])] == truth
 
 
 @pytest.mark.parametrize("bound", [1, 100])
 def test_memory_is_bounded_and_changes_nothing(bound: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.models.entailment.model.REMEMBERED", bound)
+    monkeypatch.setattr("tasks.models.entailment.REMEMBERED", bound)
     judge = model(folder)
-    alone = [model(folder).equivalent(answers).tolist() for answers in BULK]
+    alone = [equivalent(model(folder), answers).tolist() for answers in BULK]
     for _ in range(2):
         assert [matrix.tolist() for matrix in judge.equivalent_in_bulk(BULK)] == alone
         assert 0 < len(judge._judged) <= bound
@@ -171,9 +177,9 @@ def test_memory_is_bounded_and_changes_nothing(bound: int, folder: Path, monkeyp
 )
 def test_the_label_of_entailment_is_read_from_the_configuration(labels: dict[int, str], tmp_path: Path) -> None:
     judge = model(save_entailment_model(tmp_path / "other", labels=labels))
-    assert judge.equivalent(ANSWERS).tolist() == expected(judge, ANSWERS, label=0)
+    assert equivalent(judge, ANSWERS).tolist() == expected(judge, ANSWERS, label=0)
     judge.model.config.id2label = {str(place): label for place, label in labels.items()}  # type: ignore[misc]
-    assert replace(judge).equivalent(ANSWERS).tolist() == expected(judge, ANSWERS, label=0)
+    assert equivalent(replace(judge), ANSWERS).tolist() == expected(judge, ANSWERS, label=0)
 
 
 @pytest.mark.parametrize(
@@ -196,9 +202,9 @@ def test_a_model_without_a_label_of_entailment_is_refused(labels: dict[int, str]
 def test_equal_and_empty_answers_are_not_judged(answers: list[str], matrix: list[list[bool]], folder: Path) -> None:
     judge = model(folder)
     with read(judge) as pairs:
-        assert judge.equivalent(answers, question="Where?").tolist() == matrix
+        assert equivalent(judge, answers, question="Where?").tolist() == matrix
     assert not pairs
-    assert stand_in().equivalent(answers, question="Where?").tolist() == matrix
+    assert equivalent(stand_in(), answers, question="Where?").tolist() == matrix
 
 
 def test_a_question_is_put_before_both_answers(folder: Path) -> None:
@@ -219,7 +225,7 @@ def test_a_pair_longer_than_the_model_reads_is_refused(folder: Path, monkeypatch
     assert not pairs
     monkeypatch.setattr(judge.tokenizer, "model_max_length", 20)
     with pytest.raises(ModelError, match="reads 20 tokens"):
-        judge.equivalent(["Oslo or Bergen", "Lima"])
+        equivalent(judge, ["Oslo or Bergen", "Lima"])
 
 
 def test_a_score_that_is_not_finite_is_an_error(tmp_path: Path) -> None:
@@ -227,7 +233,7 @@ def test_a_score_that_is_not_finite_is_an_error(tmp_path: Path) -> None:
     with torch.no_grad():
         judge.model.classifier.bias[0] = -torch.inf
     with pytest.raises(ModelError, match=r"'Oslo'.* not finite"):
-        judge.equivalent(["Oslo", "Lima"])
+        equivalent(judge, ["Oslo", "Lima"])
 
 
 def test_the_stand_in_says_what_it_stands_for() -> None:
@@ -236,7 +242,7 @@ def test_the_stand_in_says_what_it_stands_for() -> None:
         "cosine similarity of all-minilm-l6-v2 >= 0.75 stands in for microsoft/deberta-large-mnli"
     )
     assert judge.revision == identify_entailment("all-minilm-l6-v2")
-    matrix = judge.equivalent(["Paris", "the city of Paris", "Buenos Aires"])
+    matrix = equivalent(judge, ["Paris", "the city of Paris", "Buenos Aires"])
     assert matrix.tolist() == [[True, True, False], [True, True, False], [False, False, True]]
     with pytest.raises(UsageError, match="threshold"):
         load_entailment("all-minilm-l6-v2", threshold=1.5)

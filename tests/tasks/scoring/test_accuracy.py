@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.scoring.accuracy import answers_match, is_accurate
+from tasks.scoring.accuracy import answers_match
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,5 @@ def test_answers_match_above_the_threshold(answer: str, threshold: float, matche
 
 
 def test_stems_are_compared_and_words_are_needed() -> None:
-    assert answers_match("RUNNING rivers", "run river")
-    assert not answers_match(" ", " ")
-
-
-def test_any_expected_answer_will_do() -> None:
-    assert is_accurate("NYC", ["New York City", "NYC"])
-    assert not is_accurate("NYC", ["Boston"])
-    assert not is_accurate("NYC", [])
+    assert answers_match("RUNNING rivers", "run river", threshold=0.3)
+    assert not answers_match(" ", " ", threshold=0.3)

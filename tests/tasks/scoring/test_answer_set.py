@@ -12,7 +12,7 @@ from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
 from tasks.scoring.answer_ends import end_tokens
 from tasks.scoring.answer_set import answer_set_persuasion
-from tasks.scoring.next_token import complete_answers
+from tasks.scoring.next_token import complete_answers, shared
 from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import break_token, steps, tokens_of
 
@@ -162,7 +162,9 @@ def test_terminators_are_a_choice(tiny: LanguageModel) -> None:
 
 def test_memory_order_and_slices_change_nothing(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     found = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)
-    turned = answer_set_persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], ANSWERS[::-1], memory=1)
+    with monkeypatch.context() as without_memory:
+        without_memory.setattr(shared, "memory_budget", lambda device: 1)
+        turned = answer_set_persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], ANSWERS[::-1])
     np.testing.assert_allclose(found.scores, turned.scores[::-1, ::-1], atol=1e-5)
     monkeypatch.setattr(complete_answers, "_PROMPTS_AT_ONCE", 1)
     sliced = answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS)

@@ -92,21 +92,23 @@ def test_answer_that_no_embedding_moves_is_not_susceptible() -> None:
     assert (fisher_susceptibility(model, QUERIES, top_k=None).trace == 0).all()
 
 
-def test_order_batches_and_memory_change_nothing(tiny: LanguageModel) -> None:
+def test_order_batches_and_memory_change_nothing(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     found = fisher_susceptibility(tiny, QUERIES, top_k=None)
     turned = fisher_susceptibility(tiny, [*QUERIES[::-1], QUERIES[0]], top_k=None)
     np.testing.assert_allclose(turned.trace, [*found.trace[::-1], found.trace[0]], rtol=1e-5)
     for memory in (1, 1_000_000):
-        alone = fisher_susceptibility(tiny, QUERIES[:1], top_k=None, memory=memory)
+        monkeypatch.setattr(fisher, "memory_budget", lambda device, budget=memory: budget)
+        alone = fisher_susceptibility(tiny, QUERIES[:1], top_k=None)
         np.testing.assert_allclose(alone.trace, found.trace[:1], rtol=1e-5)
         np.testing.assert_allclose(alone.standard_error, found.standard_error[:1], rtol=1e-4)
 
 
-def test_memory_decides_how_many_queries_are_read_at_once() -> None:
+def test_memory_decides_how_many_queries_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
     fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3)
     assert model.forward_passes == 1
-    fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3, memory=1)
+    monkeypatch.setattr(fisher, "memory_budget", lambda device: 1)
+    fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3)
     assert model.forward_passes == 1 + 4
 
 

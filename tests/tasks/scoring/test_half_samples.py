@@ -99,6 +99,6 @@ def test_errors_of_coherent_persuasion_are_those_of_new_samples() -> None:
             halves = [group_answers(equivalent, half) for half in draw_halves(10, 30, 0, number, name)]
             sides.append(GroupedAnswers(name, distributions, group_answers(equivalent), halves))
         (made,) = coherent_persuasions(sides[0], sides[1:])
-        scores.append(made.score)
-        errors.append(made.standard_error)
+        scores.append(made[0])
+        errors.append(made[1])
     _between(errors, scores)

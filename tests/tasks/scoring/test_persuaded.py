@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.scoring.persuaded import ComparedAnswers, compare_answers
+from tasks.scoring.persuaded import compare_answers
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,6 @@ from tasks.scoring.persuaded import ComparedAnswers, compare_answers
 def test_answers_are_compared(
     without: str, with_context: str, persuaded: bool, stubborn: bool, correct: bool, released: bool
 ) -> None:
-    expected = ComparedAnswers(persuaded, stubborn, context_correct=correct, stubborn_released=released)
-    assert compare_answers(without, with_context, "Lima") == expected
+    assert compare_answers(without, with_context, "Lima", threshold=0.3) == {
+        "persuaded": persuaded, "stubborn": stubborn, "context_correct": correct, "stubborn_released": released,
+    }  # fmt: skip

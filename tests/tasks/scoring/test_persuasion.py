@@ -6,7 +6,7 @@ import torch
 
 from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
-from tasks.models.engine import Verdict
+from tasks.models.language_model import Verdict
 from tasks.scoring.next_token import PLAIN, PREFIX_TREE, Distributions, distributions
 from tasks.scoring.persuasion import persuasion, persuasion_scores
 from tests.tasks.models.tiny import tiny_language_model

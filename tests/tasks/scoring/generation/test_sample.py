@@ -38,7 +38,7 @@ def test_answers_end_at_different_steps_and_say_so(tiny_chat: LanguageModel, ans
 
 def test_fewer_samples_are_the_first_of_more(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
     fewer = sample_answers(tiny_chat, _prompts(tiny_chat), IDENTITIES, samples=2, seed=3, temperature=1.0)
-    first = [SampledAnswers(more.identity, more.samples[:2], more.greedy) for more in answered]
+    first = [SampledAnswers(more.samples[:2], more.greedy) for more in answered]
     assert token_ids(fewer) == token_ids(first)
 
 

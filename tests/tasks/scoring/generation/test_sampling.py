@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from data.errors import UsageError
-from tasks.scoring.generation.sampling import Sampling, draw, uniforms
+from tasks.scoring.generation.sampling import Sampling, draw, generator
 
 LOGITS = torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log()
 
@@ -11,7 +11,7 @@ LOGITS = torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log()
 def _drawn(points: list[float], **settings: float) -> list[int]:
     sampling = Sampling(**{"temperature": 1.0, **settings})  # type: ignore[arg-type]
     rows = torch.zeros(len(points), dtype=torch.int64)
-    return draw(LOGITS, rows, torch.tensor(points, dtype=torch.float64), sampling).tokens.tolist()
+    return draw(LOGITS, rows, torch.tensor(points, dtype=torch.float64), sampling)[0].tolist()
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_top_k_and_top_p_keep_the_most_probable(settings: dict[str, float], kept
 def test_impossible_token_is_never_drawn() -> None:
     logits = torch.tensor([[-torch.inf, 0.0, -torch.inf]])
     points = torch.tensor([0.0, np.nextafter(1, 0)], dtype=torch.float64)
-    assert draw(logits, torch.tensor([0, 0]), points, Sampling()).tokens.tolist() == [1, 1]
+    assert draw(logits, torch.tensor([0, 0]), points, Sampling())[0].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_large_vocabularies_follow_the_definition(settings: dict[str, float]) ->
     logits = 3 * torch.randn((3, 1000), generator=generator)
     rows = torch.arange(3).repeat(400)
     points = torch.rand(1200, generator=generator, dtype=torch.float64)
-    drawn = draw(logits, rows, points, sampling, rounding=1e-6)
+    drawn, is_sure = draw(logits, rows, points, sampling, rounding=1e-6)
     by_hand = [_by_hand(logits[row].double(), float(point), sampling) for row, point in zip(rows, points, strict=True)]
-    sure = drawn.sure.tolist()
+    sure = is_sure.tolist()
     assert sum(sure) > 1100
-    assert [token for token, is_sure in zip(drawn.tokens.tolist(), sure, strict=True) if is_sure] == [
+    assert [token for token, is_sure in zip(drawn.tolist(), sure, strict=True) if is_sure] == [
         token for token, is_sure in zip(by_hand, sure, strict=True) if is_sure
     ]
 
@@ -75,21 +75,21 @@ def test_rounding_changes_no_sure_draw() -> None:
     points = torch.rand(20_000, generator=generator, dtype=torch.float64)
     for settings in ({}, {"top_k": 20}, {"top_p": 0.7}):
         sampling = Sampling(**settings)  # type: ignore[arg-type]
-        drawn = draw(logits, rows, points, sampling, rounding=1e-3)
+        drawn, sure = draw(logits, rows, points, sampling, rounding=1e-3)
         off = logits + 1e-3 * (2 * torch.rand(logits.shape, generator=generator) - 1)
-        again = draw(off, rows, points, sampling)
-        differ = drawn.tokens != again.tokens
+        again, _ = draw(off, rows, points, sampling)
+        differ = drawn != again
         assert differ.any()  # without the rule some draws would be lost
-        assert not (differ & drawn.sure).any()
-        assert drawn.sure.float().mean() > 0.9
+        assert not (differ & sure).any()
+        assert sure.float().mean() > 0.9
 
 
 def test_numbers_depend_on_seed_and_identity_alone() -> None:
-    first = uniforms(20, 1, "model", "question", 0)
-    np.testing.assert_array_equal(first, uniforms(20, 1, "model", "question", 0))
-    np.testing.assert_array_equal(first[:5], uniforms(5, 1, "model", "question", 0))
+    first = generator(1, "model", "question", 0).random(20)
+    np.testing.assert_array_equal(first, generator(1, "model", "question", 0).random(20))
+    np.testing.assert_array_equal(first[:5], generator(1, "model", "question", 0).random(5))
     others = [(2, "model", "question", 0), (1, "model", "question", 1), (1, "modelquestion", "", 0)]
-    assert all((uniforms(20, *other) != first).all() for other in others)
+    assert all((generator(*other).random(20) != first).all() for other in others)
 
 
 @pytest.mark.parametrize(
@@ -105,5 +105,5 @@ def test_rounding_at_the_cut_makes_no_draw_sure() -> None:
     points = torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)
     rows = torch.zeros(3, dtype=torch.int64)
     for sampling in (Sampling(temperature=1.0, top_p=0.7), Sampling(temperature=1.0, top_k=2)):
-        assert not draw(logits, rows, points, sampling, rounding=1e-4).sure.any()
-        assert draw(logits, rows, points, sampling, rounding=1e-8).sure.all()
+        assert not draw(logits, rows, points, sampling, rounding=1e-4)[1].any()
+        assert draw(logits, rows, points, sampling, rounding=1e-8)[1].all()

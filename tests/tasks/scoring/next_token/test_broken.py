@@ -3,7 +3,7 @@ import torch
 
 from data.errors import ScoreError
 from tasks.models import LanguageModel
-from tasks.models.engine import Verdict
+from tasks.models.language_model import Verdict
 from tasks.scoring.answer_set import answer_set_persuasion
 from tasks.scoring.next_token import PLAIN, PREFIX_TREE
 from tasks.scoring.persuasion import persuasion

@@ -11,7 +11,7 @@ def test_shared_prefixes_are_stored_once() -> None:
     tree = PrefixTree.of(SEQUENCES)
     assert tree.tokens.tolist() == [1, 2, 3, 4, 5]
     assert tree.depths.tolist() == [0, 1, 2, 2, 0]
-    assert tree.ends == [2, 3, 1, 4, 2]
+    assert [path[-1] for path in tree.paths] == [2, 3, 1, 4, 2]
     assert [tree.tokens[path].tolist() for path in tree.paths] == SEQUENCES
     ancestors = [torch.nonzero(row).flatten().tolist() for row in tree.ancestors]
     assert ancestors == [[0], [0, 1], [0, 1, 2], [0, 1, 3], [4]]

@@ -1,0 +1,195 @@
+"""Do two answers say the same? Each entails the other, by the arg max of an entailment model.
+
+Equivalence: i ~ j when the model's most likely label for (i, j) and for (j, i) is entailment [Marjanovic et al. 2024,
+App. A.3; Kuhn et al. 2023]. It is symmetric; it need not be transitive. Where no entailment model can be loaded, a
+cosine similarity of sentence embeddings over a threshold may stand in for it; then `stand_in` says so.
+
+A judgement is the same whatever is judged beside it. A batch changes scores by rounding, so what lies too near a tie to
+be sure of is judged once more alone, unpadded, and that decides.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data.catalog import models
+from data.errors import InputError, ModelError, UsageError
+from tasks.models.batches import Encoder
+from tasks.models.files.identity import ModelIdentity, identify_model
+from tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
+
+if TYPE_CHECKING:
+    from tasks.models.embedder import Embedder
+
+REFERENCE = "microsoft/deberta-large-mnli"
+CLOSE_LOGITS = 1e-3  # far above what batches differ by in float32, about 1e-5
+CLOSE_COSINES = 1e-4  # far above what batches differ by in float32, about 1e-6
+REMEMBERED = 100_000
+
+Pair = tuple[str, str]
+"""Two different texts, the shorter one first."""
+
+
+class Entailment(ABC):
+    """Judges which answers are equivalent; stand_in: None for an entailment model, else what stands in for what."""
+
+    name: str
+    revision: str
+    stand_in: str | None = None
+
+    def equivalent_in_bulk(
+        self, answers: Sequence[Sequence[str]], questions: Sequence[str] | None = None
+    ) -> list[NDArray[np.bool_]]:
+        """Which of the n answers to each question are equivalent: (n, n) for each, symmetric, true on the diagonal.
+
+        Equal answers are equivalent without being judged, and an empty one only to an empty one. questions: put before
+        every answer, as Kuhn et al. do; None: answers alone, as Marjanovic et al. do. Raises InputError for more or
+        fewer questions than lists of answers, ModelError where two answers are more than the model reads, or its
+        judgement is not a number.
+        """
+        if questions is not None and len(questions) != len(answers):
+            raise InputError(
+                f"{len(questions)} questions were given with the answers to {len(answers)}; give one for each"
+            )
+        texts = []
+        for number, of_question in enumerate(answers):
+            prefix = "" if questions is None else f"{questions[number]} "
+            texts.append([prefix + answer.strip() if answer.strip() else "" for answer in of_question])
+        different = [filter(None, dict.fromkeys(of_question)) for of_question in texts]
+        pairs = dict.fromkeys(_pair(*two) for of_question in different for two in combinations(of_question, 2))
+        equivalent = self._equivalent(pairs)
+        return [_matrix(of_question, equivalent) for of_question in texts]
+
+    @abstractmethod
+    def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
+        """The pairs that are equivalent."""
+
+
+def _pair(a: str, b: str) -> Pair:
+    return (a, b) if (len(a), a) <= (len(b), b) else (b, a)
+
+
+def _matrix(texts: Sequence[str], equivalent: set[Pair]) -> NDArray[np.bool_]:
+    matrix = np.eye(len(texts), dtype=bool)
+    for i, j in combinations(range(len(texts)), 2):
+        matrix[i, j] = matrix[j, i] = texts[i] == texts[j] or _pair(texts[i], texts[j]) in equivalent
+    return matrix
+
+
+@dataclass(eq=False)
+class EntailmentModel(Encoder, Entailment):
+    """An entailment model in float32, whose configuration says which label is entailment; it remembers judgements."""
+
+    _judged: dict[Pair, bool] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        labels = self.model.config.id2label or {}
+        places = [int(place) for place, label in labels.items() if label.strip().casefold() == "entailment"]
+        if len(places) != 1 or len(labels) < 2:
+            raise ModelError(
+                f"model {self.name!r} has the labels {list(labels.values())}; one of two or more has to be entailment: "
+                "use a model trained for natural language inference, or name an embedder as its stand-in"
+            )
+        (self._entailment,) = places
+
+    def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
+        # From the shorter text to the longer is more often no entailment: then the other direction changes nothing.
+        forth = self._entailing(pairs)
+        back = self._entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forth])
+        return {(shorter, longer) for longer, shorter in back}
+
+    def _entailing(self, pairs: Collection[Pair]) -> set[Pair]:
+        """The pairs whose first text entails the second."""
+        known = {pair: entails for pair in pairs if (entails := self._judged.get(pair)) is not None}
+        judged = dict(self._verdicts([pair for pair in pairs if pair not in known]))
+        with self._lock:
+            self._judged |= judged
+            for pair in list(islice(self._judged, max(0, len(self._judged) - REMEMBERED))):
+                del self._judged[pair]
+        return {pair for pair, entails in (known | judged).items() if entails}
+
+    def _verdicts(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, bool]]:
+        tokens = self._tokenized([premise for premise, _ in pairs], [hypothesis for _, hypothesis in pairs])
+        lengths = [len(ids) for ids in tokens["input_ids"]]
+        window = min(context_window(self.model.config) or math.inf, self.tokenizer.model_max_length)
+        if max(lengths, default=0) > window:
+            longest = int(np.argmax(lengths))
+            raise ModelError(
+                f"model {self.name!r} reads {window} tokens, too few for the {lengths[longest]} of the pair "
+                f"{pairs[longest]!r}; let answers be shorter, or name another entailment model"
+            )
+        for places, _, output in self._read_in_batches(tokens):
+            for place, margin in zip(places, self._margins(output.logits), strict=True):
+                if abs(margin) < CLOSE_LOGITS and len(places) > 1:
+                    (margin,) = self._margins(self._read(tokens, [place])[1].logits)
+                if math.isnan(margin):
+                    raise ModelError(f"model {self.name!r} gave {pairs[place]!r} a score that is not finite")
+                yield pairs[place], margin > 0
+
+    def _margins(self, logits: Any) -> list[float]:
+        """How far entailment is above the best other label, for each; NaN where a label's score is not finite."""
+        others = logits.clone()
+        others[:, self._entailment] = -math.inf
+        margins = logits[:, self._entailment] - others.amax(dim=1)
+        values: list[float] = margins.masked_fill(~logits.isfinite().all(dim=1), math.nan).tolist()
+        return values
+
+
+class EmbeddingStandIn(Entailment):
+    """Equivalent when the cosine similarity of two embeddings reaches a threshold. A text is embedded once."""
+
+    def __init__(self, embedder: "Embedder", threshold: float) -> None:
+        self.name, self.revision = embedder.name, embedder.revision
+        self.stand_in = f"cosine similarity of {self.name} >= {threshold:g} stands in for {REFERENCE}"
+        self._embedder, self._threshold = embedder, threshold
+
+    def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))
+        cosines = {(a, b): float(vectors[a] @ vectors[b]) for a, b in pairs}
+        for pair, cosine in cosines.items():
+            if abs(cosine - self._threshold) < CLOSE_COSINES:
+                first, second = (self._embedder.embed([text])[0].astype(np.float64) for text in pair)
+                cosines[pair] = float(first @ second)
+        return {pair for pair, cosine in cosines.items() if cosine >= self._threshold}
+
+
+def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: str = "auto") -> Entailment:
+    """The judge of that name: an entailment model, or an embedder of the catalog that stands in for one.
+
+    threshold: the least cosine similarity of equivalent answers, in (0, 1], for a stand-in. UsageError where it, or a
+    device, cannot be; ModelError for a model that cannot be loaded or has no entailment label.
+    """
+    if not 0 < threshold <= 1:
+        raise UsageError(f"the threshold of an entailment stand-in is {threshold}; it must lie in (0, 1]")
+    if _is_embedder(name):
+        from tasks.models.embedder import load_embedder
+
+        return EmbeddingStandIn(load_embedder(name, device=device), threshold)
+    return _loaded(identify_model(name, "entailment"), chosen_device(device))
+
+
+def identify_entailment(name: str = REFERENCE) -> str:
+    """The revision of the judge that load_entailment would load, for a score's key; raises as it does."""
+    return identify_model(name, "embedder" if _is_embedder(name) else "entailment").revision
+
+
+@loaded_once
+def _loaded(identity: ModelIdentity, device: str) -> EntailmentModel:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    load = AutoModelForSequenceClassification.from_pretrained
+    model = pretrained(identity, load, **weights_options("float32", device)).eval()
+    tokenizer = pretrained(identity, AutoTokenizer.from_pretrained)
+    return EntailmentModel(model, tokenizer, identity.name, identity.revision, device)
+
+
+def _is_embedder(name: str) -> bool:
+    entry = models().get(name)
+    return entry is not None and entry.kind == "embedder"
