@@ -86,10 +86,7 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
     """The rows of a table in the newest file of each part, and a warning where a part has several files.
 
     A part is what a step fetched: the facts of a relation, the questions of a partition, a property or a page.
-
-    Raises:
-        DamagedFile: a file cannot be read.
-        InputError: a file does not tell its part, or another version wrote it.
+    DamagedFile where a file cannot be read, InputError where it does not tell its part.
     """
     by_part: dict[tuple[str, ...], list[tuple[str, Path]]] = {}
     for path in sorted((root / "facts").glob("*.parquet")):

@@ -19,11 +19,7 @@ Relation = RelationDifference[Any]
 
 
 def compare(old: str, new: str) -> Difference:
-    """The difference of two datasets.
-
-    Raises:
-        UsageError: One cannot be read. Its exit code is 2: as with other programs named diff, 1 means that they differ.
-    """
+    """The difference; UsageError (exit code 2) where one cannot be read: 1 means that they differ, as of any diff."""
     try:
         return differences.difference(Dataset.of(old), Dataset.of(new))
     except SwaymeterError as error:

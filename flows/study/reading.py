@@ -14,11 +14,7 @@ STUDIES = Path(__file__).parent.parent / "studies"
 
 
 def read_study(path: str | Path) -> Study:
-    """The study of a YAML file, or a bundled one by its name; a file comes first.
-
-    Raises:
-        StudyFileError: the file cannot be read, is not YAML, or has a key or value that is refused.
-    """
+    """The study of a YAML file, or a bundled one by its name; a file comes first. StudyFileError says what is wrong."""
     file = Path(path)
     try:
         if not file.exists() and (STUDIES / f"{path}.yaml").exists():
