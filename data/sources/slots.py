@@ -1,9 +1,11 @@
 """The slot of a snippet, and the rules that a question may break: it is then flagged, not lost."""
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from data.records import SLOT
+from data.records import SLOT, Partition, Question
 
 RULES: dict[str, str] = {}
 """The rule that each flag reports as broken, in a sentence."""
@@ -133,6 +135,39 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
             ANSWER_LEFT_IN_CONTEXT: has_slot and any(_mentions(around, form) for form in answers if form.strip()),
         }
     )
+
+
+def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
+    """The rule that a number of edits breaks: static facts have 1, temporal ones 2 or more, disputable ones any."""
+    possible = {"static": edits == 1, "temporal": (edits or 0) >= 2, "disputable": (edits or 0) >= 1}
+    return () if edits is None or possible[partition] else (EDITS_CONTRADICT_PARTITION,)
+
+
+def with_flags_across(questions: Sequence[Question]) -> list[Question]:
+    """The questions of a file, in their order, with the names of the rules that they break together."""
+    counts = Counter(_same_words(question) for question in questions)
+    true: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for question in questions:
+        true[_fact(question)] |= {form.casefold() for form in question.answers} - {""}
+    return [replace(question, flags=(*question.flags, *_broken(question, counts, true))) for question in questions]
+
+
+def _broken(question: Question, counts: Counter[str], true: dict[tuple[str, str], set[str]]) -> list[str]:
+    flags = []
+    elsewhere = question.replacement.casefold() in true[_fact(question)]
+    if elsewhere and REPLACEMENT_IS_ANSWER not in question.flags and question.partition != "disputable":
+        flags.append(REPLACEMENT_IS_OTHER_ANSWER)
+    if _same_words(question) and counts[_same_words(question)] > 1:
+        flags.append(DUPLICATE_QUESTION)
+    return flags
+
+
+def _fact(question: Question) -> tuple[str, str]:
+    return question.subject_id or question.subject, question.property_id or question.relation
+
+
+def _same_words(question: Question) -> str:
+    return " ".join(question.question.casefold().split())
 
 
 def _words(text: str) -> str:

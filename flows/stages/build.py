@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from data import catalog
-from data.dataset.reading import with_current_counts
+from data.dataset.dataset import with_current_counts
 from data.errors import InputError, SwaymeterError
 from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
 from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
-from data.sources.dynamicqa.rules import with_flags_across
 from data.sources.registry import QUESTION_SOURCES
+from data.sources.slots import with_flags_across
 from data.storage.artifact import TableArtifact
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Output, Run, Step, StepId

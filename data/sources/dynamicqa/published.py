@@ -14,13 +14,10 @@ from data.errors import InputError, ServiceBudget, ServiceError
 from data.records import Partition, Question, RelationName, WikidataId, identity
 from data.sources import slots
 from data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
-from data.sources.dynamicqa.rules import flags_of_edits, with_flags_across
 from data.sources.http.printable import printable
-from data.sources.http.session import ServiceProblem, Session
+from data.sources.http.session import Session
 from data.sources.property_names import DISPUTABLE, relation_of
 from data.storage.files import written_whole
-
-__all__ = ["FILES", "LICENCE", "SOURCE", "download", "questions", "questions_of"]
 
 SOURCE = "DynamicQA (copenlu/dynamicqa)"
 LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
@@ -48,18 +45,18 @@ def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]
             question = replace(question, question_id=again, flags=(*question.flags, slots.DUPLICATE_ID))
         seen[numbered] += 1
         read.append(question)
-    return with_flags_across(read)
+    return slots.with_flags_across(read)
 
 
 def download(folder: Path, partition: Partition, session: Session) -> None:
     """Downloads a partition's file into the folder; ServiceError says what to do without a network."""
     file = folder / FILES[partition]
 
-    def problem(text: str) -> ServiceProblem | None:
+    def problem(text: str) -> ServiceError | None:
         try:
             rows_of(text.encode(), partition, file.name)
         except InputError as error:
-            return ServiceProblem(f"this is not the published CSV: {str(error).removesuffix(f'; {MEND}')}")
+            return ServiceError(f"this is not the published CSV: {str(error).removesuffix(f'; {MEND}')}")
         return None
 
     try:
@@ -156,7 +153,7 @@ def _question(cells: _Cells, partition: Partition) -> Question:
         *slots.flags_of(question, answers, answer, replacement),
         *of_context,
         *cells.flags,
-        *flags_of_edits(partition, edits),
+        *slots.flags_of_edits(partition, edits),
         *(flag for flag, is_broken in broken.items() if is_broken),
     )
     return Question(

@@ -4,7 +4,7 @@ import pytest
 
 from data import reasons
 from data.catalog import dispute_prompt
-from data.dataset.reading import with_current_counts
+from data.dataset.dataset import with_current_counts
 from data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
 from data.records.tables import QUESTIONS, REJECTED
 from data.sources import slots
