@@ -9,7 +9,6 @@ ServiceTimeout  the service ran out of time within its response, or the response
 import re
 import socket
 import time
-from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,7 +21,7 @@ from urllib3 import exceptions as broken
 from urllib3.util.retry import Retry
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.http.answer import Reply, out_of_time, phrase
+from data.sources.http.answer import Reply, TransientError, out_of_time, phrase
 from data.sources.http.printable import printable
 
 LARGEST = 64 * 2**20
@@ -36,26 +35,6 @@ _RETRY = Retry(retry_after_max=2**31)  # the budget of the run limits it
 
 class Unreachable(Exception):
     """No connection to the address is possible; the message has the reason."""
-
-
-@dataclass(eq=False)
-class TransientError(Exception):
-    """A try that failed for a transient reason.
-
-    kind: the error to raise when no retry succeeds; wait_s: seconds of Retry-After; tries, patience: most and least
-    tries, whatever the service's settings are; ends: the error that ends the session when all tries of a request fail
-    so.
-    """
-
-    message: str
-    kind: type[ServiceError] = ServiceError
-    wait_s: float | None = None
-    tries: int | None = None
-    patience: int = 0
-    ends: type[ServiceError] | None = None
-
-    def __str__(self) -> str:
-        return self.message
 
 
 class OneExchange(LimiterSession):

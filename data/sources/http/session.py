@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
@@ -20,17 +21,16 @@ from typing import Literal, Self
 import requests
 from pyrate_limiter import Limiter, Rate
 
-from data.errors import ServiceBudget, ServiceError
-from data.sources.http.answer import Answer, ErrorOf, Expected, Form, Immutable, Reply, ServiceProblem, refusal
+from data.errors import ServiceError
+from data.sources.http.answer import Answer, ErrorOf, Expected, Form, Immutable, Reply, TransientError, refusal
 from data.sources.http.cache import CachedResponse, HttpCache, key_of
-from data.sources.http.exchange import CONNECT_S, OneExchange, TransientError, Unreachable, exchange, seconds_to_connect
+from data.sources.http.exchange import CONNECT_S, OneExchange, Unreachable, exchange, seconds_to_connect
 from data.sources.http.limits import Limits
 from data.sources.http.printable import printable
 from data.sources.http.request import check_address, place_in, redirected, user_agent
 from data.sources.http.services import Service
 from data.storage.workspace import slug
 
-__all__ = ["Service", "ServiceProblem", "Session"]
 log = logging.getLogger(__name__)
 
 _LONG_WAIT_S = 5.0
@@ -202,13 +202,11 @@ class Session:
             raise
         return Answer(content, self.service.address, retrieved_at, False, reply.status), reply.body
 
-    def _error_of(self, problem: ServiceProblem, reply: Reply) -> TransientError | ServiceError:
-        message = f"{self._named} answered with an error: {printable(problem.message, 300)}"
-        if not problem.transient:
-            return problem.kind(message)
-        wait_s = problem.wait_s if reply.wait_s is None else reply.wait_s
-        ends = ServiceBudget if problem.kind is ServiceBudget else None
-        return TransientError(message, kind=problem.kind, wait_s=wait_s, patience=problem.tries or 0, ends=ends)
+    def _error_of(self, problem: TransientError | ServiceError, reply: Reply) -> TransientError | ServiceError:
+        message = f"{self._named} answered with an error: {printable(str(problem), 300)}"
+        if isinstance(problem, ServiceError):
+            return type(problem)(message)
+        return replace(problem, message=message, wait_s=problem.wait_s if reply.wait_s is None else reply.wait_s)
 
     def _reply(self, request: requests.PreparedRequest) -> Reply:
         for _ in range(1 + _REDIRECTS):
