@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
 from http.client import responses
@@ -20,11 +20,12 @@ _OUT_OF_TIME = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired
 
 @dataclass(frozen=True)
 class Reply:
-    """A complete response: HTTP status, headers, the decompressed body, and the seconds of its Retry-After."""
+    """A complete response: HTTP status, decompressed body, when it came (UTC), headers, seconds of its Retry-After."""
 
     status: int
-    headers: Mapping[str, str]
     body: bytes
+    retrieved_at: datetime
+    headers: Mapping[str, str] = field(default_factory=dict)
     wait_s: float | None = None
 
 

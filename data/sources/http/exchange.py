@@ -9,6 +9,7 @@ ServiceTimeout  the service ran out of time within its response, or the response
 import re
 import socket
 import time
+from datetime import UTC, datetime
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -102,7 +103,8 @@ def seconds_to_connect(http: requests.Session, address: str) -> float:
 def _reply(response: requests.Response, named: str, timeout_s: float) -> Reply:
     status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
     if status not in _TRANSIENT_STATUSES:
-        return Reply(status, response.headers, _body(response, named, timeout_s), wait_s)
+        body = _body(response, named, timeout_s)
+        return Reply(status, body, datetime.now(UTC), response.headers, wait_s)
     message = f"{named} answers {phrase(status)}"
     # Some SPARQL services (QLever) report with 429 that a query, not a client, takes too much time.
     if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):
