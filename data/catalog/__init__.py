@@ -17,12 +17,11 @@ from data.catalog.relation_file import (
     relations,
     relations_of_yago,
 )
-from data.catalog.relation_page import describe
 from data.catalog.sample import CatalogFact, CatalogQuestion, facts, facts_digest, questions, questions_digest
 from data.catalog.templates import fill
 
 __all__ = [
-    "ENTITY_CLASSES", "LITERAL_CLASSES", "CatalogFact", "CatalogModel", "CatalogQuestion", "Relation", "describe",
+    "ENTITY_CLASSES", "LITERAL_CLASSES", "CatalogFact", "CatalogModel", "CatalogQuestion", "Relation",
     "digest", "dispute_prompt", "facts", "facts_digest", "fill", "invented_entities", "models", "names_prompt",
     "prompts", "property_names_digest", "questions", "questions_digest", "relation", "relation_digest", "relations",
     "relations_of_yago",

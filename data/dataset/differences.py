@@ -29,9 +29,7 @@ _CONSTRUCTION = (
     "list_id", "address", "retrieved_at",
 )  # fmt: skip
 FIELDS = tuple(c.name for c in FACTS.columns if c.counts and c.name not in _PROVENANCE)
-"""The fields of a fact that are compared."""
 QUESTION_FIELDS = tuple(c.name for c in QUESTIONS.columns if c.name not in (*_PROVENANCE, *_CONSTRUCTION))
-"""The fields of a question that are compared."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,6 @@ def _rows_difference(
 
 
 def _knows(rows: Iterable[Row], field: str) -> bool:
-    """Whether any of the rows says something of the field."""
     return any(getattr(row, field) is not None for row in rows)
 
 

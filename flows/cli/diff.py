@@ -153,12 +153,10 @@ def visible(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    """The text, visible, and cut where it is long."""
     return visible(text) if len(text) <= LONGEST else f"{visible(text[:LONGEST])}… ({len(text)} characters)"
 
 
 def _row_text(row: Fact | Question) -> str:
-    """A fact, or a question with its partition."""
     partition = f" ({row.partition})" if isinstance(row, Question) else ""
     return f"{_short(row.subject)} → {_short(row.object)}{partition}"
 
@@ -184,7 +182,6 @@ def _change_text(change: Change) -> str:
 
 
 def _field_name(field: str) -> str:
-    """What a field is called."""
     return NAMES.get(field, field)
 
 

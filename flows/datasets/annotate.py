@@ -157,7 +157,6 @@ def _partitions(contents: Contents) -> list[Partition]:
 
 
 def _questions(contents: Contents, partitions: Sequence[Partition]) -> tuple[list[Question], tuple[str, ...]]:
-    """The questions that are there, and what is missing."""
     questions, errors = list[Question](), dict[Partition, SwaymeterError]()
     for partition in partitions:
         try:

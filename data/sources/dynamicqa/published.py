@@ -171,7 +171,6 @@ def _question(cells: _Cells, partition: Partition) -> Question:
 def _contexts(
     cells: _Cells, partition: Partition, answers: tuple[str, ...], replacement: str
 ) -> tuple[str, str, tuple[str, ...]]:
-    """The two contexts, and the rules that the row's context breaks."""
     context, answer = cells.text("context"), cells.text("obj")
     if partition == "disputable":
         changed = slots.replace_object(context, answer, replacement)

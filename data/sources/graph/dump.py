@@ -102,7 +102,6 @@ def _verify(place: Path) -> tuple[str, datetime]:
 
 
 def _damaged(place: Path, error: Exception) -> DamagedFile:
-    """The error of a loaded dump that cannot be read."""
     return DamagedFile(f"the loaded dump {place} cannot be read: {error}; remove the folder and run again")
 
 

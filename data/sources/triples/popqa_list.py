@@ -31,7 +31,6 @@ _NUMBERS = {
     "producer": "P162", "religion": "P140", "screenwriter": "P58", "sport": "P641",
 }  # fmt: skip
 PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _NUMBERS.items()}
-"""PopQA's properties and what they are in Wikidata."""
 
 
 def popqa(
