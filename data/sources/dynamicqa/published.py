@@ -9,16 +9,22 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Literal
 
+from data import catalog
 from data.errors import InputError, ServiceBudget, ServiceError
 from data.records import Partition, Question, RelationName, WikidataId, identity
 from data.sources import slots
+from data.sources.access import Access
 from data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
 from data.sources.http.printable import printable
 from data.sources.http.session import Session
 from data.sources.property_names import DISPUTABLE, relation_of
+from data.sources.source import QuestionsOptions, QuestionSource
 from data.storage.files import written_whole
+from data.storage.keys import file_digest
 
+VERSION = 4
 SOURCE = "DynamicQA (copenlu/dynamicqa)"
 LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
 WITHOUT_IT = "name a `folder` with its CSV files under `questions`, or use source: sample"
@@ -195,3 +201,35 @@ def _place(directory: str) -> tuple[str | None, int | None]:
     """The page of a disputed sentence and its revision, as the publishers' own path to it names them."""
     match = _PLACE.fullmatch(directory)
     return (match[1], int(match[2]) or None) if match else (None, None)
+
+
+class PublishedQuestions(QuestionsOptions):
+    """The questions that were published as DynamicQA."""
+
+    source: Literal["dynamicqa"] = "dynamicqa"
+    """The published DynamicQA."""
+    folder: str | None = None
+    """The folder of its three CSV files; null: they are downloaded."""
+
+
+def _key(options: PublishedQuestions, partition: Partition, access: Access) -> dict[str, Any]:
+    """The study's own files are identified by their content, downloads by their address."""
+    return {
+        "source": "dynamicqa", "version": VERSION, "partition": partition,
+        "relations": catalog.property_names_digest(),
+        "file": file_digest(Path(options.folder).expanduser() / FILES[partition])
+        if options.folder
+        else access.address("dynamicqa"),
+    }  # fmt: skip
+
+
+def _fetch(options: PublishedQuestions, partition: Partition, access: Access) -> list[Question]:
+    if options.folder:
+        return questions(Path(options.folder).expanduser(), partition)
+    folder = access.downloads / "dynamicqa"
+    if not (folder / FILES[partition]).exists():
+        download(folder, partition, access.session("dynamicqa"))
+    return questions(folder, partition)
+
+
+PUBLISHED = QuestionSource("dynamicqa", PublishedQuestions, _key, _fetch)
