@@ -88,13 +88,8 @@ class Relation:
 
     @property
     def predicates(self) -> tuple[str, ...]:
-        """Its names in YAGO as the published list writes them, with reverse- before those of a reversed relation."""
+        """Its names in YAGO, that of the published list first, written as there: reverse- before a reversed one's."""
         return tuple(REVERSED + iri if self.reverse else iri for iri in self.yago)
-
-    @property
-    def predicate(self) -> str | None:
-        """The line of the published list that it stands for; None where YAGO has no name for it."""
-        return self.predicates[0] if self.yago else None
 
 
 @cache

@@ -23,11 +23,7 @@ _EXPECTED = "name a workspace with fetched facts or questions, a folder of Dynam
 
 @dataclass(frozen=True)
 class Dataset:
-    """The facts and questions of a workspace, of a folder of DynamicQA's CSV files, or of a yago_qec.json.
-
-    Attributes:
-        warnings: What a reader should know of how they were read.
-    """
+    """The facts and questions of a workspace, of DynamicQA's CSV files or of a yago_qec.json, and what it lacks."""
 
     path: Path
     facts: tuple[Fact, ...]

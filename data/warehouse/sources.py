@@ -73,7 +73,7 @@ def only_finite() -> Iterator[None]:
 
 def _finite(column: Column) -> str:
     name = quoted(column.name)
-    if not column.is_float:
+    if column.type.removesuffix("[]") != "DOUBLE":
         return name
     wrong = f"NOT isfinite({name})"
     if column.type.endswith("[]"):

@@ -143,9 +143,9 @@ def write_qec(
     them, WorkspaceError where the file cannot be written.
     """
     document = {
-        predicate: _entry(relations[name], facts[name], names.get(name, ()))
+        relations[name].predicates[0]: _entry(relations[name], facts[name], names.get(name, ()))
         for name in facts
-        if (predicate := relations[name].predicate) is not None
+        if relations[name].yago
     }
     if not document:
         raise InputError(f"yago_qec.json names relations by predicates of YAGO, and none of {', '.join(facts)} has one")
@@ -155,7 +155,7 @@ def write_qec(
             temporary.write_text(written, encoding="utf-8")
     except WorkspaceError as error:
         raise WorkspaceError(f"{path} cannot be written: {error.__cause__}; name another file") from None
-    return tuple(name for name in facts if relations[name].predicate is None)
+    return tuple(name for name in facts if not relations[name].yago)
 
 
 def _read_object(path: Path) -> dict[str, Any]:

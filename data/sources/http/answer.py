@@ -31,7 +31,7 @@ class Reply:
 
 @dataclass(eq=False)
 class TransientError(Exception):
-    """A try that failed for a transient reason.
+    """A try that failed and may succeed later: 429, 502, 503, 504, a dropped connection, a late or cut response.
 
     kind: the error to raise when no retry succeeds; wait_s: seconds of Retry-After; tries, patience: most and least
     tries, whatever the service's settings are; ends: the error that ends the session when all tries of a request fail

@@ -1,10 +1,4 @@
-"""One request to a public service and its complete response, and the errors in between.
-
-Unreachable     unknown host, no route, connection refused, certificate not trusted
-TransientError  a retry may succeed: 429, 502, 503, 504, a dropped connection, no data in time, a truncated response
-ServiceError    the response is invalid: a retry would get the same
-ServiceTimeout  the service ran out of time within its response, or the response is too large: ask for less
-"""
+"""One request to a public service and its complete response, and the errors in between."""
 
 import re
 import socket
@@ -35,7 +29,7 @@ _RETRY = Retry(retry_after_max=2**31)  # the budget of the run limits it
 
 
 class Unreachable(Exception):
-    """No connection to the address is possible; the message has the reason."""
+    """No connection is possible: unknown host, no route, connection refused, certificate not trusted."""
 
 
 class OneExchange(LimiterSession):

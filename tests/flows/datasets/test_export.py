@@ -44,7 +44,7 @@ def test_an_export_can_be_read_again(fetched: Contents, tmp_path: Path) -> None:
     assert without == ()
     written = json.loads((tmp_path / "out" / "q.json").read_text(encoding="utf-8"))
     names = catalog.invented_entities(catalog.relation("capital").subject_class)
-    assert written[catalog.relation("capital").predicate]["gpt_fake_entities"] == list(names)
+    assert written[catalog.relation("capital").predicates[0]]["gpt_fake_entities"] == list(names)
     found = difference(Dataset.of(fetched.workspace.root), Dataset.of(tmp_path / "out" / "q.json"))
     assert [one.relation for one in found.relations if one.differs] == []
     assert len(found.relations) == len(rows)
