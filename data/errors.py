@@ -1,21 +1,4 @@
-"""The exceptions that Swaymeter raises on purpose, one small tree.
-
-SwaymeterError                exit 1  everything below; the message says what, where, and what to do
-+-- UsageError                exit 2  what was asked for cannot be: a study file, an option, a name
-|   +-- StudyFileError        exit 2  a study file with an unknown key or an impossible value
-|   +-- UnknownName           exit 2  a relation, model or measure that does not exist; suggests the nearest
-+-- InputError                exit 1  data that breaks its own rules: a catalog file, a CSV, a source
-|   +-- ServiceError          exit 1  a public service that could not be asked, or answered nonsense
-|       +-- ServiceTimeout    exit 1  one that needs too long for what it was asked: ask for less
-|       +-- ServiceBudget     exit 1  one that was asked as often, or as long, as this run may
-+-- DamagedFile               exit 1  a file of the workspace that cannot be read, or is not what its name says
-|   +-- MissingFile           exit 1  one that is not there yet
-+-- WorkspaceError            exit 1  a workspace that cannot be written
-|   +-- WorkspaceBusy         exit 1  another run holds this workspace
-+-- ModelError                exit 1  a model that cannot be found, loaded or used
-+-- ScoreError                exit 1  a score that is not a number, with the query and context that gave it
-+-- WorkFailed                exit 1  some steps failed; the others are done
-"""
+"""The exceptions that Swaymeter raises on purpose, and how a message names what may have been meant."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -29,13 +12,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 class SwaymeterError(Exception):
-    """Something went wrong that a person can mend; the message says how."""
+    """Something went wrong that a person can mend; the message says what, where, and what to do."""
 
     exit_code = 1
+    """What the command line ends with."""
 
 
 class UsageError(SwaymeterError):
-    """What was asked for cannot be done as asked."""
+    """What was asked for cannot be done as asked: a study file, an option, a name."""
 
     exit_code = 2
 
@@ -52,7 +36,7 @@ class UnknownName(UsageError):
 
 
 class InputError(SwaymeterError):
-    """Data that breaks its own rules."""
+    """Data that breaks its own rules: a catalog file, a CSV, a source."""
 
 
 class ServiceError(InputError):
@@ -88,7 +72,7 @@ class ModelError(SwaymeterError):
 
 
 class ScoreError(SwaymeterError):
-    """A score that is not a finite number."""
+    """A score that is not a finite number, with the query and the context that gave it."""
 
 
 class WorkFailed(SwaymeterError):

@@ -19,11 +19,7 @@ T = TypeVar("T", bound=Named)
 
 
 class Registry(dict[str, T]):
-    """Items by name, in the order in which they are listed; UnknownName suggests the nearest one.
-
-    Attributes:
-        kind: what an item is, in error messages, such as "measure".
-    """
+    """Items by name, as they are listed; UnknownName calls an item by its `kind` and suggests the nearest one."""
 
     def __init__(self, kind: str, items: Iterable[T] = ()) -> None:
         super().__init__()

@@ -10,12 +10,9 @@ from data.errors import nearest
 
 
 class Problem(NamedTuple):
-    """What is wrong with one key.
+    """What is wrong with one key, and what to do; of a key that the section does not have, only what to do.
 
-    Attributes:
-        place: the key, and those of the sections around it as far as they are known.
-        message: what is wrong and what to do; of an unknown key, only what to do.
-        is_unknown: whether the section has no such key.
+    place: the key, and those of the sections around it as far as they are known.
     """
 
     place: tuple[int | str, ...]

@@ -8,53 +8,14 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from data import catalog
 from data.sources.http.services import SERVICES, Service
-from data.warehouse.schema import describe as describe_warehouse
-from flows.steps.schema import schema
-from flows.study import reference
+from tests.made_pages import MADE
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 DECISIONS = sorted((DOCS / "decisions").glob("[0-9]*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 HEADINGS = ["Context", "Decision", "Why", "What it costs"]
-
-WAREHOUSE_HEAD = """\
-# The database
-
-`study.duckdb` in a study's workspace: every table, column and named query. It is a view of the workspace's files
-and can be made again from them at any time. Tables with a row a prompt have a column `origin_id` in `<table>_rows`, the
-others a column `file_id`: each row leads to its file. This page is made from the code, by `python -m tests.test_docs`.
-
-"""
-
-RELATIONS_HEAD = """\
-# The relations
-
-What Swaymeter can ask about, and the texts it asks and asserts it with: the catalog's relations in the order of
-[data/catalog/relations.yaml](../data/catalog/relations.yaml). A relation is a predicate of YAGO, or a property of
-Wikidata, in one direction: a reversed one asks for the subject given the object. `{entity}` is always who is
-asked about, `{answer}` what is answered, and the classes are named in that order; ↵ is a line break. `schema:` stands
-for `http://schema.org/` and `yago:` for `http://yago-knowledge.org/resource/`; where versions of YAGO name a predicate
-differently, the name of the published list of 130 comes first. Why they are as they are:
-[decision 0018](decisions/0018-relations-of-the-catalog.md). This page is made from the catalog, by
-`python -m tests.test_docs`.
-
-"""
-STUDY_FILE_HEAD = """\
-# Study files
-
-A study is a YAML file: every key with the values that it takes, its default, and what it means. A key that is not
-listed here is refused with the nearest one that is. [flows/studies/](../flows/studies/) holds whole ones. This page is
-made from the code, by `python -m tests.test_docs`.
-
-"""
-MADE: dict[str, Callable[[], str]] = {
-    "study-file.md": lambda: STUDY_FILE_HEAD + reference.describe(),
-    "warehouse.md": lambda: WAREHOUSE_HEAD + describe_warehouse(schema()),
-    "relations.md": lambda: RELATIONS_HEAD + catalog.describe(),
-}
 
 
 def written(page: Path) -> str:

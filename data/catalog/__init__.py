@@ -4,17 +4,24 @@ Imports only PyYAML, pydantic, data.records and data.errors. Every file names it
 breaks its own form is refused with its name and the key or line at fault.
 """
 
-from data.catalog.digests import facts_digest, property_names_digest, questions_digest, relation_digest
 from data.catalog.language_models import CatalogModel, dispute_prompt, models, names_prompt, prompts
 from data.catalog.name_parts import invented_entities
 from data.catalog.reading import digest
-from data.catalog.relation_file import ENTITY_CLASSES, LITERAL_CLASSES, Relation, relation, relations, relations_of_yago
-from data.catalog.relation_page import describe
-from data.catalog.sample import CatalogFact, CatalogQuestion, facts, questions
+from data.catalog.relation_file import (
+    ENTITY_CLASSES,
+    LITERAL_CLASSES,
+    Relation,
+    property_names_digest,
+    relation,
+    relation_digest,
+    relations,
+    relations_of_yago,
+)
+from data.catalog.sample import CatalogFact, CatalogQuestion, facts, facts_digest, questions, questions_digest
 from data.catalog.templates import fill
 
 __all__ = [
-    "ENTITY_CLASSES", "LITERAL_CLASSES", "CatalogFact", "CatalogModel", "CatalogQuestion", "Relation", "describe",
+    "ENTITY_CLASSES", "LITERAL_CLASSES", "CatalogFact", "CatalogModel", "CatalogQuestion", "Relation",
     "digest", "dispute_prompt", "facts", "facts_digest", "fill", "invented_entities", "models", "names_prompt",
     "prompts", "property_names_digest", "questions", "questions_digest", "relation", "relation_digest", "relations",
     "relations_of_yago",

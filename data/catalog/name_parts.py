@@ -51,11 +51,7 @@ def invented_entities(entity_class: str) -> tuple[str, ...]:
 
 @cache
 def name_parts() -> NameParts:
-    """The whole of name_parts.yaml.
-
-    Raises:
-        InputError: its classes are not those of entities, or nothing above a line fills one of its slots.
-    """
+    """All of name_parts.yaml; raises InputError where nothing above fills a slot, or a class is not one of entities."""
     classes: dict[str, ClassOfNames] = {}
     lines: dict[str, tuple[str, ...]] = {}
     _add("parts", validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts")), lines)

@@ -5,6 +5,7 @@ Whatever breaks the form of its file is refused with an InputError that names th
 
 import csv
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
@@ -44,6 +45,11 @@ def content(filename: str) -> bytes:
 def digest(filename: str) -> str:
     """The SHA-256 of a catalog file, in hex; raises InputError when there is no such file."""
     return hashlib.sha256(content(filename)).hexdigest()
+
+
+def digest_of(read: Any) -> str:
+    """The SHA-256 (hex) of a part of what was read: a comment, or another part of the file, does not change it."""
+    return hashlib.sha256(json.dumps(read, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
 from pydantic.dataclasses import dataclass
 
-from data.catalog.reading import ENTRY, PropertyId, Text, entries
+from data.catalog.reading import ENTRY, PropertyId, Text, digest_of, entries
 from data.catalog.templates import Beginning, ClosedQuestion, OpenQuestion, Sentence
 from data.errors import InputError, UnknownName
 from data.records import CONTEXT_KINDS, ContextKind
@@ -88,13 +88,8 @@ class Relation:
 
     @property
     def predicates(self) -> tuple[str, ...]:
-        """Its names in YAGO as the published list writes them, with reverse- before those of a reversed relation."""
+        """Its names in YAGO, that of the published list first, written as there: reverse- before a reversed one's."""
         return tuple(REVERSED + iri if self.reverse else iri for iri in self.yago)
-
-    @property
-    def predicate(self) -> str | None:
-        """The line of the published list that it stands for; None where YAGO has no name for it."""
-        return self.predicates[0] if self.yago else None
 
 
 @cache
@@ -122,3 +117,14 @@ def relation(name: str) -> Relation:
 def relations_of_yago() -> tuple[str, ...]:
     """The names of the relations that YAGO has a predicate for, in the file's order."""
     return tuple(relation.name for relation in relations().values() if relation.yago)
+
+
+def relation_digest(name: str) -> str:
+    """The digest of all that decides about a relation's texts, its entry; raises UnknownName for another name."""
+    entry = relation(name)
+    return digest_of({**vars(entry), "contexts": dict(entry.contexts)})
+
+
+def property_names_digest() -> str:
+    """The digest of what relations are called and of their Wikidata properties: lists of facts are read by them."""
+    return digest_of(sorted([entry.name, entry.wikidata, entry.reverse] for entry in relations().values()))

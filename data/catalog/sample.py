@@ -1,12 +1,13 @@
 """facts.csv and questions.csv: the bundled real facts, and the bundled questions with their snippets."""
 
+from dataclasses import asdict
 from functools import cache
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Json, NonNegativeInt, model_validator
 from pydantic.dataclasses import dataclass
 
-from data.catalog.reading import ENTRY, EntityId, PropertyId, Text, Texts, rows
+from data.catalog.reading import ENTRY, EntityId, PropertyId, Text, Texts, digest_of, rows
 from data.catalog.relation_file import FILE, relation, relations
 from data.errors import UnknownName
 from data.records import PARTITIONS, Partition
@@ -79,3 +80,13 @@ def questions(partition: str | None = None) -> tuple[CatalogQuestion, ...]:
     if partition not in PARTITIONS:
         raise UnknownName("partition", partition, PARTITIONS)
     return tuple(question for question in questions() if question.partition == partition)
+
+
+def facts_digest(relation_name: str) -> str:
+    """The digest of a relation's rows of facts.csv, in the file's order; raises UnknownName for another name."""
+    return digest_of([asdict(fact) for fact in facts(relation_name)])
+
+
+def questions_digest(partition: str) -> str:
+    """The digest of a partition's rows of questions.csv, in the file's order; raises UnknownName for another one."""
+    return digest_of([asdict(question) for question in questions(partition)])

@@ -6,6 +6,7 @@ article before it ("the The Beatles"), no ending behind it ("The Beatles's").
 """
 
 import re
+from functools import partial
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -39,14 +40,6 @@ def fill(template: str, *, entity: str, answer: str | None = None) -> str:
         return value
 
     return _SLOT.sub(name, template)
-
-
-def _open_question(template: str) -> str:
-    return _question(template, ["{entity}"])
-
-
-def _closed_question(template: str) -> str:
-    return _question(template, ["{answer}", "{entity}"])
 
 
 def _question(template: str, slots: list[str]) -> str:
@@ -83,8 +76,8 @@ def _sound(template: str, slots: list[str]) -> str:
     return template
 
 
-OpenQuestion = Annotated[Text, AfterValidator(_open_question)]
-ClosedQuestion = Annotated[Text, AfterValidator(_closed_question)]
+OpenQuestion = Annotated[Text, AfterValidator(partial(_question, slots=["{entity}"]))]
+ClosedQuestion = Annotated[Text, AfterValidator(partial(_question, slots=["{answer}", "{entity}"]))]
 Beginning = Annotated[Text, AfterValidator(_beginning)]
 """The beginning of a sentence that an answer completes: it stops where the answer begins."""
 Sentence = Annotated[Text, AfterValidator(_sentence)]

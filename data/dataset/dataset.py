@@ -2,39 +2,42 @@
 
 import functools
 import json
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from data.dataset.reading import read
-from data.records import Fact, Question
+from data.errors import InputError
+from data.records import PARTITIONS, Dispute, Fact, Partition, Question, of_row
 from data.records.table import Table
-from data.records.tables import FACTS, QUESTIONS
+from data.records.tables import DISPUTES, FACTS, QUESTIONS
+from data.sources import dynamicqa
+from data.sources.graph.qec import read_qec
+from data.storage.files import read_parquet, verify
 from data.storage.keys import content_key
 
 VERSION_LENGTH = 16
+_EXPECTED = "name a workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json"
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """The facts and questions of a workspace, of a folder of DynamicQA's CSV files, or of a yago_qec.json.
-
-    Attributes:
-        warnings: What a reader should know of how they were read.
-    """
+    """The facts and questions of a workspace, of DynamicQA's CSV files or of a yago_qec.json, and what it lacks."""
 
     path: Path
     facts: tuple[Fact, ...]
     warnings: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
 
-    @classmethod
-    def of(cls, path: str | Path) -> "Dataset":
+    @staticmethod
+    def of(path: str | Path) -> "Dataset":
         """The dataset at a path; InputError where there is none, DamagedFile where a file of it cannot be read.
 
         Of a workspace all facts and questions count, whichever studies fetched them. Where a relation, or a part of the
         questions, has several files, made from other settings, the newest counts.
         """
-        return cls(Path(path), **read(Path(path))._asdict())
+        return _read(Path(path))
 
     @functools.cached_property
     def version(self) -> str:
@@ -74,6 +77,92 @@ class Dataset:
     @property
     def _rows(self) -> tuple[Fact | Question, ...]:
         return (*self.facts, *self.questions)
+
+
+def _read(root: Path) -> Dataset:
+    if os.path.isdir(root):
+        published = [partition for partition in PARTITIONS if (root / dynamicqa.FILES[partition]).exists()]
+        found = _published(root, published) if published else _of_workspace(root)
+    elif os.path.isfile(root):
+        qec = read_qec(root)
+        found = Dataset(root, tuple(fact for facts in qec.facts.values() for fact in facts), qec.warnings)
+    else:
+        raise InputError(f"{root} is not there; {_EXPECTED}")
+    if not found.facts and not found.questions:
+        raise InputError("; ".join((f"{root} holds no facts and no questions", *found.warnings, _EXPECTED)))
+    return found
+
+
+def with_current_counts(questions: Iterable[Question], disputes: Iterable[Dispute]) -> list[Question]:
+    """The questions with the numbers of their disputes, which may have been counted again since they were written."""
+    counted = {
+        (dispute.page, dispute.object, dispute.replacement, dispute.context, dispute.countered()): dispute
+        for dispute in disputes
+    }
+    updated = []
+    for question in questions:
+        texts = (question.object, question.replacement, question.original_context, question.counter_memory_context)
+        dispute = counted.get((question.page or "", *texts))
+        updated.append(question if dispute is None else _counted(question, dispute))
+    return updated
+
+
+def _counted(question: Question, dispute: Dispute) -> Question:
+    return replace(
+        question,
+        edits=dispute.reversions,
+        edit_revisions=dispute.edit_revisions,
+        hidden_edits=dispute.hidden_edits,
+        subject_popularity=dispute.subject_popularity,
+        page_revision=dispute.page_revision,
+        retrieved_at=dispute.retrieved_at,
+    )
+
+
+def _published(folder: Path, partitions: list[Partition]) -> Dataset:
+    questions = tuple(question for name in partitions for question in dynamicqa.questions(folder, name))
+    missing = [file for partition, file in dynamicqa.FILES.items() if partition not in partitions]
+    warnings = (f"{folder}: there is no {' and no '.join(missing)}",) if missing else ()
+    return Dataset(folder, (), warnings, questions)
+
+
+def _of_workspace(root: Path) -> Dataset:
+    (facts, of_facts), (questions, of_questions), (disputes, _) = (
+        _newest_rows(root, table) for table in (FACTS, QUESTIONS, DISPUTES)
+    )
+    counted = with_current_counts(
+        (of_row(Question, row) for row in questions), (of_row(Dispute, row) for row in disputes)
+    )
+    warnings = (*of_facts, *of_questions)
+    return Dataset(root, tuple(of_row(Fact, row) for row in facts), warnings, tuple(counted))
+
+
+def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of a table in the newest file of each part, and a warning where a part has several files.
+
+    A part is what a step fetched: the facts of a relation, the questions of a partition, a property or a page.
+    DamagedFile where a file cannot be read, InputError where it does not tell its part.
+    """
+    by_part: dict[tuple[str, ...], list[tuple[str, Path]]] = {}
+    for path in sorted((root / "facts").glob("*.parquet")):
+        metadata = verify(path)
+        if metadata.get("table") != table.name:
+            continue
+        try:
+            part = (*metadata["made_from"]["subject"], *metadata["made_from"]["step"])
+            by_part.setdefault(tuple(map(str, part)), []).append((metadata["made_at"], path))
+        except (KeyError, TypeError):
+            raise InputError(f"{path} does not tell what it holds; remove it and fetch again") from None
+    rows: list[dict[str, Any]] = []
+    warnings = []
+    for part, files in sorted(by_part.items()):
+        _, newest = max(files)
+        rows += read_parquet(newest)[0].to_pylist()
+        if len(files) > 1:
+            subject = " ".join(filter(None, part[:2]))
+            count = f"{len(files)} files of {table.name}"
+            warnings.append(f"{root}: {subject} has {count}; the newest counts, {newest.name}")
+    return rows, warnings
 
 
 def _digest(table: Table, records: tuple[Fact, ...] | tuple[Question, ...]) -> str:

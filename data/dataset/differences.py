@@ -7,27 +7,21 @@ fact that was static and is temporal now is the same question, in another partit
 What only one of the two says of any row, such as the degrees that a sample has not, is not compared: it is no change in
 the world. Nor is where a row comes from, or which revisions were read. What comes from where, and what is not compared,
 counts in the versions, which can so differ where no row does; edits and page views do not count in them.
+
+Rows of one subject are laid beside each other, first the ones that are alike in every way, then those alike in fewer.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from data.dataset.dataset import Dataset
-from data.dataset.row_differences import (
-    Change,
-    Changed,
-    Kind,
-    RelationDifference,
-    Value,
-    changes,
-    knows,
-    rows_difference,
-)
 from data.records import Fact, Question
 from data.records.tables import FACTS, QUESTIONS
 
-__all__ = ["FIELDS", "QUESTION_FIELDS", "Change", "Changed", "Difference", "RelationDifference", "Value", "difference"]
+Value = str | int | float | tuple[str, ...] | None
+Row = TypeVar("Row", Fact, Question)
 
 _PROVENANCE = ("relation", "id_source", "source", "licence")
 _CONSTRUCTION = (
@@ -35,9 +29,55 @@ _CONSTRUCTION = (
     "list_id", "address", "retrieved_at",
 )  # fmt: skip
 FIELDS = tuple(c.name for c in FACTS.columns if c.counts and c.name not in _PROVENANCE)
-"""The fields of a fact that are compared."""
 QUESTION_FIELDS = tuple(c.name for c in QUESTIONS.columns if c.name not in (*_PROVENANCE, *_CONSTRUCTION))
-"""The fields of a question that are compared."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A field of a row that says something else: what it said, and what it says now."""
+
+    field: str
+    old: Value
+    new: Value
+
+
+@dataclass(frozen=True)
+class Changed(Generic[Row]):
+    """A row that was in both, and everything that it says otherwise."""
+
+    old: Row
+    new: Row
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class RelationDifference(Generic[Row]):
+    """What changed in a relation, each in the order of the subjects' names; same: how many rows did not."""
+
+    relation: str
+    added: tuple[Row, ...]
+    gone: tuple[Row, ...]
+    changed: tuple[Changed[Row], ...]
+    same: int
+
+    @property
+    def differs(self) -> bool:
+        """Whether any row does."""
+        return bool(self.added or self.gone or self.changed)
+
+
+@dataclass(frozen=True)
+class _Kind(Generic[Row]):
+    """How rows are compared and known again.
+
+    fields: what is compared. order: what rows are sorted by. identity: given the old and the new rows of a relation,
+    what tells a subject from others. alike: ways in which two rows of a subject are the same one, the surest first.
+    """
+
+    fields: tuple[str, ...]
+    order: Callable[[Row], tuple[str, ...]]
+    identity: Callable[[Sequence[Row], Sequence[Row]], Callable[[Row], Hashable]]
+    alike: tuple[Callable[[Row, Row], bool], ...]
 
 
 @dataclass(frozen=True)
@@ -63,13 +103,75 @@ class Difference:
 
 def difference(old: Dataset, new: Dataset) -> Difference:
     """What was added, gone and changed from the old dataset to the new one."""
-    facts = rows_difference(old.facts, new.facts, _FACTS)
-    questions = rows_difference(old.questions, new.questions, _QUESTIONS)
+    facts = _rows_difference(old.facts, new.facts, _FACTS)
+    questions = _rows_difference(old.questions, new.questions, _QUESTIONS)
     return Difference(old, new, *facts, *questions)
 
 
+def _rows_difference(
+    old: Sequence[Row], new: Sequence[Row], kind: _Kind[Row]
+) -> tuple[tuple[RelationDifference[Row], ...], tuple[str, ...]]:
+    """What changed from the old rows to the new ones, by relation; and the fields that only one of the two knows."""
+    not_compared = tuple(name for name in kind.fields if old and new and _knows(old, name) != _knows(new, name))
+    fields = [name for name in kind.fields if name not in not_compared]
+    by_relation: dict[str, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+    for place, rows in enumerate((old, new)):
+        for row in sorted(rows, key=kind.order):
+            by_relation[row.relation][place].append(row)
+    return tuple(_relation(name, *by_relation[name], kind, fields) for name in sorted(by_relation)), not_compared
+
+
+def _knows(rows: Iterable[Row], field: str) -> bool:
+    return any(getattr(row, field) is not None for row in rows)
+
+
+def _changes(old: Row, new: Row, fields: Iterable[str]) -> tuple[Change, ...]:
+    """The fields in which two rows differ; lists that differ only in their order are equal."""
+    both = ((field, _value(old, field), _value(new, field)) for field in fields)
+    return tuple(Change(field, before, after) for field, before, after in both if before != after)
+
+
+def _relation(
+    name: str, old: Sequence[Row], new: Sequence[Row], kind: _Kind[Row], fields: Sequence[str]
+) -> RelationDifference[Row]:
+    identity = kind.identity(old, new)
+    subjects: dict[Hashable, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+    for place, rows in enumerate((old, new)):
+        for row in rows:
+            subjects[identity(row)][place].append(row)
+    compared, gone, added = list[Changed[Row]](), list[Row](), list[Row]()
+    for before, after in subjects.values():
+        compared += [Changed(*pair, _changes(*pair, fields)) for pair in _taken_pairs(before, after, kind)]
+        gone += before
+        added += after
+    changed = sorted((row for row in compared if row.changes), key=lambda row: kind.order(row.new))
+    return RelationDifference(
+        name,
+        tuple(sorted(added, key=kind.order)),
+        tuple(sorted(gone, key=kind.order)),
+        tuple(changed),
+        len(compared) - len(changed),
+    )
+
+
+def _taken_pairs(old: list[Row], new: list[Row], kind: _Kind[Row]) -> Iterator[tuple[Row, Row]]:
+    """Takes the rows that are known again out of both lists."""
+    for alike in kind.alike:
+        for row in list(old):
+            match = next((other for other in new if alike(row, other)), None)
+            if match is not None:
+                old.remove(row)
+                new.remove(match)
+                yield row, match
+
+
+def _value(row: Fact | Question, field: str) -> Value:
+    value: Value = getattr(row, field)
+    return tuple(sorted(value)) if isinstance(value, tuple) else value
+
+
 def _fact_identity(old: Sequence[Fact], new: Sequence[Fact]) -> Callable[[Fact], Hashable]:
-    with_iris = knows(old, "subject_uri") and knows(new, "subject_uri")
+    with_iris = _knows(old, "subject_uri") and _knows(new, "subject_uri")
     return lambda fact: ("IRI", fact.subject_uri) if with_iris and fact.subject_uri else ("name", fact.subject)
 
 
@@ -79,17 +181,17 @@ def _same_object(old: Fact, new: Fact) -> bool:
     return old.object == new.object
 
 
-_FACTS = Kind[Fact](
+_FACTS = _Kind[Fact](
     fields=FIELDS,
     order=lambda fact: (fact.subject, fact.subject_uri or "", fact.object),
     identity=_fact_identity,
-    alike=(lambda old, new: not changes(old, new, FIELDS), _same_object, lambda old, new: True),
+    alike=(lambda old, new: not _changes(old, new, FIELDS), _same_object, lambda old, new: True),
 )
 
 
 def _question_identity(old: Sequence[Question], new: Sequence[Question]) -> Callable[[Question], Hashable]:
-    with_ids = knows(old, "subject_id") and knows(new, "subject_id")
-    with_properties = knows(old, "property_id") and knows(new, "property_id")
+    with_ids = _knows(old, "subject_id") and _knows(new, "subject_id")
+    with_properties = _knows(old, "property_id") and _knows(new, "property_id")
 
     def identity(question: Question) -> Hashable:
         if question.partition == "disputable":
@@ -113,12 +215,12 @@ def _both_answers(question: Question) -> set[str]:
     return {question.object.casefold(), question.replacement.casefold()}
 
 
-_QUESTIONS = Kind[Question](
+_QUESTIONS = _Kind[Question](
     fields=QUESTION_FIELDS,
     order=lambda one: (one.subject, one.subject_id or "", one.object, one.replacement, one.question),
     identity=_question_identity,
     alike=(
-        lambda old, new: not changes(old, new, QUESTION_FIELDS),
+        lambda old, new: not _changes(old, new, QUESTION_FIELDS),
         lambda old, new: old.original_context == new.original_context and _same_answers(old, new),
         _same_answers,
         lambda old, new: old.partition != "disputable",

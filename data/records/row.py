@@ -1,13 +1,7 @@
 """A row type is declared once: a frozen dataclass that its table, its key and its documentation are derived from.
 
-    @table("queries", "a complete query", key=("query_id",))
-    @dataclass(frozen=True, slots=True)
-    class Query:
-        query_id: Annotated[str, Meaning("the query's id")]
-        degree: Annotated[int | None, Meaning("triples of the graph that hold the entity", counts=False)] = None
-
-The column's type follows from the annotation: str, float, int, bool, a Literal, a subclass of str, or a tuple of one of
-these; `| None` makes it nullable.
+docs/extending.md has an example. The column's type follows from the annotation: str, float, int, bool, a Literal, a
+subclass of str, or a tuple of one of these; `| None` makes it nullable.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,15 +27,10 @@ class Meaning:
 
 
 def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowType], RowType]:
-    """Declares the dataclass below it as the row type of a table.
+    """Declares the dataclass below it as the row type of a table with that name, in files and in the database.
 
-    Args:
-        name: the table's name, in files and in the database.
-        row: what one row is, such as "a complete query".
-        key: the columns of the primary key; none for tables too large to be indexed.
-
-    Raises:
-        TypeError: a field has no meaning or a type that no column has, or the key is not made of columns.
+    row: what one row is, such as "a complete query". key: the columns of the primary key; none for tables too large to
+    be indexed. TypeError where a field has no meaning or a type that no column has, or the key is not made of columns.
     """
 
     def declare(record: RowType) -> RowType:

@@ -24,11 +24,6 @@ class Column:
     nullable: bool = False
     counts: bool = True
 
-    @property
-    def is_float(self) -> bool:
-        """Whether its values are floating-point numbers, or lists of them."""
-        return self.type.removesuffix("[]") == "DOUBLE"
-
 
 @dataclass(frozen=True)
 class Table:

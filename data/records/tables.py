@@ -6,7 +6,6 @@ from data.records.prompts import Context, Query
 from data.records.questions import Annotation, Question
 from data.records.row import columns_of, table_of
 from data.records.score import Run, Score
-from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, Summary
 from data.records.table import Table
 
 FACTS = table_of(Fact)
@@ -20,10 +19,6 @@ DISPUTES = table_of(Dispute)
 REJECTED = table_of(Rejected)
 ANNOTATIONS = table_of(Annotation)
 RUNS = table_of(Run)
-STATISTICS = table_of(GroupTest)
-SUMMARIES = table_of(Summary)
-CORRELATIONS = table_of(CorrelationRow)
-ENVELOPES = table_of(EnvelopePoint)
 
 RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS, RUNS,

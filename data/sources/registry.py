@@ -1,7 +1,7 @@
 """The sources that a study file can name; the first of each list is the default."""
 
 from data.named import Registry
-from data.sources.dynamicqa.source import PUBLISHED
+from data.sources.dynamicqa.published import PUBLISHED
 from data.sources.graph.source import YAGO
 from data.sources.sample import SAMPLE_FACTS, SAMPLE_QUESTIONS
 from data.sources.source import FactSource, QuestionSource

@@ -1,12 +1,11 @@
 """The bundled sample: real facts and DynamicQA-style questions that come with the package."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import field_validator
 
 from data import catalog
 from data.records import Fact, Partition, Question, RelationName, WikidataId, identity
-from data.sources.access import Access
 from data.sources.slots import fill_slot, flags_of
 from data.sources.source import Choice, FactsOptions, FactSource, FetchedFacts, QuestionsOptions, QuestionSource
 
@@ -16,19 +15,18 @@ VERSION = 4
 
 def facts(relation: str) -> list[Fact]:
     """The bundled facts of a relation; UnknownName where the catalog has no such relation."""
-    return [_fact(row) for row in catalog.facts(relation)]
+    return [
+        Fact(
+            RelationName(row.relation), row.subject, row.object, _id(row.subject_id), _id(row.object_id),
+            row.id_source, row.source, LICENCE,
+        )
+        for row in catalog.facts(relation)
+    ]  # fmt: skip
 
 
 def questions(partition: Partition) -> list[Question]:
     """The bundled questions of a partition."""
     return [_question(row, partition) for row in catalog.questions(partition)]
-
-
-def _fact(row: catalog.CatalogFact) -> Fact:
-    return Fact(
-        RelationName(row.relation), row.subject, row.object, _id(row.subject_id), _id(row.object_id), row.id_source,
-        row.source, LICENCE,
-    )  # fmt: skip
 
 
 def _question(row: catalog.CatalogQuestion, partition: Partition) -> Question:
@@ -75,23 +73,19 @@ class SampleQuestions(QuestionsOptions):
     """The questions that come with the package."""
 
 
-def _facts_key(options: SampleFacts, relation: str, seed: int, access: Access) -> dict[str, Any]:
-    return {"source": "sample", "version": VERSION, "relation": relation, "digest": catalog.facts_digest(relation)}
-
-
-def _fetch_facts(options: SampleFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
-    return FetchedFacts(facts(relation), {}, 0)
-
-
-def _questions_key(options: SampleQuestions, partition: Partition, access: Access) -> dict[str, Any]:
-    return {
+SAMPLE_FACTS = FactSource(
+    "sample",
+    SampleFacts,
+    key=lambda options, relation, seed, access: {
+        "source": "sample", "version": VERSION, "relation": relation, "digest": catalog.facts_digest(relation),
+    },
+    fetch=lambda options, relation, seed, access: FetchedFacts(facts(relation), {}, 0),
+)  # fmt: skip
+SAMPLE_QUESTIONS = QuestionSource(
+    "sample",
+    SampleQuestions,
+    key=lambda options, partition, access: {
         "source": "sample", "version": VERSION, "partition": partition, "digest": catalog.questions_digest(partition),
-    }  # fmt: skip
-
-
-def _fetch_questions(options: SampleQuestions, partition: Partition, access: Access) -> list[Question]:
-    return questions(partition)
-
-
-SAMPLE_FACTS = FactSource("sample", SampleFacts, _facts_key, _fetch_facts)
-SAMPLE_QUESTIONS = QuestionSource("sample", SampleQuestions, _questions_key, _fetch_questions)
+    },
+    fetch=lambda options, partition, access: questions(partition),
+)  # fmt: skip

@@ -1,52 +1,52 @@
 """The slot of a snippet, and the rules that a question may break: it is then flagged, not lost."""
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from data.records import SLOT
+from data.records import SLOT, Partition, Question
 
-EMPTY_SUBJECT = "empty_subject"
-EMPTY_ANSWER = "empty_answer"
-EMPTY_REPLACEMENT = "empty_replacement"
-EMPTY_QUESTION = "empty_question"
-NO_SLOT = "no_slot"
-OBJECT_NOT_IN_CONTEXT = "object_not_in_context"
-DUPLICATE_ID = "duplicate_id"
-BROKEN_SLOT = "broken_slot"
-ANSWER_LEFT_IN_CONTEXT = "answer_left_in_context"
-REPLACEMENT_IS_ANSWER = "replacement_is_answer"
-REPLACEMENT_IS_OTHER_ANSWER = "replacement_is_other_answer"
-QUESTION_CONTAINS_ANSWER = "question_contains_answer"
-SUBJECT_NOT_IN_QUESTION = "subject_not_in_question"
-SUBJECT_IS_NOT_PAGE = "subject_is_not_page"
-OBJECT_NOT_AMONG_ANSWERS = "object_not_among_answers"
-EDITS_CONTRADICT_PARTITION = "edits_contradict_partition"
-NUMBER_UNKNOWN = "number_unknown"
-MALFORMED_ID = "malformed_id"
-DUPLICATE_QUESTION = "duplicate_question"
-
-RULES: Mapping[str, str] = {
-    EMPTY_SUBJECT: "A question says who or what it is about.",
-    EMPTY_ANSWER: "A question has an original answer.",
-    EMPTY_REPLACEMENT: "A question has a counter-memory answer.",
-    EMPTY_QUESTION: "A question has words.",
-    NO_SLOT: "A snippet has a slot for the answer.",
-    OBJECT_NOT_IN_CONTEXT: "A disputed sentence has the original answer in it, as whole words.",
-    DUPLICATE_ID: "No question before it in the file has the same index and id.",
-    BROKEN_SLOT: "Every slot has its brackets, and stands apart from the letters beside it.",
-    ANSWER_LEFT_IN_CONTEXT: "No form of the original answer stands in the snippet outside of its slots.",
-    REPLACEMENT_IS_ANSWER: "The counter-memory answer is not a form of the original answer.",
-    REPLACEMENT_IS_OTHER_ANSWER: "The counter-memory answer is not an answer of another row of the same fact.",
-    QUESTION_CONTAINS_ANSWER: "The question does not name the original answer.",
-    SUBJECT_NOT_IN_QUESTION: "The question about a property names its subject.",
-    SUBJECT_IS_NOT_PAGE: "The subject of a disputed sentence is the title of its page, all of it.",
-    OBJECT_NOT_AMONG_ANSWERS: "The original answer is one of the listed answers.",
-    EDITS_CONTRADICT_PARTITION: "A static fact has 1 edit, a temporal one more, a disputed one a reversion.",
-    NUMBER_UNKNOWN: "Edits are counted, and a number is not nan.",
-    MALFORMED_ID: "An id is Q and a number, and of a property P and a number.",
-    DUPLICATE_QUESTION: "No other question of the file has the same words.",
-}
+RULES: dict[str, str] = {}
 """The rule that each flag reports as broken, in a sentence."""
+
+
+def _flag(name: str, rule: str) -> str:
+    RULES[name] = rule
+    return name
+
+
+EMPTY_SUBJECT = _flag("empty_subject", "A question says who or what it is about.")
+EMPTY_ANSWER = _flag("empty_answer", "A question has an original answer.")
+EMPTY_REPLACEMENT = _flag("empty_replacement", "A question has a counter-memory answer.")
+EMPTY_QUESTION = _flag("empty_question", "A question has words.")
+NO_SLOT = _flag("no_slot", "A snippet has a slot for the answer.")
+OBJECT_NOT_IN_CONTEXT = _flag(
+    "object_not_in_context", "A disputed sentence has the original answer in it, as whole words."
+)
+DUPLICATE_ID = _flag("duplicate_id", "No question before it in the file has the same index and id.")
+BROKEN_SLOT = _flag("broken_slot", "Every slot has its brackets, and stands apart from the letters beside it.")
+ANSWER_LEFT_IN_CONTEXT = _flag(
+    "answer_left_in_context", "No form of the original answer stands in the snippet outside of its slots."
+)
+REPLACEMENT_IS_ANSWER = _flag(
+    "replacement_is_answer", "The counter-memory answer is not a form of the original answer."
+)
+REPLACEMENT_IS_OTHER_ANSWER = _flag(
+    "replacement_is_other_answer", "The counter-memory answer is not an answer of another row of the same fact."
+)
+QUESTION_CONTAINS_ANSWER = _flag("question_contains_answer", "The question does not name the original answer.")
+SUBJECT_NOT_IN_QUESTION = _flag("subject_not_in_question", "The question about a property names its subject.")
+SUBJECT_IS_NOT_PAGE = _flag(
+    "subject_is_not_page", "The subject of a disputed sentence is the title of its page, all of it."
+)
+OBJECT_NOT_AMONG_ANSWERS = _flag("object_not_among_answers", "The original answer is one of the listed answers.")
+EDITS_CONTRADICT_PARTITION = _flag(
+    "edits_contradict_partition", "A static fact has 1 edit, a temporal one more, a disputed one a reversion."
+)
+NUMBER_UNKNOWN = _flag("number_unknown", "Edits are counted, and a number is not nan.")
+MALFORMED_ID = _flag("malformed_id", "An id is Q and a number, and of a property P and a number.")
+DUPLICATE_QUESTION = _flag("duplicate_question", "No other question of the file has the same words.")
 
 UNASKABLE = frozenset({EMPTY_ANSWER, EMPTY_REPLACEMENT, EMPTY_QUESTION, NO_SLOT, OBJECT_NOT_IN_CONTEXT, DUPLICATE_ID})
 
@@ -135,6 +135,39 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
             ANSWER_LEFT_IN_CONTEXT: has_slot and any(_mentions(around, form) for form in answers if form.strip()),
         }
     )
+
+
+def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
+    """The rule that a number of edits breaks: static facts have 1, temporal ones 2 or more, disputable ones any."""
+    possible = {"static": edits == 1, "temporal": (edits or 0) >= 2, "disputable": (edits or 0) >= 1}
+    return () if edits is None or possible[partition] else (EDITS_CONTRADICT_PARTITION,)
+
+
+def with_flags_across(questions: Sequence[Question]) -> list[Question]:
+    """The questions of a file, in their order, with the names of the rules that they break together."""
+    counts = Counter(_same_words(question) for question in questions)
+    true: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for question in questions:
+        true[_fact(question)] |= {form.casefold() for form in question.answers} - {""}
+    return [replace(question, flags=(*question.flags, *_broken(question, counts, true))) for question in questions]
+
+
+def _broken(question: Question, counts: Counter[str], true: dict[tuple[str, str], set[str]]) -> list[str]:
+    flags = []
+    elsewhere = question.replacement.casefold() in true[_fact(question)]
+    if elsewhere and REPLACEMENT_IS_ANSWER not in question.flags and question.partition != "disputable":
+        flags.append(REPLACEMENT_IS_OTHER_ANSWER)
+    if _same_words(question) and counts[_same_words(question)] > 1:
+        flags.append(DUPLICATE_QUESTION)
+    return flags
+
+
+def _fact(question: Question) -> tuple[str, str]:
+    return question.subject_id or question.subject, question.property_id or question.relation
+
+
+def _same_words(question: Question) -> str:
+    return " ".join(question.question.casefold().split())
 
 
 def _words(text: str) -> str:

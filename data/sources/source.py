@@ -18,7 +18,7 @@ from data.records import PARTITIONS, Fact, Partition, Question
 from data.sources.access import Access, GraphName
 
 if TYPE_CHECKING:
-    from data.sources.graph.graphs import Graph
+    from data.sources.graph.source import Graph
 
 Choice = Literal["random", "degree"]
 NameSource = Literal["catalog", "names", "model"]
@@ -121,7 +121,7 @@ class FetchedFacts:
 
 def named_graphs(options: FactsOptions, access: Access) -> list["Graph"]:
     """The graphs that the study names under `absent_from`."""
-    from data.sources.graph.graphs import Graph  # needs requests, which a bare GPU machine lacks
+    from data.sources.graph.source import Graph  # needs requests, which a bare GPU machine lacks
 
     return [Graph(name, access) for name in options.absent_from or ()]
 

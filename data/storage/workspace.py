@@ -85,11 +85,8 @@ class Workspace:
         """Holds the workspace for one run, and removes what killed runs left.
 
         The lock dies with its process, and one process may take it again inside. It comes with a memory for how
-        artifacts stand, the same one inside: nobody else writes here meanwhile.
-
-        Raises:
-            WorkspaceBusy: another process holds it.
-            WorkspaceError: the folder cannot be written, or an earlier version made it.
+        artifacts stand, the same one inside: nobody else writes here meanwhile. WorkspaceBusy where another process
+        holds it, WorkspaceError where the folder cannot be written, or another version made it.
         """
         self.check_layout()
         lock = FileLock(self.root / ".lock", timeout=0, thread_local=False, is_singleton=True)

@@ -1,4 +1,4 @@
-"""The schema of a database: its tables, which the caller lists, and its views, as SQL text and as documentation.
+"""The schema of a database: its tables, which the caller lists, and its views, as SQL text.
 
 What the database knows of its own files stands in three more tables: `about`, `files` and `origins`. A table of scores
 without a primary key has a row a prompt, tens of millions in a large study. What all rows of a file share (`Score`) is
@@ -99,22 +99,6 @@ class Schema:
             for name in (table.name for table in tables if holds_scores(table))
         ]
         return f"CREATE VIEW scored AS {' UNION ALL '.join(parts)}"
-
-
-def describe(tables: Sequence[Table]) -> str:
-    """Every table with its columns, their meaning and unit, and every named query, as Markdown."""
-    lines: list[str] = []
-    for declared in Schema(tables).by_name.values():
-        key = f" Its key is {', '.join(f'`{name}`' for name in declared.key)}." if declared.key else ""
-        lines += [f"## {declared.name}", "", f"A row is {declared.row}.{key}", ""]
-        lines += ["| column | type | meaning | unit | may be NULL |", "| --- | --- | --- | --- | --- |"]
-        for c in declared.columns:
-            cells = (f"`{c.name}`", c.type, c.meaning, c.unit, "yes" if c.nullable else "")
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-        lines.append("")
-    lines += ["## Views and named queries", "", "| name | what it returns | view |", "| --- | --- | --- |"]
-    lines += [f"| `{q.name}` | {q.sentence} | {'yes' if q.view else ''} |" for q in QUERIES.values()]
-    return "\n".join([*lines, ""])
 
 
 def holds_scores(table: Table) -> bool:

@@ -19,12 +19,7 @@ from data.warehouse.schema import SHARED, literal, quoted
 
 
 def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
-    """The footer of a file that holds a table.
-
-    Raises:
-        DamagedFile: it cannot be read, or holds another table.
-        InputError: a column has NULL that may have none.
-    """
+    """The footer of a file; DamagedFile where it does not hold the table, InputError for NULL where none may be."""
     try:
         footer = pq.read_metadata(path)
         schema = footer.schema.to_arrow_schema()
@@ -78,7 +73,7 @@ def only_finite() -> Iterator[None]:
 
 def _finite(column: Column) -> str:
     name = quoted(column.name)
-    if not column.is_float:
+    if column.type.removesuffix("[]") != "DOUBLE":
         return name
     wrong = f"NOT isfinite({name})"
     if column.type.endswith("[]"):

@@ -53,10 +53,10 @@ def export(
     from flows.cli.pipeline import Selected
     from flows.datasets.export import export
 
-    exported = export(Selected.of(study, workspace, relation).contents, file, force=force)
-    if exported.without_predicate:
-        warn(f"left out, since YAGO has no predicate for them: {', '.join(exported.without_predicate)}")
-    print_line(f"{file}: {sum(exported.facts.values())} facts of {len(exported.facts)} relations")
+    counts, without = export(Selected.of(study, workspace, relation).contents, file, force=force)
+    if without:
+        warn(f"left out, since YAGO has no predicate for them: {', '.join(without)}")
+    print_line(f"{file}: {sum(counts.values())} facts of {len(counts)} relations")
 
 
 @datasets.command("export-questions")
@@ -77,11 +77,10 @@ def export_questions(
     from flows.datasets.export import export_questions
 
     contents = Selected.of(study, workspace, relation).contents
-    exported = export_questions(contents, folder, force=force, incomplete=incomplete)
-    for omitted in exported.omitted:
-        warn(f"left out, for {omitted.why}: {omitted.question.question!r}")
-    counts = ", ".join(f"{count} {partition}" for partition, count in exported.questions.items())
-    print_line(f"{folder}: {counts} questions")
+    counts, omitted = export_questions(contents, folder, force=force, incomplete=incomplete)
+    for question, why in omitted:
+        warn(f"left out, for {why}: {question.question!r}")
+    print_line(f"{folder}: {', '.join(f'{count} {partition}' for partition, count in counts.items())} questions")
 
 
 @datasets.command()
@@ -95,7 +94,7 @@ def predicates(
     from rich.table import Table
     from rich.text import Text
 
-    from flows.cli.diff_text import visible
+    from flows.cli.diff import visible
     from flows.cli.pipeline import Selected
     from flows.datasets.predicates import predicates_of_graph
 
@@ -104,8 +103,8 @@ def predicates(
     table.add_column("triples", justify="right")
     table.add_column("classes of its subjects")
     table.add_column("relations")
-    for row in predicates_of_graph(Selected.of(study, workspace).contents, offline=offline):
+    for row, users in predicates_of_graph(Selected.of(study, workspace).contents, offline=offline):
         classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
-        cells = (visible(row.predicate), f"{row.triples:,}", visible(classes), ", ".join(row.relations))
+        cells = (visible(row.iri), f"{row.triples:,}", visible(classes), ", ".join(users))
         table.add_row(*map(Text, cells))
     out.print(table)

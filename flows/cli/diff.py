@@ -1,8 +1,13 @@
-"""The difference of two datasets on the terminal or as JSON: by relation, and the single changes."""
+"""The difference of two datasets on the terminal or as JSON: by relation, and the single changes.
+
+What is compared came from the web: nothing of it may move the terminal's cursor, reverse the line or go on without end.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
+from unicodedata import category
 
 from rich.console import Console
 from rich.table import Table
@@ -10,20 +15,44 @@ from rich.text import Text
 
 from data.dataset import differences
 from data.dataset.dataset import Dataset
-from data.dataset.differences import Changed, Difference, RelationDifference
+from data.dataset.differences import Change, Changed, Difference, RelationDifference, Value
 from data.errors import SwaymeterError, UsageError
-from data.records import Fact, as_row
-from flows.cli.diff_text import change_text, field_name, row_text, short, subject_of, visible
+from data.records import Fact, Question, as_row
 
 Relation = RelationDifference[Any]
 
+LONGEST = 160
+"""Characters of a name that are printed; a longer one is cut, and its length printed."""
+
+NAMES = {
+    "subject": "name",
+    "object": "object",
+    "subject_id": "Wikidata id",
+    "object_id": "object's Wikidata id",
+    "subject_uri": "IRI",
+    "object_uri": "object's IRI",
+    "other_objects": "further objects",
+    "subject_degree": "degree",
+    "subject_relation_degree": "degree in the relation",
+    "object_degree": "object's degree",
+    "object_relation_degree": "object's degree in the relation",
+    "property_id": "property's Wikidata id",
+    "replacement": "counter-memory answer",
+    "replacement_id": "counter-memory answer's Wikidata id",
+    "original_context": "context",
+    "counter_memory_context": "counter-memory context",
+    "hidden_edits": "hidden edits",
+    "subject_popularity": "page views",
+    "object_popularity": "object's page views",
+}
+"""What the fields of a fact or a question are called, where that is not their name."""
+
+COMMON = 40
+"""Characters that are printed before the first in which two long texts differ."""
+
 
 def compare(old: str, new: str) -> Difference:
-    """The difference of two datasets.
-
-    Raises:
-        UsageError: One cannot be read. Its exit code is 2: as with other programs named diff, 1 means that they differ.
-    """
+    """The difference; UsageError (exit code 2) where one cannot be read: 1 means that they differ, as of any diff."""
     try:
         return differences.difference(Dataset.of(old), Dataset.of(new))
     except SwaymeterError as error:
@@ -78,7 +107,7 @@ def _show_relations(
     console: Console, what: str, relations: Sequence[Relation], not_compared: Sequence[str], limit: int
 ) -> None:
     if not_compared:
-        fields = ", ".join(map(field_name, not_compared))
+        fields = ", ".join(map(_field_name, not_compared))
         console.print(Text(f"not compared, since only one of them has it: {fields}"), soft_wrap=True)
     table = Table("relation" if what == "facts" else f"{what} about")
     for name in ("added", "gone", "changed", "same"):
@@ -107,15 +136,61 @@ def _show_changes(console: Console, relation: Relation, limit: int) -> None:
 
 def _lines(relation: Relation) -> Iterator[tuple[str, str, str]]:
     for row in relation.gone:
-        yield "-", "red", row_text(row)
+        yield "-", "red", _row_text(row)
     for row in relation.added:
-        yield "+", "green", row_text(row)
+        yield "+", "green", _row_text(row)
     for changed in sorted(relation.changed, key=_only_counts):
-        yield "~", "yellow", f"{short(subject_of(changed.old))}: {'; '.join(map(change_text, changed.changes))}"
+        yield "~", "yellow", f"{_short(_subject_of(changed.old))}: {'; '.join(map(_change_text, changed.changes))}"
 
 
 def _only_counts(changed: Changed[Any]) -> bool:
     return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
+
+
+def visible(text: str) -> str:
+    """The text with every invisible or direction-changing character written as its code point."""
+    return "".join(sign if sign == " " or category(sign)[0] not in "CZ" else _code_point(sign) for sign in text)
+
+
+def _short(text: str) -> str:
+    return visible(text) if len(text) <= LONGEST else f"{visible(text[:LONGEST])}… ({len(text)} characters)"
+
+
+def _row_text(row: Fact | Question) -> str:
+    partition = f" ({row.partition})" if isinstance(row, Question) else ""
+    return f"{_short(row.subject)} → {_short(row.object)}{partition}"
+
+
+def _subject_of(row: Fact | Question) -> str:
+    """The subject; of a dispute, of which a page may have several, the answer, too."""
+    disputed = isinstance(row, Question) and row.partition == "disputable"
+    return f"{row.subject} ({row.object})" if disputed else row.subject
+
+
+def _change_text(change: Change) -> str:
+    """A field's old and new value, texts from where they differ; of several names those that were added and removed."""
+    name, old, new = _field_name(change.field), change.old, change.new
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        signed = [f"- {_short(value)}" for value in old if value not in new]
+        signed += [f"+ {_short(value)}" for value in new if value not in old]
+        return f"{name} {', '.join(signed)}"
+    if isinstance(old, str) and isinstance(new, str):
+        same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))))
+        if same > LONGEST - COMMON:
+            old, new = f"…{old[same - COMMON :]}", f"…{new[same - COMMON :]}"
+    return f"{name} {_value(old)} → {_value(new)}"
+
+
+def _field_name(field: str) -> str:
+    return NAMES.get(field, field)
+
+
+def _value(value: Value) -> str:
+    return "none" if value is None else _short(str(value))
+
+
+def _code_point(sign: str) -> str:
+    return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
 
 
 def _dataset_row(dataset: Dataset) -> dict[str, Any]:

@@ -80,11 +80,7 @@ def export(
 ) -> Exported:
     """Write the sheet of the questions that the annotator has still to judge, or of the conflicts of two others.
 
-    Raises:
-        UsageError: The file exists, or nothing is left to judge.
-        UnknownName: The study does not have this partition.
-        SwaymeterError: No question is fetched.
-        InputError: No question fits into a sheet.
+    UsageError where the file exists, or nothing is left to judge; InputError where no question fits into a sheet.
     """
     annotations = read_annotations(contents.workspace)
     name = annotator_name(annotator, annotations)
@@ -116,9 +112,7 @@ def export(
 def import_(contents: Contents, file: Path, annotator: str, *, revise: bool = False) -> Imported:
     """Import an annotator's sheet, all of it or, where something is wrong, nothing.
 
-    Raises:
-        UsageError: A judgement differs from an earlier one, without `revise`; with it both are kept, and the newer
-            counts. Other errors are those of `read_sheet` and `read_back`.
+    UsageError where a judgement differs from an earlier one, without `revise`; with it the newer counts, both are kept.
     """
     questions, missing = _questions(contents, _partitions(contents))
     sheet = read_sheet(file, COLUMNS)
@@ -163,7 +157,6 @@ def _partitions(contents: Contents) -> list[Partition]:
 
 
 def _questions(contents: Contents, partitions: Sequence[Partition]) -> tuple[list[Question], tuple[str, ...]]:
-    """The questions that are there, and what is missing."""
     questions, errors = list[Question](), dict[Partition, SwaymeterError]()
     for partition in partitions:
         try:

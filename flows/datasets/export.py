@@ -1,36 +1,22 @@
 """A study's facts in the layout of measureLM's yago_qec.json, and its questions in that of DynamicQA."""
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 from data import catalog
 from data.errors import UsageError
 from data.records import Partition
-from data.sources.dynamicqa.export import OmittedQuestion, write_questions
+from data.sources.dynamicqa.export import Omitted, write_questions
 from data.sources.dynamicqa.layout import FILES
 from data.sources.graph.qec import write_qec
 from flows.stages.contents import Contents
 
 
-@dataclass(frozen=True)
-class ExportedFacts:
-    """How many facts were written, by relation, and the relations for which YAGO has no predicate."""
+def export(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Write the facts that were fetched, whole or not at all; UsageError where the file exists, without `force`.
 
-    facts: dict[str, int]
-    without_predicate: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ExportedQuestions:
-    """How many questions were written, by partition, and those that the layout has no place for."""
-
-    questions: dict[Partition, int]
-    omitted: tuple[OmittedQuestion, ...]
-
-
-def export(contents: Contents, file: Path, *, force: bool) -> ExportedFacts:
-    """Write the facts that were fetched, whole or not at all; UsageError where the file exists, without `force`."""
+    Gives how many were written, by relation, and the relations for which YAGO has no predicate.
+    """
     facts = contents.facts()
     if not facts:
         raise UsageError(f"the study {contents.study.name} uses no facts, so there is nothing to export")
@@ -38,13 +24,16 @@ def export(contents: Contents, file: Path, *, force: bool) -> ExportedFacts:
         raise UsageError(f"{file} exists; name another file, or write over it with --force")
     of_relation = {relation: contents.names(relation) for relation in facts}
     without = write_qec(file, facts, of_relation, catalog.relations())
-    return ExportedFacts({name: len(rows) for name, rows in facts.items() if name not in without}, without)
+    return {name: len(rows) for name, rows in facts.items() if name not in without}, without
 
 
-def export_questions(contents: Contents, folder: Path, *, force: bool, incomplete: bool = False) -> ExportedQuestions:
+def export_questions(
+    contents: Contents, folder: Path, *, force: bool, incomplete: bool
+) -> tuple[dict[Partition, int], list[Omitted]]:
     """Write the chosen questions into the folder, in the layout in which DynamicQA is published.
 
-    UsageError where a file exists, without `force`, or some are not fetched yet, without `incomplete`.
+    Gives how many were written, by partition, and those that the layout cannot hold. UsageError where a file exists,
+    without `force`, or some are not fetched yet, without `incomplete`.
     """
     if not contents.partitions:
         raise UsageError(f"the study {contents.study.name} has no questions, so there is nothing to export")
@@ -60,5 +49,5 @@ def export_questions(contents: Contents, folder: Path, *, force: bool, incomplet
     questions = [question for partition in contents.partitions for question in contents.chosen(partition)]
     omitted = write_questions(folder, questions)
     counts = Counter(question.partition for question in questions)
-    counts.subtract(row.question.partition for row in omitted)
-    return ExportedQuestions({name: counts[name] for name in contents.partitions}, omitted)
+    counts.subtract(question.partition for question, _ in omitted)
+    return {name: counts[name] for name in contents.partitions}, omitted

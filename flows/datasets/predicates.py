@@ -1,26 +1,17 @@
 """The predicates of the graph that a study's facts come from, and the relations of the catalog that use them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from data import catalog
 from data.errors import UsageError
-from data.sources.graph.predicates import predicates
+from data.sources.graph.predicates import Predicate, predicates
 from data.sources.http.shared import close_sessions
 from data.sources.registry import FACT_SOURCES
 from flows.stages.contents import Contents
 
 
-@dataclass(frozen=True)
-class PredicateUse:
-    predicate: str
-    triples: int
-    subject_classes: tuple[str, ...]
-    relations: tuple[str, ...]
-
-
-def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[PredicateUse]:
-    """Every predicate of the graph, the most frequent first; UsageError where the facts come from another source."""
+def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[tuple[Predicate, tuple[str, ...]]]:
+    """Every predicate of the graph, the most frequent first, and its relations; UsageError where there is no graph."""
     study = contents.study
     access = study.access(contents.workspace.downloads, offline=offline)
     find = FACT_SOURCES[study.facts.source].graph if study.facts else None
@@ -31,7 +22,6 @@ def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[Predic
     with contents.workspace.lock():
         try:
             for row in predicates(graph.open()):
-                users = tuple(relation.name for relation in relations if row.iri in relation.yago)
-                yield PredicateUse(row.iri, row.triples, row.subject_classes, users)
+                yield row, tuple(relation.name for relation in relations if row.iri in relation.yago)
         finally:
             close_sessions()

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from data.dataset.reading import with_current_counts
+from data.dataset.dataset import with_current_counts
 from data.errors import InputError
 from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
-from data.sources.dynamicqa.rules import with_flags_across
 from data.sources.registry import QUESTION_SOURCES
+from data.sources.slots import with_flags_across
 from flows.graph.step import Run, Step
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import decide

@@ -1,1 +1,1 @@
-"""Study files: typed models, reading, what is refused, and the reference of all keys. Imports nothing else of flows."""
+"""Study files: typed models, reading, and what is refused. Imports nothing else of flows."""

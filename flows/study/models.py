@@ -11,12 +11,7 @@ from tasks.models.files.identity import ModelKind, identify_model
 
 
 def check_models(study: Study, *, also_asked: bool = True) -> None:
-    """Checks the models of a study: those that help to make questions and, if `also_asked`, those that answer.
-
-    Raises:
-        UnknownName, ModelError: there is no such model.
-        StudyFileError: a model cannot give what a measure needs.
-    """
+    """Checks the models of a study: those that help to make questions and, if `also_asked`, those that answer."""
     if also_asked:
         for model in study.models:
             _check(model.name, "language_model")

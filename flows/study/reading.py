@@ -1,24 +1,42 @@
 """Study files are read: YAML into a study; everything that is wrong is named at once, with its key."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
 from data.errors import StudyFileError
 from data.options import problems
-from flows.study.renamed import renamed_keys
 from flows.study.study import Study
 
 STUDIES = Path(__file__).parent.parent / "studies"
+RENAMED = {
+    "services.*.requests_a_minute": "requests_per_minute",
+    "services.*.age_days": "cache_ttl_days",
+    "services.*.requests": "max_requests",
+    "services.*.minutes": "max_minutes",
+    "services.*.at_once": "max_concurrency",
+    "facts.cited": "citation",
+    "facts.names_not_in": "absent_from",
+    "questions.seeds": "triples",
+    "questions.seeds.each": "per_property",
+    "questions.triples.each": "per_property",
+    "questions.words": "snippet_words",
+    "questions.disputes.most": "max_pages",
+    "questions.disputes.listed_on": "list_page",
+    "questions.disputes.span": "max_span_words",
+    "measures.answers.entailment": "measures.clusters.entailment",
+    "measures.answers.entailment_with_question": "measures.clusters.entailment_with_question",
+    "measures.answers.threshold": "measures.clusters.threshold",
+    "measures.answers.half_samples": "it under measures.semantic_entropy and measures.coherent_persuasion",
+}
+"""The old key with the sections around it, `*` for any one key, and the new name."""
 
 
 def read_study(path: str | Path) -> Study:
-    """The study of a YAML file, or a bundled one by its name; a file comes first.
-
-    Raises:
-        StudyFileError: the file cannot be read, is not YAML, or has a key or value that is refused.
-    """
+    """The study of a YAML file, or a bundled one by its name; a file comes first. StudyFileError says what is wrong."""
     file = Path(path)
     try:
         if not file.exists() and (STUDIES / f"{path}.yaml").exists():
@@ -31,12 +49,28 @@ def read_study(path: str | Path) -> Study:
         raise StudyFileError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise StudyFileError(f"{file} does not hold a study; expected keys such as name, facts, models, measures")
-    if renamed := list(renamed_keys(content)):
+    if renamed := list(_renamed_keys(content)):
         raise StudyFileError(f"{file}: {'; '.join(renamed)}")
     try:
         return Study.model_validate(content)
     except ValidationError as error:
         raise StudyFileError(f"{file}: {'; '.join(_messages(error))}") from None
+
+
+def _renamed_keys(content: Any) -> Iterator[str]:
+    """What to write in place of each renamed key of a study file's content."""
+    for pattern, name in RENAMED.items():
+        for place in _places(content, pattern.split("."), ()):
+            yield f"{'.'.join(place)} was renamed; write {name}"
+
+
+def _places(content: Any, pattern: list[str], above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if not pattern:
+        yield above
+    elif isinstance(content, dict):
+        for key in list(content) if pattern[0] == "*" else [pattern[0]]:
+            if key in content:
+                yield from _places(content[key], pattern[1:], (*above, str(key)))
 
 
 def _messages(error: ValidationError) -> list[str]:

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,5 +25,5 @@ def wiki(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningWiki]:
 def wikipedia(wiki: RunningWiki, tmp_path: Path) -> Iterator[Wikipedia]:
     """Our client of that wiki, with a cache of its own."""
     service = Service("The wiki", wiki.api, max_concurrency=3, requests_per_minute=60_000, cache_ttl_days=30)
-    with Session(service, contact="https://tests.invalid", cache=tmp_path) as session:
+    with closing(Session(service, contact="https://tests.invalid", cache=tmp_path)) as session:
         yield Wikipedia(Wiki(session))

@@ -213,9 +213,9 @@ def test_only_contents_of_reverted_pairs_are_asked_for_once(editors: Editors, wi
     _war("Buoy", "liberator", "tyrant", (editors.bob, editors.alice, editors.bob, editors.alice))
     assert _only(_found("Buoy", wikipedia).disputes).reversions == 3
     session = wikipedia.wiki.session
-    assert session.sent == 2  # the history; the two texts of the war
+    assert session._limits.sent == 2  # the history; the two texts of the war
     _found("Buoy", wikipedia)
-    assert session.sent == 2
+    assert session._limits.sent == 2
 
 
 def test_pages_that_are_missing_or_cannot_be_are_dropped(editors: Editors, wikipedia: Wikipedia) -> None:

@@ -11,8 +11,8 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from data.records.tables import CORRELATIONS, ENVELOPES, SUMMARIES
-from data.records.tables import STATISTICS as TESTS
+from data.records.row import table_of
+from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, Summary
 from data.storage.keys import generator
 from data.warehouse.queries import QUERIES, NamedQuery
 from reports.card import NotRun, StudyCard
@@ -22,6 +22,7 @@ from tasks.statistics import STATISTICS
 Row = dict[str, Any]
 
 MODEL = "smollm2-135m-instruct"
+TABLES = [table_of(row) for row in (GroupTest, Summary, CorrelationRow, EnvelopePoint)]
 RELATIONS = ("capital", "officialLanguage", "author", "birthPlace")
 KINDS = ("base", "assertive", "negation")
 FORMS = tuple(product(("open", "closed"), (1, 2)))
@@ -70,11 +71,11 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
             left = [query for query in waiting if not _viewed(connection, query)]
             assert len(left) < len(waiting), f"no table is made up that {left[0].name} reads"
             waiting = left
-        made: dict[str, list[Row]] = {table.name: [] for table in (TESTS, SUMMARIES, CORRELATIONS, ENVELOPES)}
+        made: dict[str, list[Row]] = {table.name: [] for table in TABLES}
         for statistic in STATISTICS.values():
             read = {name: _read(connection, name) for name in statistic.queries}
             made[statistic.table.name] += statistic.rows(read, seed)
-        for table in (TESTS, SUMMARIES, CORRELATIONS, ENVELOPES):
+        for table in TABLES:
             connection.register(table.name, table.of(made[table.name]))
         return {name: _read(connection, name) for name in queries()}
 

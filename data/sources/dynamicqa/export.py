@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from data.records import PARTITIONS, Partition, Question
@@ -16,27 +15,14 @@ from data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, content_of,
 from data.sources.slots import replace_object, snippet_of
 from data.storage.files import written_whole
 
-
-@dataclass(frozen=True)
-class OmittedQuestion:
-    """A question that the layout cannot hold, and why."""
-
-    question: Question
-    why: str
+Omitted = tuple[Question, str]
+"""A question that the layout cannot hold, and why."""
 
 
-@dataclass(frozen=True)
-class Laid:
-    """A partition's questions as rows of the published layout, and those that the layout cannot hold."""
-
-    rows: Rows
-    omitted: tuple[OmittedQuestion, ...]
-
-
-def from_questions(questions: Sequence[Question], partition: Partition) -> Laid:
+def from_questions(questions: Sequence[Question], partition: Partition) -> tuple[Rows, list[Omitted]]:
     """The questions of a partition as rows of its file; read again, they are the same in all columns of the layout."""
     rows: list[Row] = []
-    omitted = []
+    omitted: list[Omitted] = []
     for question in questions:
         if question.partition != partition:
             continue
@@ -44,23 +30,21 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> Laid:
         cells = _cells(question, context or "", len(rows))
         unsupported = [repr(column) for column, cell in cells.items() if not keeps(cell)]
         if context is None:
-            omitted.append(OmittedQuestion(question, "its two contexts do not come from one snippet"))
+            omitted.append((question, "its two contexts do not come from one snippet"))
         elif unsupported:
-            omitted.append(
-                OmittedQuestion(question, f"its value for {', '.join(unsupported)} cannot be written to a cell")
-            )
+            omitted.append((question, f"its value for {', '.join(unsupported)} cannot be written to a cell"))
         else:
             rows.append(Row(len(rows) + 2, cells))
-    return Laid(Rows(COLUMNS[partition], tuple(rows)), tuple(omitted))
+    return Rows(COLUMNS[partition], tuple(rows)), omitted
 
 
-def write_questions(folder: Path, questions: Sequence[Question]) -> tuple[OmittedQuestion, ...]:
+def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted]:
     """Writes the three files, none before all are whole; gives the questions that no file can hold."""
     laid = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:
-        for partition, layout in laid.items():
-            stack.enter_context(written_whole(folder / FILES[partition])).write_bytes(content_of(layout.rows))
-    return tuple(left for layout in laid.values() for left in layout.omitted)
+        for partition, (rows, _) in laid.items():
+            stack.enter_context(written_whole(folder / FILES[partition])).write_bytes(content_of(rows))
+    return [left for _, omitted in laid.values() for left in omitted]
 
 
 def _cells(question: Question, context: str, number: int) -> dict[str, str]:

@@ -33,7 +33,6 @@ COLUMNS: Mapping[Partition, tuple[str, ...]] = {
 }
 """The published columns, in their order; the first, which has no name, is the row's index."""
 OPTIONAL = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})
-"""Columns that a copy may lack."""
 LARGEST = 64 * 2**20
 MEND = "mend it, or remove the file and fetch it again"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")

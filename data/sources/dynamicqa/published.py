@@ -9,19 +9,22 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Literal
 
+from data import catalog
 from data.errors import InputError, ServiceBudget, ServiceError
 from data.records import Partition, Question, RelationName, WikidataId, identity
 from data.sources import slots
+from data.sources.access import Access
 from data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
-from data.sources.dynamicqa.rules import flags_of_edits, with_flags_across
 from data.sources.http.printable import printable
-from data.sources.http.session import ServiceProblem, Session
+from data.sources.http.session import Session
 from data.sources.property_names import DISPUTABLE, relation_of
+from data.sources.source import QuestionsOptions, QuestionSource
 from data.storage.files import written_whole
+from data.storage.keys import file_digest
 
-__all__ = ["FILES", "LICENCE", "SOURCE", "download", "questions", "questions_of"]
-
+VERSION = 4
 SOURCE = "DynamicQA (copenlu/dynamicqa)"
 LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
 WITHOUT_IT = "name a `folder` with its CSV files under `questions`, or use source: sample"
@@ -48,18 +51,18 @@ def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]
             question = replace(question, question_id=again, flags=(*question.flags, slots.DUPLICATE_ID))
         seen[numbered] += 1
         read.append(question)
-    return with_flags_across(read)
+    return slots.with_flags_across(read)
 
 
 def download(folder: Path, partition: Partition, session: Session) -> None:
     """Downloads a partition's file into the folder; ServiceError says what to do without a network."""
     file = folder / FILES[partition]
 
-    def problem(text: str) -> ServiceProblem | None:
+    def problem(text: str) -> ServiceError | None:
         try:
             rows_of(text.encode(), partition, file.name)
         except InputError as error:
-            return ServiceProblem(f"this is not the published CSV: {str(error).removesuffix(f'; {MEND}')}")
+            return ServiceError(f"this is not the published CSV: {str(error).removesuffix(f'; {MEND}')}")
         return None
 
     try:
@@ -156,7 +159,7 @@ def _question(cells: _Cells, partition: Partition) -> Question:
         *slots.flags_of(question, answers, answer, replacement),
         *of_context,
         *cells.flags,
-        *flags_of_edits(partition, edits),
+        *slots.flags_of_edits(partition, edits),
         *(flag for flag, is_broken in broken.items() if is_broken),
     )
     return Question(
@@ -174,7 +177,6 @@ def _question(cells: _Cells, partition: Partition) -> Question:
 def _contexts(
     cells: _Cells, partition: Partition, answers: tuple[str, ...], replacement: str
 ) -> tuple[str, str, tuple[str, ...]]:
-    """The two contexts, and the rules that the row's context breaks."""
     context, answer = cells.text("context"), cells.text("obj")
     if partition == "disputable":
         changed = slots.replace_object(context, answer, replacement)
@@ -199,3 +201,35 @@ def _place(directory: str) -> tuple[str | None, int | None]:
     """The page of a disputed sentence and its revision, as the publishers' own path to it names them."""
     match = _PLACE.fullmatch(directory)
     return (match[1], int(match[2]) or None) if match else (None, None)
+
+
+class PublishedQuestions(QuestionsOptions):
+    """The questions that were published as DynamicQA."""
+
+    source: Literal["dynamicqa"] = "dynamicqa"
+    """The published DynamicQA."""
+    folder: str | None = None
+    """The folder of its three CSV files; null: they are downloaded."""
+
+
+def _key(options: PublishedQuestions, partition: Partition, access: Access) -> dict[str, Any]:
+    """The study's own files are identified by their content, downloads by their address."""
+    return {
+        "source": "dynamicqa", "version": VERSION, "partition": partition,
+        "relations": catalog.property_names_digest(),
+        "file": file_digest(Path(options.folder).expanduser() / FILES[partition])
+        if options.folder
+        else access.address("dynamicqa"),
+    }  # fmt: skip
+
+
+def _fetch(options: PublishedQuestions, partition: Partition, access: Access) -> list[Question]:
+    if options.folder:
+        return questions(Path(options.folder).expanduser(), partition)
+    folder = access.downloads / "dynamicqa"
+    if not (folder / FILES[partition]).exists():
+        download(folder, partition, access.session("dynamicqa"))
+    return questions(folder, partition)
+
+
+PUBLISHED = QuestionSource("dynamicqa", PublishedQuestions, _key, _fetch)

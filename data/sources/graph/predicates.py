@@ -15,18 +15,18 @@ class Predicate:
     subject_classes: tuple[str, ...]
 
 
-def predicates(store: SparqlStore, *, classes: int = 3) -> Iterator[Predicate]:
-    """Every predicate, the most frequent first, with at most `classes` classes; ServiceTimeout means: use a dump."""
+def predicates(store: SparqlStore) -> Iterator[Predicate]:
+    """Every predicate, the most frequent first, with at most three classes; ServiceTimeout means: use a dump."""
     counted = store.select("SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n) ?p")
     for row in counted.rows:
         predicate = bound(row, "p")
         if isinstance(predicate, Uri) and is_iri(predicate):
-            yield Predicate(str(predicate), count(bound(row, "n")), _subject_classes(store, predicate, classes))
+            yield Predicate(str(predicate), count(bound(row, "n")), _subject_classes(store, predicate))
 
 
-def _subject_classes(store: SparqlStore, predicate: str, most: int) -> tuple[str, ...]:
+def _subject_classes(store: SparqlStore, predicate: str) -> tuple[str, ...]:
     classes = store.select(
         f"SELECT ?c (COUNT(DISTINCT ?s) AS ?n) WHERE {{ ?s {iri(predicate)} ?o . ?s a ?c FILTER(isIRI(?c)) }} "
-        f"GROUP BY ?c ORDER BY DESC(?n) ?c LIMIT {most}"
+        "GROUP BY ?c ORDER BY DESC(?n) ?c LIMIT 3"
     )
     return tuple(str(bound(row, "c")) for row in classes.rows)

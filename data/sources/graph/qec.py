@@ -8,9 +8,9 @@ run parallel, one position a true pair, so that an entity of several answers occ
     entity_uri_to_degree              triples of the graph that the entity is part of
     entity_uri_to_predicate_degree    those of the predicate; the published file counts one side of them only
 
-and, of any length: gpt_fake_entities (invented names), query_forms {open, closed: [text]}, context_templates
-{kind: text}, entity_types and answer_types {class: share of the sampled entities}. The published file has more
-kinds of contexts and degrees by name, which are not read. Layout: kdu4108/measureLM, yago_generate_qec.ipynb.
+and, of any length, what is written and not read: gpt_fake_entities (invented names), query_forms {open, closed:
+[text]}, context_templates {kind: text}, entity_types and answer_types {class: share of the sampled entities}. The
+published file has more kinds of contexts and degrees by name. Layout: kdu4108/measureLM, yago_generate_qec.ipynb.
 """
 
 import json
@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from data import catalog
 from data.catalog import LITERAL_CLASSES, Relation
+from data.catalog.reading import validated
 from data.errors import InputError, WorkspaceError
 from data.records import Fact, RelationName
 from data.storage.files import written_whole
@@ -54,24 +55,10 @@ TOP_CLASS: Mapping[str, str] = {name: _SCHEMA + top for top, names in _TOP_CLASS
 
 @dataclass(frozen=True)
 class QecDataset:
-    """The facts and invented names of a file by relation; predicates without relation, pairs without a name."""
+    """The facts of a file by relation, and a sentence for each kind of what was left out."""
 
     facts: Mapping[str, tuple[Fact, ...]]
-    names: Mapping[str, tuple[str, ...]]
-    skipped: tuple[str, ...] = ()
-    nameless: int = 0
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """A sentence for each kind of what was left out."""
-        warnings = []
-        if self.skipped:
-            warnings.append(
-                f"left out, since the catalog has no relation for them: {', '.join(map(repr, self.skipped))}"
-            )
-        if self.nameless:
-            warnings.append(f"left out: {self.nameless} pairs of an entity or an answer without a name")
-        return tuple(warnings)
+    warnings: tuple[str, ...]
 
 
 Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
@@ -89,7 +76,6 @@ class _Entry(BaseModel):
     answer_uris: list[Text | None] | None = None
     entity_uri_to_degree: list[Count | None] | None = None
     entity_uri_to_predicate_degree: list[Count | None] | None = None
-    gpt_fake_entities: list[Text] = []
 
     @model_validator(mode="after")
     def _parallel(self) -> "_Entry":
@@ -122,28 +108,26 @@ def read_qec(path: Path) -> QecDataset:
     """
     named = {predicate: relation for relation in catalog.relations().values() for predicate in relation.predicates}
     pairs: dict[str, list[_Pair]] = {}
-    names: dict[str, dict[str, None]] = {}
-    skipped = []
-    nameless = 0
+    skipped, nameless = [], 0
     for predicate, value in _read_object(path).items():
         if predicate not in named:
             skipped.append(predicate)
             continue
-        entry, relation = _entry_of(f"{path}: {predicate}", value), named[predicate].name
+        entry: _Entry = validated(f"{path}: {predicate}: ", _Entry, value)
         columns = [getattr(entry, key) or [None] * len(entry.entities) for key in _COLUMNS]
         read = [_Pair(*values) for values in zip(*columns, strict=True)]
         with_names = [pair for pair in read if pair.entity.strip() and pair.answer.strip()]
         nameless += len(read) - len(with_names)
-        pairs.setdefault(relation, []).extend(with_names)
-        names.setdefault(relation, {}).update(dict.fromkeys(entry.gpt_fake_entities))
+        pairs.setdefault(named[predicate].name, []).extend(with_names)
     if not pairs:
         raise InputError(f"{path} is not a yago_qec.json: none of its keys is a predicate of the catalog")
-    return QecDataset(
-        {name: tuple(_facts(catalog.relation(name), read)) for name, read in pairs.items()},
-        {name: tuple(read) for name, read in names.items()},
-        tuple(skipped),
-        nameless,
-    )
+    warnings = []
+    if skipped:
+        warnings.append(f"left out, since the catalog has no relation for them: {', '.join(map(repr, skipped))}")
+    if nameless:
+        warnings.append(f"left out: {nameless} pairs of an entity or an answer without a name")
+    facts = {name: tuple(_facts(catalog.relation(name), read)) for name, read in pairs.items()}
+    return QecDataset(facts, tuple(warnings))
 
 
 def write_qec(
@@ -159,9 +143,9 @@ def write_qec(
     them, WorkspaceError where the file cannot be written.
     """
     document = {
-        predicate: _entry(relations[name], facts[name], names.get(name, ()))
+        relations[name].predicates[0]: _entry(relations[name], facts[name], names.get(name, ()))
         for name in facts
-        if (predicate := relations[name].predicate) is not None
+        if relations[name].yago
     }
     if not document:
         raise InputError(f"yago_qec.json names relations by predicates of YAGO, and none of {', '.join(facts)} has one")
@@ -171,7 +155,7 @@ def write_qec(
             temporary.write_text(written, encoding="utf-8")
     except WorkspaceError as error:
         raise WorkspaceError(f"{path} cannot be written: {error.__cause__}; name another file") from None
-    return tuple(name for name in facts if relations[name].predicate is None)
+    return tuple(name for name in facts if not relations[name].yago)
 
 
 def _read_object(path: Path) -> dict[str, Any]:
@@ -193,17 +177,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if count > 1:
         raise ValueError(f"the key {reprlib.repr(key)} occurs twice")
     return dict(pairs)
-
-
-def _entry_of(where: str, value: object) -> _Entry:
-    try:
-        return _Entry.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        message = first["msg"].removeprefix("Value error, ")
-        got = f", not {reprlib.repr(first['input'])}" if key else ""
-        raise InputError(f"{where}: {key}{': ' if key else ''}{message}{got}") from None
 
 
 def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:

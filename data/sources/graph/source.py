@@ -1,5 +1,6 @@
 """YAGO as a source of facts: its public endpoint, any other SPARQL endpoint with its predicates, or dump files."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -8,12 +9,35 @@ from pydantic import Field, model_validator
 from data import catalog
 from data.sources.access import Access, GraphName
 from data.sources.graph import yago
-from data.sources.graph.graphs import Graph
+from data.sources.graph.dump import shared_dump
+from data.sources.graph.dump_files import dump_digest
+from data.sources.graph.sparql import Endpoint, SparqlStore
 from data.sources.http.services import SERVICES
 from data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
 
 VERSION = 3
 ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A SPARQL service, by its key under `services` in a study file, or RDF files in its place."""
+
+    name: GraphName
+    access: Access
+    files: tuple[Path, ...] = ()
+
+    def identity(self) -> str:
+        """Its part of a cache key: its address, or the digest of its files; InputError where one cannot be read."""
+        return dump_digest(self.files, self._folder) if self.files else self.access.address(self.name)
+
+    def open(self) -> SparqlStore:
+        """The graph, ready to be queried; errors as in `shared_dump`."""
+        return shared_dump(self.files, self._folder) if self.files else Endpoint(self.access.session(self.name))
+
+    @property
+    def _folder(self) -> Path:
+        return self.access.downloads / "graphs"
 
 
 class YagoFacts(FactsOptions):

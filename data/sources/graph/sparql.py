@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from data.errors import InputError, ServiceError, ServiceTimeout
-from data.sources.http.answer import misread, out_of_time
+from data.sources.http.answer import TransientError, misread, out_of_time
 from data.sources.http.printable import is_text, shown
-from data.sources.http.session import ServiceProblem, Session
+from data.sources.http.session import Session
 
 RESULTS = "application/sparql-results+json"
 
@@ -122,13 +122,13 @@ def string(value: str, language: str | None = None) -> str:
     return f'"{escaped}"' + (f"@{language}" if language else "")
 
 
-def _problem(content: Any) -> ServiceProblem | None:
+def _problem(content: Any) -> ServiceError | TransientError | None:
     reported = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
     if reported:
         message = reported if isinstance(reported, str) else shown(reported, 10_000)
         if out_of_time(message.encode(errors="replace")):
-            return ServiceProblem(f"{message[:200]}; ask for less", kind=ServiceTimeout)
-        return ServiceProblem(message)
+            return ServiceTimeout(f"{message[:200]}; ask for less")
+        return ServiceError(message)
     return misread(_rows)(content)
 
 

@@ -109,8 +109,6 @@ class _Chosen:
 
 
 class _Choice:
-    """Decides which pairs become facts, pair by pair."""
-
     def __init__(self, relation: Relation, known: Entities) -> None:
         self.relation, self.known = relation, known
         self.chosen: dict[Uri, _Chosen] = {}

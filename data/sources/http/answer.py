@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
 from http.client import responses
@@ -20,27 +20,33 @@ _OUT_OF_TIME = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired
 
 @dataclass(frozen=True)
 class Reply:
-    """A complete response: HTTP status, headers, the decompressed body, and the seconds of its Retry-After."""
+    """A complete response: HTTP status, decompressed body, when it came (UTC), headers, seconds of its Retry-After."""
 
     status: int
-    headers: Mapping[str, str]
     body: bytes
+    retrieved_at: datetime
+    headers: Mapping[str, str] = field(default_factory=dict)
     wait_s: float | None = None
 
 
-@dataclass(frozen=True)
-class ServiceProblem:
-    """An error inside a response; transient: a later retry may succeed; kind: the error to raise.
+@dataclass(eq=False)
+class TransientError(Exception):
+    """A try that failed and may succeed later: 429, 502, 503, 504, a dropped connection, a late or cut response.
 
-    wait_s: seconds to wait before a retry, where the response has no Retry-After. tries: all tries, where more than the
-    service's settings allow, since only waiting helps.
+    kind: the error to raise when no retry succeeds; wait_s: seconds of Retry-After; tries, patience: most and least
+    tries, whatever the service's settings are; ends: the error that ends the session when all tries of a request fail
+    so.
     """
 
     message: str
-    transient: bool = False
     kind: type[ServiceError] = ServiceError
     wait_s: float | None = None
     tries: int | None = None
+    patience: int = 0
+    ends: type[ServiceError] | None = None
+
+    def __str__(self) -> str:
+        return self.message
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,8 @@ class Answer:
     status: int = 200
 
 
-ErrorOf = Callable[[Any], ServiceProblem | None]
+ErrorOf = Callable[[Any], ServiceError | TransientError | None]
+"""Finds an error inside a response."""
 Immutable = bool | Callable[[Any], bool]
 
 
@@ -65,12 +72,12 @@ MISREAD = (LookupError, TypeError, ValueError, AttributeError)
 def misread(reads: Callable[[Any], object]) -> ErrorOf:
     """Finds that an answer is not the requested one: `reads` raises one of MISREAD."""
 
-    def problem(content: Any) -> ServiceProblem | None:
+    def problem(content: Any) -> ServiceError | None:
         try:
             reads(content)
         except MISREAD as error:
             reason = printable(f"{type(error).__name__}: {error}", 160)
-            return ServiceProblem(f"JSON that is not the requested answer ({reason}); is its address right?")
+            return ServiceError(f"JSON that is not the requested answer ({reason}); is its address right?")
         return None
 
     return problem

@@ -13,13 +13,13 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import requests
 
 from data.errors import ServiceError, WorkspaceError
+from data.sources.http.answer import Reply
 
 log = logging.getLogger(__name__)
 
@@ -27,15 +27,6 @@ _BUSY_S = 30.0
 _CREATE = "CREATE TABLE IF NOT EXISTS cached_responses (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
 _READ = "SELECT value FROM cached_responses WHERE key = ?"
 _WRITE = "INSERT OR REPLACE INTO cached_responses VALUES (?, ?)"
-
-
-@dataclass(frozen=True)
-class CachedResponse:
-    """A response's HTTP status, its body, and when it was received (UTC)."""
-
-    status: int
-    body: bytes
-    retrieved_at: datetime
 
 
 def key_of(request: requests.PreparedRequest) -> str:
@@ -61,7 +52,7 @@ class HttpCache:
                 self._database.close()
                 raise
 
-    def get(self, key: str) -> CachedResponse | None:
+    def get(self, key: str) -> Reply | None:
         """The response under this key, however old; None if there is none, or, with a warning, if it is damaged."""
         with self._usable():
             row = self._database.execute(_READ, (key,)).fetchone()
@@ -71,7 +62,7 @@ class HttpCache:
             log.warning("a cached response in %s is damaged (%s); the request is sent again", self._file, error)
             return None
 
-    def put(self, key: str, response: CachedResponse, address: str) -> None:
+    def put(self, key: str, response: Reply, address: str) -> None:
         """Caches a response and replaces an earlier one; on return it is on disk."""
         value = _value(key, response, address)
         with self._usable():
@@ -97,7 +88,7 @@ class HttpCache:
             ) from None
 
 
-def _value(key: str, response: CachedResponse, address: str) -> bytes:
+def _value(key: str, response: Reply, address: str) -> bytes:
     """The response as JSON: its body as text, or in base 64 where it is not UTF-8."""
     content: dict[str, object] = {
         "status": response.status,
@@ -112,12 +103,12 @@ def _value(key: str, response: CachedResponse, address: str) -> bytes:
     return json.dumps(sealed, ensure_ascii=False).encode()
 
 
-def _response(key: str, value: bytes) -> CachedResponse:
+def _response(key: str, value: bytes) -> Reply:
     content = json.loads(value)
     if content.pop("sha256") != _checksum(key, content):
         raise ValueError("its checksum does not match")
     body = content["body"].encode() if "body" in content else base64.b64decode(content["base64"])
-    return CachedResponse(content["status"], body, datetime.fromisoformat(content["retrieved_at"]))
+    return Reply(content["status"], body, datetime.fromisoformat(content["retrieved_at"]))
 
 
 def _checksum(key: str, content: dict[str, object]) -> str:

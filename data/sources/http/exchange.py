@@ -1,15 +1,9 @@
-"""One request to a public service and its complete response, and the errors in between.
-
-Unreachable     unknown host, no route, connection refused, certificate not trusted
-TransientError  a retry may succeed: 429, 502, 503, 504, a dropped connection, no data in time, a truncated response
-ServiceError    the response is invalid: a retry would get the same
-ServiceTimeout  the service ran out of time within its response, or the response is too large: ask for less
-"""
+"""One request to a public service and its complete response, and the errors in between."""
 
 import re
 import socket
 import time
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,7 +16,7 @@ from urllib3 import exceptions as broken
 from urllib3.util.retry import Retry
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.http.answer import Reply, out_of_time, phrase
+from data.sources.http.answer import Reply, TransientError, out_of_time, phrase
 from data.sources.http.printable import printable
 
 LARGEST = 64 * 2**20
@@ -35,27 +29,7 @@ _RETRY = Retry(retry_after_max=2**31)  # the budget of the run limits it
 
 
 class Unreachable(Exception):
-    """No connection to the address is possible; the message has the reason."""
-
-
-@dataclass(eq=False)
-class TransientError(Exception):
-    """A try that failed for a transient reason.
-
-    kind: the error to raise when no retry succeeds; wait_s: seconds of Retry-After; tries, patience: most and least
-    tries, whatever the service's settings are; ends: the error that ends the session when all tries of a request fail
-    so.
-    """
-
-    message: str
-    kind: type[ServiceError] = ServiceError
-    wait_s: float | None = None
-    tries: int | None = None
-    patience: int = 0
-    ends: type[ServiceError] | None = None
-
-    def __str__(self) -> str:
-        return self.message
+    """No connection is possible: unknown host, no route, connection refused, certificate not trusted."""
 
 
 class OneExchange(LimiterSession):
@@ -123,7 +97,8 @@ def seconds_to_connect(http: requests.Session, address: str) -> float:
 def _reply(response: requests.Response, named: str, timeout_s: float) -> Reply:
     status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
     if status not in _TRANSIENT_STATUSES:
-        return Reply(status, response.headers, _body(response, named, timeout_s), wait_s)
+        body = _body(response, named, timeout_s)
+        return Reply(status, body, datetime.now(UTC), response.headers, wait_s)
     message = f"{named} answers {phrase(status)}"
     # Some SPARQL services (QLever) report with 429 that a query, not a client, takes too much time.
     if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):

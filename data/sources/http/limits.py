@@ -11,7 +11,7 @@ from math import inf
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
 from data.errors import ServiceBudget, ServiceError
-from data.sources.http.exchange import TransientError
+from data.sources.http.answer import TransientError
 from data.sources.http.services import Service
 
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)

@@ -12,25 +12,25 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 import requests
 from pyrate_limiter import Limiter, Rate
 
-from data.errors import ServiceBudget, ServiceError
-from data.sources.http.answer import Answer, ErrorOf, Expected, Form, Immutable, Reply, ServiceProblem, refusal
-from data.sources.http.cache import CachedResponse, HttpCache, key_of
-from data.sources.http.exchange import CONNECT_S, OneExchange, TransientError, Unreachable, exchange, seconds_to_connect
+from data.errors import ServiceError
+from data.sources.http.answer import Answer, ErrorOf, Expected, Form, Immutable, Reply, TransientError, refusal
+from data.sources.http.cache import HttpCache, key_of
+from data.sources.http.exchange import CONNECT_S, OneExchange, Unreachable, exchange, seconds_to_connect
 from data.sources.http.limits import Limits
 from data.sources.http.printable import printable
 from data.sources.http.request import check_address, place_in, redirected, user_agent
 from data.sources.http.services import Service
 from data.storage.workspace import slug
 
-__all__ = ["Service", "ServiceProblem", "Session"]
 log = logging.getLogger(__name__)
 
 _LONG_WAIT_S = 5.0
@@ -87,11 +87,6 @@ class Session:
         """Whether `close` was called."""
         return self._cache.is_closed
 
-    @property
-    def sent(self) -> int:
-        """Requests sent so far, every try counted."""
-        return self._limits.sent
-
     def ask(
         self,
         form: Mapping[str, str],
@@ -130,8 +125,8 @@ class Session:
                     f"{self._named} cannot be requested: this run is offline, and no cached response is younger than "
                     f"{self.service.cache_ttl_days:g} days{since}; run again with a network"
                 )
-            answer, body = self._fetched(request, expected)
-            self._cache.put(key, CachedResponse(answer.status, body, answer.retrieved_at), request.url or "")
+            answer, reply = self._fetched(request, expected)
+            self._cache.put(key, reply, request.url or "")
             return answer
 
     def close(self) -> None:
@@ -141,12 +136,6 @@ class Session:
         if self._own_limiter is not None:
             self._own_limiter.close()
         self._cache.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def _request(self, form: Mapping[str, str], method: str, path: str, accept: str) -> requests.PreparedRequest:
         address = place_in(self.service.address, path, self._named)
@@ -160,7 +149,7 @@ class Session:
         if cached is None or cached.status not in expected.allow:
             return None
         try:
-            content = expected.content(Reply(cached.status, {}, cached.body), self._named)
+            content = expected.content(cached, self._named)
         except ServiceError:
             return None
         if expected.error_of(content) or not (self._is_young(cached.retrieved_at) or expected.is_immutable(content)):
@@ -171,7 +160,7 @@ class Session:
         oldest = datetime.now(UTC) - timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
         return retrieved_at >= max(oldest, self.not_before or oldest)
 
-    def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, bytes]:
+    def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, Reply]:
         failed: list[TransientError] = []
         try:
             return self._limits.tries()(self._try, request, expected, failed)
@@ -184,12 +173,12 @@ class Session:
 
     def _try(
         self, request: requests.PreparedRequest, expected: Expected, failed: list[TransientError]
-    ) -> tuple[Answer, bytes]:
+    ) -> tuple[Answer, Reply]:
         try:
             reply = self._reply(request)
             if reply.status not in expected.allow:
                 raise refusal(reply, self._named)
-            content, retrieved_at = expected.content(reply, self._named), datetime.now(UTC)
+            content = expected.content(reply, self._named)
             problem = expected.error_of(content)
             if problem is not None:
                 raise self._error_of(problem, reply)
@@ -200,15 +189,13 @@ class Session:
                 if error.wait_s >= _LONG_WAIT_S:
                     log.warning("%s requires a pause of %.0f s", self.service.name, error.wait_s)
             raise
-        return Answer(content, self.service.address, retrieved_at, False, reply.status), reply.body
+        return Answer(content, self.service.address, reply.retrieved_at, False, reply.status), reply
 
-    def _error_of(self, problem: ServiceProblem, reply: Reply) -> TransientError | ServiceError:
-        message = f"{self._named} answered with an error: {printable(problem.message, 300)}"
-        if not problem.transient:
-            return problem.kind(message)
-        wait_s = problem.wait_s if reply.wait_s is None else reply.wait_s
-        ends = ServiceBudget if problem.kind is ServiceBudget else None
-        return TransientError(message, kind=problem.kind, wait_s=wait_s, patience=problem.tries or 0, ends=ends)
+    def _error_of(self, problem: TransientError | ServiceError, reply: Reply) -> TransientError | ServiceError:
+        message = f"{self._named} answered with an error: {printable(str(problem), 300)}"
+        if isinstance(problem, ServiceError):
+            return type(problem)(message)
+        return replace(problem, message=message, wait_s=problem.wait_s if reply.wait_s is None else reply.wait_s)
 
     def _reply(self, request: requests.PreparedRequest) -> Reply:
         for _ in range(1 + _REDIRECTS):

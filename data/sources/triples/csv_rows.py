@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 from unicodedata import category
@@ -113,12 +112,6 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
 def one_line(text: str) -> str:
     """The text with single spaces where it has white space or control characters."""
     return " ".join("".join(" " if category(sign) == "Cc" else sign for sign in text).split())
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """The closest known name as a question, or all known names."""
-    near = get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
 
 
 def _text(file: Path) -> str:

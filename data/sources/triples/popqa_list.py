@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from data.errors import ServiceError
+from data.errors import ServiceError, nearest
 from data.records import Triple, WikidataId
 from data.sources.http.printable import printable
 from data.sources.property_names import relations_of
-from data.sources.triples.csv_rows import Ids, ListedRow, nearest, rows
+from data.sources.triples.csv_rows import Ids, ListedRow, rows
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,6 @@ _NUMBERS = {
     "producer": "P162", "religion": "P140", "screenwriter": "P58", "sport": "P641",
 }  # fmt: skip
 PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _NUMBERS.items()}
-"""PopQA's properties and what they are in Wikidata."""
 
 
 def popqa(
@@ -62,7 +61,7 @@ def popqa(
 def _property(row: ListedRow) -> WikidataId:
     name = row.text("property") or ""
     if name not in PROPERTIES:
-        raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, sorted(PROPERTIES))}")
+        raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, PROPERTIES)}")
     return PROPERTIES[name]
 
 

@@ -40,7 +40,6 @@ class EditHistory:
     hidden: tuple[int, ...]
     latest: int
     retrieved_at: datetime
-    address: str
 
     @property
     def count(self) -> int:
@@ -71,7 +70,6 @@ def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHist
         tuple(sorted(trail.hidden)),
         revisions[-1].revision_id,
         history.retrieved_at,
-        history.address,
     )
 
 

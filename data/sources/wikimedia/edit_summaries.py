@@ -32,7 +32,6 @@ class Edit(Enum):
     CHANGES_NOTHING = auto()
     """No values: references, qualifiers, ranks, names, links."""
     CHANGES_ANYTHING = auto()
-    """Anything may change."""
 
 
 _KEYS: Mapping[Edit, str] = {

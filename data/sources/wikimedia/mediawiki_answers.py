@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.http.answer import ErrorOf, ServiceProblem, misread
+from data.sources.http.answer import ErrorOf, TransientError, misread
 
 Reads = Callable[[Any], object]
 PATIENCE = 15
@@ -45,13 +45,13 @@ def is_title(title: str) -> bool:
     return bool(title.strip(" _")) and not _NO_TITLE.search(title) and len(title.encode()) <= _LONGEST_TITLE
 
 
-def error_of(content: Any) -> ServiceProblem | None:
+def error_of(content: Any) -> ServiceError | TransientError | None:
     """The error inside an answer, in the wiki's code and words; transient where the wiki lags, is busy or fails."""
     if not isinstance(content, dict):
-        return ServiceProblem("JSON that is not a wiki's; is its address that of api.php?")
+        return ServiceError("JSON that is not a wiki's; is its address that of api.php?")
     errors = content.get("errors") or ([content["error"]] if "error" in content else [])
     problems = [_problem(error) for error in (errors if isinstance(errors, list) else [errors])]
-    return next((problem for problem in problems if not problem.transient), next(iter(problems), None))
+    return next((one for one in problems if isinstance(one, ServiceError)), next(iter(problems), None))
 
 
 def pages_of(content: Any) -> list[Mapping[str, Any]]:
@@ -88,18 +88,18 @@ def whole(value: Any) -> int:
     return value
 
 
-def _problem(error: Any) -> ServiceProblem:
+def _problem(error: Any) -> ServiceError | TransientError:
     if not isinstance(error, dict):
-        return ServiceProblem(str(error))
+        return ServiceError(str(error))
     code = str(error.get("code"))
     words = next((error[key] for key in ("info", "text", "html", "*") if error.get(key)), "")
     message = f"{code}: {words}"
     if code in _ONLY_WAITING_HELPS:
-        kind = ServiceError if code == "maxlag" else ServiceBudget
-        return ServiceProblem(message, transient=True, kind=kind, wait_s=_WAIT_S, tries=PATIENCE)
+        kind, ends = (ServiceError, None) if code == "maxlag" else (ServiceBudget, ServiceBudget)
+        return TransientError(message, kind, wait_s=_WAIT_S, patience=PATIENCE, ends=ends)
     ill = code.startswith("internal_api_error_")
     kind = ServiceTimeout if ill and "timeout" in code.lower() else ServiceError
-    return ServiceProblem(message, transient=ill or code == "readonly", kind=kind)
+    return TransientError(message, kind) if ill or code == "readonly" else ServiceError(message)
 
 
 def error_or_misread(reads: Reads | None) -> ErrorOf:

@@ -18,7 +18,6 @@ from data.sources.wikimedia.mediawiki_answers import text, whole
 SOURCE = "Wikidata"
 LICENCE = "CC0 1.0"
 BATCH = 50
-"""Most items of a request."""
 LARGEST_NUMBER = 2**31 - 1
 """The largest number of an id; a request with a larger one is refused as a whole."""
 LANGUAGES = ("en", "mul")
@@ -36,7 +35,6 @@ class Statement:
     """
 
     statement_id: str
-    property_id: WikidataId
     value: str
     item_id: WikidataId | None
     rank: str
@@ -105,12 +103,12 @@ def statements_of(entity: Mapping[str, Any]) -> dict[WikidataId, tuple[Statement
     # An item without statements is stored with [], which is how PHP writes an empty map.
     stated = entity["claims"] or {}
     return {
-        _id(property_id): tuple(_statement(_id(property_id), statement) for statement in statements)
+        _id(property_id): tuple(_statement(statement) for statement in statements)
         for property_id, statements in stated.items()
     }
 
 
-def _statement(property_id: WikidataId, statement: Mapping[str, Any]) -> Statement:
+def _statement(statement: Mapping[str, Any]) -> Statement:
     snak = statement["mainsnak"]
     kind, value, item_id = text(snak["snaktype"]), snak.get("datavalue"), None
     if value is not None and value["type"] == "wikibase-entityid":
@@ -118,7 +116,7 @@ def _statement(property_id: WikidataId, statement: Mapping[str, Any]) -> Stateme
         item_id = _id(named) if named.startswith("Q") else None
         value = {"type": value["type"], "value": named}
     canonical = json.dumps([kind, _plain(value)], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return Statement(text(statement["id"]), property_id, canonical, item_id, text(statement["rank"]))
+    return Statement(text(statement["id"]), canonical, item_id, text(statement["rank"]))
 
 
 def _id(value: Any) -> WikidataId:
@@ -134,7 +132,6 @@ def _entity_id(value: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value without nulls, and whole numbers as integers."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items() if part is not None}
     return int(value) if isinstance(value, float) and value.is_integer() else value

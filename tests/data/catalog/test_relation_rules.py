@@ -63,7 +63,7 @@ def test_a_sound_relation_is_read_as_it_stands(serve: Serve) -> None:
     (relation,) = catalog.relations().values()
     assert (relation.name, relation.wikidata, relation.yago) == ("capital", "P36", (CAPITAL,))
     assert (relation.subject_class, relation.object_class) == ("country", "city")
-    assert (relation.reverse, relation.unit, relation.predicate) == (False, None, CAPITAL)
+    assert (relation.reverse, relation.unit, relation.predicates) == (False, None, (CAPITAL,))
     assert list(relation.open) == SOUND["open"]
     assert list(relation.closed) == SOUND["closed"]
     assert {kind: list(texts) for kind, texts in relation.contexts.items()} == SOUND["contexts"]
@@ -74,14 +74,14 @@ def test_a_reversed_relation_shares_its_predicate(serve: Serve) -> None:
     forward, reverse = catalog.relations().values()
     assert (forward.reverse, reverse.reverse) == (False, True)
     assert forward.yago == reverse.yago
-    assert reverse.predicate == "reverse-" + CAPITAL
+    assert reverse.predicates == ("reverse-" + CAPITAL,)
 
 
 def test_the_first_of_several_names_is_the_predicate(serve: Serve) -> None:
     serve("relations.yaml", file(leader={**SOUND, "yago": LEADER}, father={**SOUND, "yago": None, "wikidata": None}))
     leader, father = catalog.relations().values()
-    assert (leader.yago, leader.predicate, leader.predicates) == (tuple(LEADER), LEADER[0], tuple(LEADER))
-    assert (father.yago, father.predicate, father.predicates, father.wikidata) == ((), None, (), None)
+    assert (leader.yago, leader.predicates) == (tuple(LEADER), tuple(LEADER))
+    assert (father.yago, father.predicates, father.wikidata) == ((), (), None)
     assert catalog.relations_of_yago() == ("leader",)
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from data.dataset.dataset import Dataset
-from data.dataset.reading import with_current_counts
+from data.dataset.dataset import Dataset, with_current_counts
 from data.errors import DamagedFile, InputError
 from data.records import Fact, Question, as_row
 from data.records.tables import FACTS, INVENTED, QUESTIONS

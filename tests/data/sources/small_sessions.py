@@ -1,7 +1,7 @@
 """Sessions that ask a server on 127.0.0.1 as fast as it answers, for tests of the clients of small services."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from data.sources.http.session import Service, Session
@@ -14,7 +14,7 @@ def asking(address: str, folder: Path, *, tries: int = 2) -> Iterator[Session]:
     """A session that need not wait; the folder is for kept answers."""
     clock = Clock()
     service = Service("The service", address, requests_per_minute=60_000, timeout_s=5, tries=tries)
-    with Session(service, contact=CONTACT, cache=folder, now=clock.now, sleep=clock.sleep) as session:
+    with closing(Session(service, contact=CONTACT, cache=folder, now=clock.now, sleep=clock.sleep)) as session:
         yield session
 
 

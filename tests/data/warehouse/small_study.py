@@ -7,13 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from data.records.row import table_of
+from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, Summary
 from data.records.table import Table
-from data.records.tables import CORRELATIONS, ENVELOPES, RECORD_TABLES, STATISTICS, SUMMARIES
+from data.records.tables import RECORD_TABLES
 from data.storage.files import write_parquet
 from data.warehouse.loading import update
 from data.warehouse.warehouse import Warehouse, opened
 from tasks.measures import MEASURES
 
+STATISTICS, SUMMARIES = table_of(GroupTest), table_of(Summary)
+CORRELATIONS, ENVELOPES = table_of(CorrelationRow), table_of(EnvelopePoint)
 TABLES = (
     *RECORD_TABLES, STATISTICS, SUMMARIES, CORRELATIONS, ENVELOPES, *(measure.table for measure in MEASURES.values())
 )  # fmt: skip

@@ -5,10 +5,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from data.records.tables import CONTEXTS, CORRELATIONS, QUESTIONS, RUNS, STATISTICS
+from data.records.tables import CONTEXTS, QUESTIONS, RUNS
 from data.warehouse.queries import QUERIES
 from data.warehouse.warehouse import Warehouse
-from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, row, small_study, warehouse_of
+from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, CORRELATIONS, STATISTICS, row, small_study, warehouse_of
 
 QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "invented", "query_id"]
 ENTROPIES = ["semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao"]

@@ -12,7 +12,7 @@ from data.dataset.dataset import Dataset
 from data.dataset.differences import Difference, difference
 from data.records import Fact
 from data.sources.dynamicqa.export import write_questions
-from flows.cli import diff, diff_text
+from flows.cli import diff
 from tests.data import a_dataset
 from tests.data.a_dataset import (
     KENYA,
@@ -177,14 +177,14 @@ def test_a_name_cannot_control_the_terminal() -> None:
 
 def test_other_scripts_and_signs_stay_readable() -> None:
     for name in ("جمهورية كينيا", "Côte d'Ivoire", "日本", "🇳🇴", "São Tomé & Príncipe", 'the "Isle"'):
-        assert diff_text.visible(name) == name
-    assert diff_text.visible("\ud800") == r"\ud800"
-    assert diff_text.visible("New\u00a0York") == r"New\u00a0York"
+        assert diff.visible(name) == name
+    assert diff.visible("\ud800") == r"\ud800"
+    assert diff.visible("New\u00a0York") == r"New\u00a0York"
 
 
 def test_a_long_name_is_cut_with_its_length() -> None:
     text = shown(difference(of(NORWAY), of(replace(NORWAY, object="O" * 5000))))
-    assert f"object Oslo → {'O' * diff_text.LONGEST}… (5000 characters)" in text
+    assert f"object Oslo → {'O' * diff.LONGEST}… (5000 characters)" in text
 
 
 def test_further_objects_and_missing_values_are_named() -> None:

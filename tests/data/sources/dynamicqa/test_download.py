@@ -1,5 +1,5 @@
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,9 @@ def session(folder: Path, where: FaultServer | str, *, offline: bool = False) ->
     service = replace(SERVICES["dynamicqa"], address=address, requests_per_minute=60_000, timeout_s=5)
     clock = Clock()
     cache = folder / "cache"
-    with Session(service, contact=None, cache=cache, offline=offline, now=clock.now, sleep=clock.sleep) as opened:
+    with closing(
+        Session(service, contact=None, cache=cache, offline=offline, now=clock.now, sleep=clock.sleep)
+    ) as opened:
         yield opened
 
 

@@ -1,7 +1,7 @@
 """SPARQL services on 127.0.0.1 that answer as a test says, and endpoints that ask them."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -68,5 +68,5 @@ def cutting(address: str, most: int) -> Iterator[tuple[str, list[str]]]:
 def asking(address: str, folder: Path) -> Iterator[Endpoint]:
     """An endpoint, asked as fast as it answers; the folder is for kept answers."""
     service = Service("YAGO", address, requests_per_minute=60_000, timeout_s=20)
-    with Session(service, contact="tests@example.org", cache=folder) as session:
+    with closing(Session(service, contact="tests@example.org", cache=folder)) as session:
         yield Endpoint(session)

@@ -127,7 +127,7 @@ def test_a_dump_that_changes_while_it_is_loaded_is_refused(tmp_path: Path, monke
     def change(*said: object) -> None:
         file.write_text(TURTLE + "yago:Norway yago:n 8 .\n")
 
-    monkeypatch.setattr("data.sources.graph.dump_folder.log.info", change)
+    monkeypatch.setattr("data.sources.graph.dump.log.info", change)
     with pytest.raises(InputError, match=r"a\.ttl.* changed while it was loaded"):
         shared_dump([file], tmp_path / "graphs")
     assert graphs(tmp_path / "graphs") == unfinished(tmp_path / "graphs") == []

@@ -84,7 +84,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_a_damaged_dump_is_loaded_only_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     sound, damaged = written(tmp_path, "sound.ttl", TURTLE), written(tmp_path, "a.nt", TRIPLES + "half a li")
     said = []
-    with caplog.at_level(logging.INFO, logger="data.sources.graph.dump_folder"):
+    with caplog.at_level(logging.INFO, logger="data.sources.graph.dump"):
         for _ in range(3):
             with pytest.raises(InputError, match=r"a\.nt, line 5 is not valid RDF") as caught:
                 shared_dump([sound, damaged], tmp_path / "graphs")

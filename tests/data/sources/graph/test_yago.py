@@ -119,4 +119,3 @@ def test_predicates_are_listed_with_the_classes_of_their_subjects(tmp_path: Path
     spouse = found["http://schema.org/spouse"]
     assert (spouse.triples, spouse.subject_classes) == (3, ("http://schema.org/Person", YAGO + "Singer"))
     assert [predicate.triples for predicate in found.values()] == [3, 3]
-    assert next(predicates(store, classes=1)).subject_classes == ("http://schema.org/Person",)

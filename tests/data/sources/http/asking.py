@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from data.sources.http.session import ServiceProblem, Session
+from data.errors import ServiceError
+from data.sources.http.answer import TransientError
+from data.sources.http.session import Session
 
 CONTACT = "tests@example.org"
 Open = Callable[..., Session]
@@ -23,6 +25,8 @@ class Clock:
         self.slept.append(seconds)
 
 
-def maxlag(content: Any) -> ServiceProblem | None:
+def maxlag(content: Any) -> ServiceError | TransientError | None:
     error = content.get("error") if isinstance(content, dict) else None
-    return ServiceProblem(error["info"], transient=error["code"] == "maxlag") if error else None
+    if not error:
+        return None
+    return TransientError(error["info"]) if error["code"] == "maxlag" else ServiceError(error["info"])

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from data.errors import ServiceError, WorkspaceError
-from data.sources.http.cache import CachedResponse, HttpCache
+from data.sources.http.answer import Reply
+from data.sources.http.cache import HttpCache
 
 WHEN = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
 ADDRESS = "http://127.0.0.1/"
@@ -29,21 +30,21 @@ BODIES = [b"", b'["\xc3\xa5 \xf0\x9f\x99\x82"]\r\n\x00', b"\xff\xfe", b"x" * 10*
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:8]))
 def test_a_response_is_read_as_it_was_cached(body: bytes, cache: HttpCache, tmp_path: Path) -> None:
     elsewhere = WHEN.astimezone(timezone(timedelta(hours=5)))
-    cache.put("k", CachedResponse(404, body, elsewhere), ADDRESS)
+    cache.put("k", Reply(404, body, elsewhere), ADDRESS)
     with closing(HttpCache(tmp_path / "a.sqlite")) as again:
         for one in (cache, again):
             found = one.get("k")
-            assert found == CachedResponse(404, body, WHEN)
+            assert found == Reply(404, body, WHEN)
             assert found.retrieved_at.tzinfo == UTC
         assert again.get("other") is None
 
 
 def test_a_full_disk_is_an_error(cache: HttpCache) -> None:
-    cache.put("k", CachedResponse(200, b"[1]", WHEN), ADDRESS)
+    cache.put("k", Reply(200, b"[1]", WHEN), ADDRESS)
     cache._database.execute("PRAGMA max_page_count = 10")
     with pytest.raises(WorkspaceError, match=r"a\.sqlite cannot be used: .*full"):
-        cache.put("k", CachedResponse(200, b"x" * 10**6, WHEN), ADDRESS)
-    assert cache.get("k") == CachedResponse(200, b"[1]", WHEN)
+        cache.put("k", Reply(200, b"x" * 10**6, WHEN), ADDRESS)
+    assert cache.get("k") == Reply(200, b"[1]", WHEN)
 
 
 def test_an_unwritable_place_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +61,7 @@ def test_a_flipped_bit_of_a_response_is_noticed(
     part: str, cache: HttpCache, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    cache.put("k", CachedResponse(200, b'{"capital": "Oslo"}', WHEN), ADDRESS)
+    cache.put("k", Reply(200, b'{"capital": "Oslo"}', WHEN), ADDRESS)
     with closing(sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)) as database:
         ((sound,),) = database.execute("SELECT value FROM cached_responses")
         start = sound.index(f'"{part}"'.encode())
@@ -73,7 +74,7 @@ def test_a_flipped_bit_of_a_response_is_noticed(
 
 
 def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_path: Path) -> None:
-    response = CachedResponse(200, b'{"capital": "Oslo"}', WHEN)
+    response = Reply(200, b'{"capital": "Oslo"}', WHEN)
     for number in range(3):
         cache.put(f"key{number}", response, ADDRESS)
     cache.close()
@@ -82,13 +83,13 @@ def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_p
         damaged.write_bytes(sound[:place] + bytes([sound[place] ^ 1 << place % 8]) + sound[place + 1 :])
         try:
             with closing(HttpCache(damaged)) as other:
-                assert {other.get(f"key{number}") for number in range(3)} <= {response, None}
+                assert all(other.get(f"key{number}") in (response, None) for number in range(3))
         except WorkspaceError:
             pass
 
 
 def test_closing_while_threads_use_it_refuses_the_rest(cache: HttpCache) -> None:
-    response = CachedResponse(200, b"x" * 1000, WHEN)
+    response = Reply(200, b"x" * 1000, WHEN)
     used = threading.Barrier(5)
 
     def use(worker: int) -> str:

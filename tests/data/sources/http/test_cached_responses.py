@@ -27,7 +27,7 @@ def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
         first.close()
         later = opened(server)
         again = [later.ask({"q": str(number)}) for number in range(5)]
-        assert later.sent == 0
+        assert later._limits.sent == 0
     assert len(server.asked) == 5
     assert [answer.content for answer in again] == [answer.content for answer in answers]
     assert [answer.retrieved_at for answer in again] == [answer.retrieved_at for answer in answers]
@@ -79,7 +79,7 @@ def test_a_young_response_may_be_refreshed(opened: Open) -> None:
         session = opened(server)
         assert session.ask({}, immutable=True).content == [1]
         fresh = session.ask({}, immutable=True, bypass_cache=True)
-        assert (fresh.content, fresh.from_cache, session.sent) == ([2], False, 2)
+        assert (fresh.content, fresh.from_cache, session._limits.sent) == ([2], False, 2)
         assert session.ask({}).content == [2]
         assert opened(server, offline=True).ask({}, bypass_cache=True).content == [2]
     assert len(server.asked) == 2
@@ -158,10 +158,11 @@ def test_an_immutable_response_stays(content: Any, immutable: Any, other: Any, a
 
 ASKS = """
 import sys
+from contextlib import closing
 from pathlib import Path
 from data.sources.http.session import Service, Session
 service = Service("YAGO", sys.argv[1], requests_per_minute=60_000)
-with Session(service, contact="tests@example.org", cache=Path(sys.argv[2])) as session:
+with closing(Session(service, contact="tests@example.org", cache=Path(sys.argv[2]))) as session:
     for number in range(6):
         print(session.ask({"q": str(number)}, method="POST").content, flush=True)
 """

@@ -1,5 +1,6 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def test_an_interrupt_goes_through(sleeping: bool, tmp_path: Path) -> None:
 
     with serving(Say(status=503) if sleeping else says([0]), says([1])) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000)
-        with Session(service, contact=CONTACT, cache=tmp_path, sleep=interrupted) as session:
+        with closing(Session(service, contact=CONTACT, cache=tmp_path, sleep=interrupted)) as session:
             with pytest.raises(KeyboardInterrupt):
                 session.ask({}, error_of=interrupted)
             assert session.ask({}).content == [1]
@@ -77,7 +78,7 @@ def test_an_interrupt_goes_through(sleeping: bool, tmp_path: Path) -> None:
 def test_closing_ends_all_waiting(tmp_path: Path) -> None:
     with serving(Say(status=503, headers={"Retry-After": "60"})) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000)
-        with ThreadPoolExecutor(2) as pool, Session(service, contact=CONTACT, cache=tmp_path) as session:
+        with ThreadPoolExecutor(2) as pool, closing(Session(service, contact=CONTACT, cache=tmp_path)) as session:
             waiting: list[Any] = [pool.submit(session.ask, {"q": str(number)}) for number in range(2)]
             server.waits_for(1)
             time.sleep(0.2)

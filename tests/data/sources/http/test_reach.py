@@ -19,7 +19,7 @@ def test_a_query_follows_within_its_host_as_it_is(status: int, opened: Open) -> 
     with serving(Say(status=status, headers={"Location": "/other"}), says([1])) as server:
         session = opened(server)
         assert session.ask({"query": "x"}, method="POST").content == [1]
-        assert session.sent == 2
+        assert session._limits.sent == 2
     first, second = server.asked
     assert (second.method, second.path, second.form) == ("POST", "/other", first.form)
 
@@ -48,11 +48,11 @@ def test_a_service_that_is_down_fails_fast_and_is_remembered(opened: Open, clock
     with pytest.raises(ServiceError, match=r"YAGO \(http://127.*cannot be reached: .*refused") as first:
         session.ask({"q": "1"})
     assert len(clock.slept) == 1
-    assert session.sent == 2
+    assert session._limits.sent == 2
     with pytest.raises(ServiceError) as second:
         session.ask({"q": "2"})
     assert str(second.value) == str(first.value)
-    assert session.sent == 2
+    assert session._limits.sent == 2
 
 
 def test_a_service_that_nobody_connects_to_fails_in_time(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_silence_about_a_name_is_not_listened_to_twice(
     for _ in range(2):
         with pytest.raises(ServiceError, match=r"no reply within 0\.2 s"):
             session.ask({})
-    assert session.sent == 1
+    assert session._limits.sent == 1
     never.set()
 
 
@@ -125,5 +125,5 @@ def test_a_network_gone_for_good_ends_the_session(opened: Open, monkeypatch: pyt
             for number in range(2, 5):
                 with pytest.raises(ServiceError, match=r"cannot be reached.*unreachable.*after 4 tries; run again"):
                     session.ask({"q": str(number)})
-        assert session.sent == 5
+        assert session._limits.sent == 5
         assert session.ask({"q": "1"}).from_cache

@@ -1,5 +1,6 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ def test_what_may_pass_is_asked_again(status: int, opened: Open, clock: Clock) -
     with serving(Say(b"busy", status=status), Say(b"busy", status=status), says([1])) as server:
         session = opened(server)
         assert session.ask({}).content == [1]
-        assert session.sent == len(server.asked) == 3
+        assert session._limits.sent == len(server.asked) == 3
     assert len(clock.slept) == 2
     assert 0.5 <= clock.slept[0] < clock.slept[1] <= 1.5
 
@@ -54,7 +55,7 @@ def test_a_time_to_wait_that_is_none_is_left_alone(said: str, opened: Open, cloc
 def test_while_a_service_asks_for_a_pause_nobody_sends(tmp_path: Path) -> None:
     with serving(Say(status=429, headers={"Retry-After": "1"}), says([1])) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000, max_concurrency=2)
-        with Session(service, contact=CONTACT, cache=tmp_path) as session, ThreadPoolExecutor(1) as pool:
+        with closing(Session(service, contact=CONTACT, cache=tmp_path)) as session, ThreadPoolExecutor(1) as pool:
             refused = pool.submit(session.ask, {"q": "1"})
             server.waits_for(1)
             time.sleep(0.1)

@@ -9,7 +9,7 @@ import pytest
 
 from data.errors import InputError
 from data.records import Partition, Triple
-from data.sources.dynamicqa.published import FILES
+from data.sources.dynamicqa import FILES
 from data.sources.triples import from_csv
 
 HEADER = ("subject_id", "property_id", "object_id", "subject", "property", "object", "question", "answers", "list_id")

@@ -4,7 +4,7 @@ import pytest
 
 from data import reasons
 from data.catalog import dispute_prompt
-from data.dataset.reading import with_current_counts
+from data.dataset.dataset import with_current_counts
 from data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
 from data.records.tables import QUESTIONS, REJECTED
 from data.sources import slots
@@ -162,8 +162,8 @@ def test_two_disputes_of_one_sentence_are_two_questions(say: Say, plain: Languag
     assert len({question.question_id for question in questions}) == 2
     counted = with_current_counts(questions, [replace(second, reversions=9), replace(first, reversions=5)])
     assert [question.edits for question in counted] == [5, 9]
-    laid = from_questions(questions, "disputable")  # the published layout replaces every mention
-    assert [omitted.why for omitted in laid.omitted] == ["its two contexts do not come from one snippet"] * 2
+    _, omitted = from_questions(questions, "disputable")  # the published layout replaces every mention
+    assert [why for _, why in omitted] == ["its two contexts do not come from one snippet"] * 2
 
 
 def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:

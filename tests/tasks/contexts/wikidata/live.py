@@ -1,7 +1,7 @@
 """The services of the small invented world, each asked through a session of its own, and a stand-in for an embedder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,8 @@ def clients(addresses: Mapping[str, str], cache: Path, *, wembedder: bool = True
 
         def session(name: str) -> Session:
             service = Service(name, addresses[name], requests_per_minute=60_000, timeout_s=5)
-            return stack.enter_context(
-                Session(service, contact="https://example.org/contact", cache=cache, sleep=lambda seconds: None)
-            )
+            opened = Session(service, contact="https://example.org/contact", cache=cache, sleep=lambda seconds: None)
+            return stack.enter_context(closing(opened))
 
         yield Clients(
             Wikidata(Wiki(session("wikidata_api"))),

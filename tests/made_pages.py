@@ -1,0 +1,205 @@
+"""The pages of docs/ that are made from the code; `python -m tests.test_docs` writes them."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from inspect import cleandoc
+from typing import Any
+
+from pydantic import BaseModel
+
+from data import catalog
+from data.catalog import LITERAL_CLASSES, Relation
+from data.named import Registry
+from data.options import Options
+from data.sources.http.services import SERVICES
+from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from data.sources.source import FactsOptions, QuestionsOptions
+from data.warehouse.queries import QUERIES
+from data.warehouse.schema import Schema
+from flows.steps.schema import schema
+from flows.study.services import ServiceOptions, ServicesPart
+from flows.study.study import ContextsPart, ModelPart, Study
+from tasks.measures import MEASURES
+
+WAREHOUSE_HEAD = """\
+# The database
+
+`study.duckdb` in a study's workspace: every table, column and named query. It is a view of the workspace's files
+and can be made again from them at any time. Tables with a row a prompt have a column `origin_id` in `<table>_rows`, the
+others a column `file_id`: each row leads to its file. This page is made from the code, by `python -m tests.test_docs`.
+
+"""
+
+RELATIONS_HEAD = """\
+# The relations
+
+What Swaymeter can ask about, and the texts it asks and asserts it with: the catalog's relations in the order of
+[data/catalog/relations.yaml](../data/catalog/relations.yaml). A relation is a predicate of YAGO, or a property of
+Wikidata, in one direction: a reversed one asks for the subject given the object. `{entity}` is always who is
+asked about, `{answer}` what is answered, and the classes are named in that order; ↵ is a line break. `schema:` stands
+for `http://schema.org/` and `yago:` for `http://yago-knowledge.org/resource/`; where versions of YAGO name a predicate
+differently, the name of the published list of 130 comes first. Why they are as they are:
+[decision 0018](decisions/0018-relations-of-the-catalog.md). This page is made from the catalog, by
+`python -m tests.test_docs`.
+
+"""
+STUDY_FILE_HEAD = """\
+# Study files
+
+A study is a YAML file: every key with the values that it takes, its default, and what it means. A key that is not
+listed here is refused with the nearest one that is. [flows/studies/](../flows/studies/) holds whole ones. This page is
+made from the code, by `python -m tests.test_docs`.
+
+"""
+
+_PREFIXES = {"http://schema.org/": "schema:", "http://yago-knowledge.org/resource/": "yago:"}
+
+
+def relations() -> str:
+    """How many relations there are, and a table of them with their texts."""
+    known = list(catalog.relations().values())
+    reversed_ = sum(relation.reverse for relation in known)
+    counts = (
+        f"{len(known)} relations: {len(known) - reversed_} forward, {reversed_} reversed; "
+        f"{sum(relation.object_class in LITERAL_CLASSES for relation in known)} are answered with a literal, the "
+        f"others with an entity. {sum(bool(relation.yago) for relation in known)} have a predicate of YAGO, "
+        f"{sum(relation.wikidata is not None for relation in known)} a property of Wikidata."
+    )
+    columns = ("relation", "YAGO, Wikidata", "classes", "open queries", "closed queries", "a context of each kind")
+    return RELATIONS_HEAD + "\n".join([counts, "", *_table(columns, map(_relation, known))])
+
+
+def _relation(relation: Relation) -> list[str]:
+    names = [f"`{_shortened(predicate)}`" for predicate in relation.predicates]
+    unit = f" in {relation.unit}" if relation.unit else ""
+    return [
+        f"`{relation.name}`, {'reversed' if relation.reverse else 'forward'}",
+        "<br>".join(names + ([relation.wikidata] if relation.wikidata else [])),
+        f"{relation.subject_class} → {relation.object_class}{unit}",
+        _shown(relation.open),
+        _shown(relation.closed),
+        _shown(sentences[0] for sentences in relation.contexts.values()),
+    ]
+
+
+def _shortened(predicate: str) -> str:
+    """A predicate with prefixes, such as yago:capital or reverse-schema:author."""
+    for home, prefix in _PREFIXES.items():
+        predicate = predicate.replace(home, prefix)
+    return predicate
+
+
+def _shown(templates: Iterable[str]) -> str:
+    return "<br>".join(template.replace("\n", "↵") for template in templates)
+
+
+def warehouse() -> str:
+    """Every table with its columns, their meaning and unit, and every named query."""
+    lines: list[str] = []
+    for declared in Schema(schema()).by_name.values():
+        key = f" Its key is {', '.join(f'`{name}`' for name in declared.key)}." if declared.key else ""
+        lines += [f"## {declared.name}", "", f"A row is {declared.row}.{key}", ""]
+        rows = [(f"`{c.name}`", c.type, c.meaning, c.unit, "yes" if c.nullable else "") for c in declared.columns]
+        lines += _table(("column", "type", "meaning", "unit", "may be NULL"), rows)
+    lines += ["## Views and named queries", ""]
+    queries = [(f"`{query.name}`", query.sentence, "yes" if query.view else "") for query in QUERIES.values()]
+    return WAREHOUSE_HEAD + "\n".join([*lines, *_table(("name", "what it returns", "view"), queries)])
+
+
+def study_file() -> str:
+    """Every section of a study file with its keys, in the order in which a study is written."""
+    return STUDY_FILE_HEAD + "\n".join(
+        [
+            *_section(2, "The file", Study),
+            *_sources("facts", FactsOptions, FACT_SOURCES),
+            *_section(2, "services", ServicesPart),
+            f"Every other key is a service: {', '.join(f'`{name}`' for name in SERVICES)}. Its keys:",
+            "",
+            *_keys(ServiceOptions),
+            *_section(2, "contexts", ContextsPart),
+            *_sources("questions", QuestionsOptions, QUESTION_SOURCES),
+            *_section(2, "models", ModelPart),
+            *_measures(),
+        ]
+    )
+
+
+def _sources(title: str, common: type[Options], sources: Registry[Any]) -> Iterator[str]:
+    first = next(iter(sources))
+    source = {"enum": list(sources), "default": first, "description": "Where they come from."}
+    yield from _section(2, title, common, source=source)
+    for name, one in sources.items():
+        own = [key for key in one.options.model_fields if key not in common.model_fields]
+        yield from _section(3, f"{title}: source {name}", one.options, own)
+        for key in own:
+            model = one.options.model_fields[key].annotation
+            if isinstance(model, type) and issubclass(model, Options):
+                yield from _section(4, f"{title}.{key}", model)
+
+
+def _section(
+    level: int, title: str, model: type[BaseModel], only: Collection[str] | None = None, **instead: Mapping[str, Any]
+) -> Iterator[str]:
+    yield from (f"{'#' * level} {title}", "", cleandoc(model.__doc__ or ""), "")
+    yield from _keys(model, only, **instead)
+
+
+def _keys(model: type[BaseModel], only: Collection[str] | None = None, **instead: Mapping[str, Any]) -> Iterator[str]:
+    """A table of a model's keys; instead: schemas that take the place of its own."""
+    properties = model.model_json_schema().get("properties", {}) | instead
+    rows = [
+        (f"`{name}`", _values(field), _default(field), str(field.get("description", "")))
+        for name, field in properties.items()
+        if only is None or name in only
+    ]
+    if rows:
+        yield from _table(("key", "values", "default", "meaning"), rows)
+
+
+def _measures() -> Iterator[str]:
+    yield from ("## measures", "", "A measure that another one needs is computed, too, without being named.", "")
+    rows = ((f"`{one.name}`", ", ".join(f"`{need}`" for need in one.needs), one.meaning) for one in MEASURES.values())
+    yield from _table(("measure", "needs", "meaning"), rows)
+    for name, measure in MEASURES.items():
+        if measure.parameters.model_fields:
+            yield from _section(3, f"measures: {name}", measure.parameters)
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    columns = tuple(columns)
+    yield f"| {' | '.join(columns)} |"
+    yield f"|{' --- |' * len(columns)}"
+    for row in rows:
+        yield "| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in row) + " |"
+    yield ""
+
+
+def _default(field: Mapping[str, Any]) -> str:
+    """The default in YAML; nothing for a section, whose keys have their own."""
+    if "default" not in field:
+        return "required"
+    is_section = any("$ref" in kind for kind in field.get("anyOf", [field]))
+    return "" if is_section or field["default"] in ([], "") else f"`{json.dumps(field['default'])}`"
+
+
+def _values(field: Mapping[str, Any]) -> str:
+    if "anyOf" in field:
+        return " or ".join(map(_values, field["anyOf"]))
+    if "$ref" in field:
+        return "keys"
+    if "enum" in field or "const" in field:
+        return ", ".join(f"`{value}`" for value in field.get("enum", [field.get("const")]))
+    kind = field.get("type", "any")
+    if kind == "array":
+        return f"list of {_values(field['items'])}"
+    words = {"object": "keys", "string": "text", "boolean": "`true`, `false`"}
+    signs = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
+    limits = ", ".join(f"{sign} {field[name]:,}" for name, sign in signs.items() if name in field)
+    return f"{words.get(kind, kind)} {limits}".rstrip()
+
+
+MADE: dict[str, Callable[[], str]] = {
+    "study-file.md": study_file,
+    "warehouse.md": warehouse,
+    "relations.md": relations,
+}
