@@ -11,7 +11,7 @@ from data.records import CONDITIONS, Context, Query, Question
 from data.records.row import table_of
 from data.records.score import Score
 from data.records.table import Table
-from tasks.models.backends import Capability
+from tasks.models.backend import Capability
 
 if TYPE_CHECKING:
     import pyarrow as pa

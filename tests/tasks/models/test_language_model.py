@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from data.errors import ModelError, UnknownName, UsageError
-from tasks.models import backends, load_language_model
+from tasks.models import load_language_model, transformers_backend
 from tasks.models.backends import capabilities
 from tasks.models.loading import chosen_device, loaded_once, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
@@ -100,7 +100,7 @@ class Linear4bit(torch.nn.Linear):
 def _gives(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
     """Whatever is asked for, transformers gives this network."""
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: network)
-    monkeypatch.setattr(backends, "_loaded", loaded_once(backends._load))
+    monkeypatch.setattr(transformers_backend, "_loaded", loaded_once(transformers_backend._load))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
 
 

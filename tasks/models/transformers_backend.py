@@ -1,0 +1,65 @@
+"""The backend that runs models with transformers on this machine. Importing this imports no torch.
+
+It has all capabilities in every dtype. Quantised weights (8bit, 4bit) take nothing away: gradients go to the input
+embeddings, which are not quantised, and bitsandbytes passes them through its layers.
+"""
+
+from pathlib import Path
+from typing import Any, get_args
+
+from data.errors import ModelError
+from tasks.models import loading
+from tasks.models.backend import Backend, Capability
+from tasks.models.files.conversion import converted_folder
+from tasks.models.files.identity import ModelIdentity, identify_model, is_model_name
+from tasks.models.language_model import LanguageModel
+
+
+def load(identity: ModelIdentity, dtype: str, device: str) -> LanguageModel:
+    """The model in that dtype on that device, loaded once a process; raises as load_language_model does."""
+    device = loading.chosen_device(device, spread=True)
+    return _loaded(identity, loading.chosen_dtype(dtype, device), device)
+
+
+def _load(identity: ModelIdentity, dtype: str, device: str) -> LanguageModel:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
+    options = loading.weights_options(dtype, device)
+    model = loading.pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
+    tokenizer = loading.pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+    if len(tokenizer) == 0:
+        raise ModelError(f"model {identity.name!r}: its tokenizer is empty; does its folder have tokenizer files?")
+    _check_dtype(identity, model, dtype)
+    inputs = str(model.get_input_embeddings().weight.device)
+    loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, inputs)
+    if device == loading.BALANCED and not all(place.startswith("cuda") for place in loaded.placement.split("+")):
+        raise ModelError(
+            f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: it would lie on "
+            f"{loaded.placement}; use 8bit, 4bit or more GPUs"
+        )
+    return loaded
+
+
+_loaded = loading.loaded_once(_load)
+
+
+def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
+    layers = {type(module).__name__ for module in model.modules()}
+    stored_dtype = next((name for name, layer in loading.QUANTISED.items() if layer in layers), None)
+    if stored_dtype == (dtype if dtype in loading.QUANTISED else None):
+        return
+    if stored_dtype is None:
+        raise ModelError(f"model {identity.name!r} has no linear layer that could be in {dtype}; use bfloat16")
+    raise ModelError(
+        f"model {identity.name!r}: its files hold {stored_dtype} weights, so {dtype} is not what they are in; "
+        f"ask for dtype {stored_dtype}, or for the model that it was made from"
+    )
+
+
+TRANSFORMERS = Backend(
+    accepts=is_model_name,
+    capabilities=frozenset(get_args(Capability)),
+    identify=lambda name: identify_model(name, "language_model"),
+    load=load,
+)
