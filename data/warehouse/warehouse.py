@@ -40,7 +40,11 @@ class Warehouse:
 
         Column types follow from the table, not from whether a NULL happens to be there: BIGINT is Int64, BOOLEAN is
         boolean, VARCHAR is str, DOUBLE is float64. NULL is pd.NA in the first two and NaN in the others; a NaN is
-        never a score, for none can be loaded. UnknownName where no query has that name; InputError as in `rows`.
+        never a score, for none can be loaded.
+
+        Raises:
+            UnknownName: no query has that name.
+            InputError: a score of a file that is read in place is not finite.
         """
         query = QUERIES[name]
         rows = self._answers[name] if name in self._answers else self.rows(query)
@@ -88,7 +92,10 @@ def over(
     """Verified Parquet files, read in place: named queries can be asked before there is a database.
 
     tables: every table that a query may read; one without files is empty. answers: rows of queries that are known.
-    Errors as in `checked_footer`.
+
+    Raises:
+        DamagedFile: a file cannot be read, or holds another table.
+        InputError: a column has NULL that may have none.
     """
     schema = Schema(tables)
     with TemporaryDirectory(prefix="swaymeter-") as spilled:
@@ -111,7 +118,10 @@ def over(
 def opened(path: Path, tables: Sequence[Table]) -> Iterator[Warehouse]:
     """The database at `path`, for reading.
 
-    WorkspaceError where there is none, or one of another schema; WorkspaceBusy where a program has it open for writing.
+    Raises:
+        WorkspaceError: there is none, or one of another schema.
+        WorkspaceBusy: a program has it open for writing.
+        DamagedFile: it cannot be read.
     """
     if not path.exists():
         raise WorkspaceError(f"there is no database {path}; run `swaymeter aggregate` with the study's file")

@@ -44,8 +44,9 @@ class Embedder(Encoder):
 def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Embedder:
     """The embedder of that name (alias, folder or hub id) in float32, loaded when it is first asked for.
 
-    UsageError or UnknownName for a name or device that cannot be asked for; ModelError for what cannot be found or
-    loaded, or a model whose own files ask for another pooling than the mean.
+    Raises:
+        UsageError, UnknownName: a name or device that cannot be asked for.
+        ModelError: what cannot be found or loaded, or a model whose own files ask for another pooling than the mean.
     """
     return _loaded(identify_model(name, "embedder"), chosen_device(device))
 

@@ -52,11 +52,17 @@ def answer_set_persuasion(
     Where a token spans the seam of query and answer, all answers of that query and context are scored from the text
     before that token on.
 
-    Contexts are put directly before the queries, which are complete texts; a context that occurs twice weighs twice.
-    answers: the aliases of each; each follows a query after a space, if the query does not end with one, and the whole
-    is tokenized as one text. terminators: beginnings of tokens that end an answer, besides the end-of-sequence tokens.
-    UsageError where contexts, queries or answers are empty, or two answers have the same tokens; ScoreError, with the
-    query and context, where a prompt does not fit the model, or a score is not finite.
+    Args:
+        model: The language model.
+        contexts: n_contexts texts put directly before the queries; a context that occurs twice weighs twice.
+        queries: n_queries complete texts.
+        answers: The aliases of each answer; each follows a query after a space, if the query does not end with one, and
+            the whole is tokenized as one text.
+        terminators: Beginnings of tokens that end an answer, besides the end-of-sequence tokens.
+
+    Raises:
+        UsageError: Contexts, queries or answers are empty, or two answers have the same tokens.
+        ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
     aliases, groups = _aliases(model, answers)
     stops = _stops(model, terminators)

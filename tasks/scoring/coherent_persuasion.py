@@ -50,8 +50,13 @@ def coherent_persuasion(
 ) -> float:
     """The coherent persuasion score of a context for a question, in nats [Marjanovic et al. 2024, Eq. 4].
 
-    p_query, p_context: (n, V) and (m, V), the mean distributions of the answers without and with the context; their
-    groups: as `group_answers` returns them, every answer in exactly one. Raises the errors of `coherent_persuasions`.
+    Args:
+        p_query: (n, V), the mean distributions of the answers without the context.
+        groups_query: Their groups, as `group_answers` returns them, every answer in exactly one.
+        p_context: (m, V), the mean distributions of the answers with the context.
+        groups_context: Their groups.
+
+    Raises the errors of `coherent_persuasions`.
     """
     without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
     within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
@@ -61,11 +66,14 @@ def coherent_persuasion(
 def coherent_persuasions(
     without: GroupedAnswers, contexts: Sequence[GroupedAnswers]
 ) -> list[tuple[float, float | None]]:
-    """The coherent persuasion of each context of a question, in nats, with its standard error; None without halves.
+    """The coherent persuasion of each context of a question, with its standard error, in nats.
 
     A half-sample of the answers without a context is compared with the half-sample of the same number with it, so both
-    need as many half-samples of as many answers. InputError where a row is not a distribution, or the groups or
-    half-samples do not match; ScoreError where the score of the answers or of a half-sample is not finite.
+    need as many half-samples of as many answers.
+
+    Raises:
+        InputError: A row is not a distribution, or the groups or half-samples do not match.
+        ScoreError: The score of the answers or of a half-sample is not finite.
     """
     query = _Side(without)
     pairs = [_Pair(query, _Side(answers)) for answers in contexts]

@@ -62,11 +62,18 @@ def fisher_susceptibility(
 ) -> Fisher:
     """The Fisher susceptibility of every query [Liu et al. 2024, Eq. 10 and 11; the estimate is this project's].
 
-    top_k: how many of the most probable answers are summed exactly; None: the whole vocabulary, estimated from `draws`
-    draws of random signs, with the `exact` most probable answers summed exactly. seed: of the signs, which depend on it
-    and the query's text alone. UsageError where queries are missing, top_k or exact is not between 1 and the size of
-    the vocabulary, or draws is less than LEAST_DRAWS; ScoreError where a query does not fit the model or memory, or a
-    value is not finite.
+    Args:
+        model: The language model, with derivatives.
+        queries: n_queries complete texts.
+        top_k: The number of most probable answers that are summed exactly; None: the whole vocabulary, estimated.
+        draws: Draws of random signs for the estimate.
+        seed: Seed of the signs, which depend on it and the query's text alone.
+        exact: The number of most probable answers that the estimate sums exactly.
+
+    Raises:
+        UsageError: Queries are missing, top_k or exact is not between 1 and the size of the vocabulary, or draws is
+            less than LEAST_DRAWS.
+        ScoreError: A query does not fit the model or memory, or a value is not finite.
     """
     if not queries:
         raise UsageError("Fisher susceptibility needs queries, and the list is empty; give at least one")

@@ -33,11 +33,18 @@ def greedy_answers(
     *,
     max_new_tokens: int = 10,
 ) -> tuple[list[list[str]], str]:
-    """The greedy answers, [query][context], and the engine that decoded them: the first line not blank, stripped.
+    """The greedy continuation of every context and query: its first line that is not blank, stripped.
 
-    Contexts are put directly before the queries, which are complete texts. max_new_tokens: of an answer, its end
-    included. UsageError where contexts or queries are empty, or max_new_tokens is less than 1; ScoreError, with the
-    query and context, where a prompt does not fit the context window with its answer, or the model gives a NaN.
+    Args:
+        model: The language model.
+        contexts: Texts put directly before the queries.
+        queries: Complete texts.
+        max_new_tokens: Most tokens of an answer, its end included.
+
+    Raises:
+        UsageError: Contexts or queries are empty, or max_new_tokens is less than 1.
+        ScoreError: A prompt does not fit the context window with its answer, or the model gives a NaN; the message has
+            the query and context.
     """
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")

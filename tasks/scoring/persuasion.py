@@ -47,11 +47,17 @@ def persuasion(
 ) -> Persuasion:
     """The persuasion score of every context and the susceptibility of every query [Du et al. 2024, Eq. 2-4].
 
-    Contexts are put directly before the queries, which are complete texts; a context that occurs twice weighs twice.
-    prompts: [context][query] tokens of the distinct contexts (see `counted`) before the queries, as `tokenized_prompts`
-    returns them, None to tokenize them here; memory: bytes that may be used besides the model, None for
-    `memory_budget`. UsageError where contexts or queries are empty; ScoreError, with the query and context, where a
-    prompt does not fit the model, or a score is not finite.
+    Args:
+        model: The language model.
+        contexts: n_contexts texts put directly before the queries; a context that occurs twice weighs twice.
+        queries: n_queries complete texts.
+        prompts: [context][query] tokens of the distinct contexts (see `counted`) before the queries, as
+            `tokenized_prompts` returns them; None to tokenize them here.
+        memory: Bytes that may be used besides the model; None for `memory_budget`.
+
+    Raises:
+        UsageError: Contexts or queries are empty.
+        ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
     distinct, weights, rows = counted(contexts)
     of_contexts = torch.from_numpy(weights).to(model.device, torch.float32)
@@ -84,9 +90,13 @@ def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], li
 
 @torch.inference_mode()
 def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> torch.Tensor:
-    """KL(p(.|c,q) || p(.|q)) of every context c, (n_contexts,) in nats, float64; a NaN makes every score NaN.
+    """KL(p(.|c,q) || p(.|q)) of every context c, (n_contexts,) in nats, float64.
 
-    distributions: after every context, (n_contexts, V); weights: p(c), (n_contexts,) float32, on their device.
+    A NaN in a distribution makes every score NaN.
+
+    Args:
+        distributions: Of the next token after every context, (n_contexts, V).
+        weights: (n_contexts,), p(c), float32, on the device of the distributions.
     """
     scores = torch.zeros(len(weights), dtype=torch.float64, device=weights.device)
     for log_p in distributions.slices():
@@ -99,7 +109,11 @@ def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Ten
 
     A divergence is summed as p log(p / m) - p + m over the mixture m, which is the same for whole distributions, never
     negative term by term, and robust to rounding in their normalisers. An answer without probability adds nothing:
-    0 log 0 = 0. p: (n_contexts, some), probabilities after each context; weights: p(c), (n_contexts,).
+    0 log 0 = 0.
+
+    Args:
+        p: (n_contexts, some), probabilities after each context.
+        weights: (n_contexts,), p(c).
     """
     mixture = weights @ p
     terms = (p / mixture.clamp(min=_TINY)).clamp_(min=_TINY).log_().mul_(p).sub_(p).add_(mixture)

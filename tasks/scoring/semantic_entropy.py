@@ -26,11 +26,14 @@ KINDS = ("sum", "length_normalised", "rao", "assignment")
 def group_answers(equivalent: NDArray[np.bool_], among: Sequence[int] | None = None) -> list[list[int]]:
     """Clusters of equivalent answers, greedily in order [Marjanovic et al. 2024, App. A.3].
 
-    An answer joins the first group to all of whose members it is equivalent. Returns the numbers of each group's
-    members, groups in order of their first member.
+    An answer joins the first group to all of whose members it is equivalent.
 
-    equivalent: (n, n) bool, symmetric, true on the diagonal; InputError otherwise. among: the answers that are grouped,
-    in that order, as if there were no others; None: all.
+    Args:
+        equivalent: (n, n) bool, symmetric, true on the diagonal; InputError otherwise.
+        among: The answers that are grouped, in that order, as if there were no others; None: all.
+
+    Returns:
+        The numbers of each group's members, groups in order of their first member.
     """
     matrix = np.asarray(equivalent)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -61,9 +64,15 @@ def semantic_entropy(
 ) -> float:
     """The semantic entropy of one input's answers, in nats; the module's docstring has the formulas and sources.
 
-    token_log_probs: for every answer its tokens' log-probabilities in nats, at least one; groups: as `group_answers`
-    returns them, every answer in exactly one; kind: "sum", "length_normalised", "rao" or "assignment". InputError where
-    the groups do not hold each answer once, or an answer has no token; ScoreError where the entropy is not finite.
+    Args:
+        token_log_probs: For every answer its tokens' log-probabilities in nats, at least one.
+        groups: As `group_answers` returns them, every answer in exactly one.
+        kind: "sum", "length_normalised", "rao" or "assignment".
+
+    Raises:
+        UnknownName: The kind is unknown.
+        InputError: The groups do not hold each answer once, or an answer has no token.
+        ScoreError: The entropy is not finite.
     """
     check_groups(groups, len(token_log_probs))
     return float(_entropies(token_log_probs, [groups], kind)[0])

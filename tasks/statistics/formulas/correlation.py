@@ -22,7 +22,9 @@ Kind = Literal["pearson", "spearman"]
 def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
     """Pearson's r or Spearman's rho of x (n,) and y (n,); untestable below three pairs, or where one is constant.
 
-    ScoreError where a value is not finite, ValueError where the vectors have different lengths.
+    Raises:
+        ScoreError: a value is not finite.
+        ValueError: the vectors have different lengths.
     """
     from scipy import stats
 

@@ -37,8 +37,13 @@ ROUNDING = 1e-13
 def permutation(pairs: Sequence[tuple[Scores, Scores]], alternative: Alternative, seed: int) -> list[Result]:
     """Whether group a of each pair has the greater mean than its group b, or (two-sided) another one.
 
-    Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread. pairs: groups
-    a (n_a,) and b (n_b,) of finite scores, their rows sorted by what they are.
+    Args:
+        pairs: groups a (n_a,) and b (n_b,) of finite scores, their rows sorted by what they are.
+        alternative: greater, or two-sided.
+        seed: of the study.
+
+    Returns:
+        Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread.
     """
     results = [Result(None, None, untestable(a, b)) for a, b in pairs]
     families: dict[tuple[int, int], list[int]] = {}
