@@ -37,8 +37,7 @@ class Question:
     original_context: Annotated[str, Meaning("the snippet with the original answer")]
     counter_memory_context: Annotated[str, Meaning("the snippet with the replacement")]
     edits: Annotated[
-        int | None,
-        Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", counts=False),
+        int | None, Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", counts=False)
     ]
     subject_popularity: Annotated[float | None, Meaning("page views of the subject", "views a month", counts=False)]
     object_popularity: Annotated[float | None, Meaning("page views of the object", "views a month", counts=False)]

@@ -21,9 +21,7 @@ class ModelScores:
 
 
 @table(
-    "statistics",
-    "one test on one relation",
-    key=("comparison", "measure", "model", "dtype", "relation", "query_type"),
+    "statistics", "one test on one relation", key=("comparison", "measure", "model", "dtype", "relation", "query_type")
 )
 class GroupTest(ModelScores):
     """A test of two groups of scores."""
