@@ -11,6 +11,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
 
 
+def first_line(error: Exception) -> str:
+    """The first line of what an error says, or its type where it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 class SwaymeterError(Exception):
     """Something went wrong that a person can mend; the message says what, where, and what to do."""
 

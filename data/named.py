@@ -1,7 +1,6 @@
 """An ordered registry of what can be chosen by name: measures, sources, figures, comparisons."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 from data.errors import UnknownName
@@ -32,15 +31,6 @@ class Registry(dict[str, T]):
         if item.name in self:
             raise ValueError(f"{self.kind} {item.name!r} is registered twice; give one of them another name")
         self[item.name] = item
-
-    @contextmanager
-    def added(self, item: T) -> Iterator[T]:
-        """Adds an item for as long as the context lasts."""
-        self.add(item)
-        try:
-            yield item
-        finally:
-            del self[item.name]
 
     def __missing__(self, name: str) -> T:
         raise UnknownName(self.kind, name, self)

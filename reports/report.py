@@ -6,7 +6,6 @@ what a killed run left there is put right by the next. The caller sees to it tha
 
 import json
 import logging
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ import pandas as pd
 
 from data.errors import InputError, WorkspaceError
 from data.storage.artifact import write_manifest
+from data.storage.files import sync
 from reports.answers import ANSWERS_QUERIES, write_answers
 from reports.card import StudyCard
 from reports.figures import FIGURES
@@ -119,18 +119,10 @@ def _is_report(folder: Path) -> bool:
 
 def _swap(folder: Path, new: Path, old: Path) -> None:
     for path in sorted(new.rglob("*")):
-        _sync(path)
-    _sync(new)
+        sync(path)
+    sync(new)
     if folder.exists():
         folder.rename(old)
     new.rename(folder)
-    _sync(folder.parent)
+    sync(folder.parent)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -17,8 +17,7 @@ from data.sources.source import FactsOptions, QuestionsOptions
 from data.warehouse.queries import QUERIES
 from data.warehouse.schema import Schema
 from flows.steps.schema import schema
-from flows.study.services import ServiceOptions, ServicesPart
-from flows.study.study import ContextsPart, ModelPart, Study
+from flows.study.study import ContextsPart, ModelPart, ServiceOptions, ServicesPart, Study
 from tasks.measures import MEASURES
 
 WAREHOUSE_HEAD = """\

@@ -19,6 +19,7 @@ from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
 from tests.extensions import comparison, figure, measure, source
 from tests.flows.small_study import run
+from tests.registered import added
 from tests.tasks.models.tiny import save_language_model
 
 TESTS = Path(__file__).parent
@@ -43,11 +44,11 @@ def extended() -> Iterator[None]:
     name = "persuasion_range_of_queries"
     sql = (TESTS / "extensions" / f"{name}.sql").read_text(encoding="utf-8")
     with ExitStack() as stack:
-        stack.enter_context(FACT_SOURCES.added(source.SOURCE))
-        stack.enter_context(MEASURES.added(measure.MEASURE))
-        stack.enter_context(QUERIES.added(NamedQuery.of_text(name, sql)))
-        stack.enter_context(STATISTICS.added(comparison.STATISTIC))
-        stack.enter_context(FIGURES.added(figure.FIGURE))
+        stack.enter_context(added(FACT_SOURCES, source.SOURCE))
+        stack.enter_context(added(MEASURES, measure.MEASURE))
+        stack.enter_context(added(QUERIES, NamedQuery.of_text(name, sql)))
+        stack.enter_context(added(STATISTICS, comparison.STATISTIC))
+        stack.enter_context(added(FIGURES, figure.FIGURE))
         yield
 
 

@@ -103,20 +103,12 @@ def with_current_counts(questions: Iterable[Question], disputes: Iterable[Disput
     for question in questions:
         texts = (question.object, question.replacement, question.original_context, question.counter_memory_context)
         dispute = counted.get((question.page or "", *texts))
-        updated.append(question if dispute is None else _counted(question, dispute))
+        if dispute is not None:
+            names = ("edit_revisions", "hidden_edits", "subject_popularity", "page_revision", "retrieved_at")
+            counts = {name: getattr(dispute, name) for name in names}
+            question = replace(question, edits=dispute.reversions, **counts)
+        updated.append(question)
     return updated
-
-
-def _counted(question: Question, dispute: Dispute) -> Question:
-    return replace(
-        question,
-        edits=dispute.reversions,
-        edit_revisions=dispute.edit_revisions,
-        hidden_edits=dispute.hidden_edits,
-        subject_popularity=dispute.subject_popularity,
-        page_revision=dispute.page_revision,
-        retrieved_at=dispute.retrieved_at,
-    )
 
 
 def _published(folder: Path, partitions: list[Partition]) -> Dataset:

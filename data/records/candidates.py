@@ -1,6 +1,5 @@
 """Rows that may become questions: triples of a list, pages and their disputes; and what was rejected."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from data.records.identifiers import RelationName, WikidataId
@@ -9,7 +8,6 @@ from data.records.row import Meaning, table
 
 
 @table("triples", "a fact of Wikidata that a list names, to be made into a question")
-@dataclass(frozen=True, slots=True)
 class Triple:
     """A fact of Wikidata that a list names, to be made into a question; what the list lacks is looked up."""
 
@@ -29,7 +27,6 @@ class Triple:
 
 
 @table("pages", "a page whose disputes are looked for")
-@dataclass(frozen=True, slots=True)
 class Page:
     """A page whose disputes are looked for."""
 
@@ -39,7 +36,6 @@ class Page:
 
 
 @table("disputes", "two spans of text that editors of a page put in each other's place")
-@dataclass(frozen=True, slots=True)
 class Dispute:
     """Two spans of text that editors of a page put in each other's place, and the sentence that they dispute."""
 
@@ -67,7 +63,6 @@ class Dispute:
 
 
 @table("rejected", "a candidate that became no question, and the reason")
-@dataclass(frozen=True, slots=True)
 class Rejected:
     """A candidate that did not become a question, and the rejection reason."""
 

@@ -1,6 +1,5 @@
 """Rows about entities: facts of a source, and the names of invented entities."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from data.records.identifiers import RelationName, WikidataId
@@ -8,7 +7,6 @@ from data.records.row import Meaning, table
 
 
 @table("facts", "a subject and its object under a relation")
-@dataclass(frozen=True, slots=True)
 class Fact:
     """A subject and its object under a relation, with where it comes from.
 
@@ -40,7 +38,6 @@ class Fact:
 
 
 @table("invented", "an invented entity's name, found nowhere it was looked for")
-@dataclass(frozen=True, slots=True)
 class InventedName:
     """The name of an entity that does not exist."""
 

@@ -1,6 +1,5 @@
 """Rows that the next-token measures read: queries and the contexts that stand before them."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from data.records.identifiers import RelationName, WikidataId
@@ -13,7 +12,6 @@ CONTEXT_KINDS: tuple[ContextKind, ...] = ("base", "assertive", "negation")
 
 
 @table("queries", "a complete query", key=("query_id",))
-@dataclass(frozen=True, slots=True)
 class Query:
     """A complete query about an entity."""
 
@@ -31,7 +29,6 @@ class Query:
 
 
 @table("contexts", "a context that stands before every query of its relation", key=("context_id",))
-@dataclass(frozen=True, slots=True)
 class Context:
     """A sentence about an entity that is put before every query of its relation; it ends with a newline."""
 

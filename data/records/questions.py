@@ -1,6 +1,5 @@
 """Rows of questions: each with two contexts, and what annotators say of it."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from data.records.identifiers import RelationName, WikidataId
@@ -17,7 +16,6 @@ SLOT = "[ENTITY]"
 
 
 @table("questions", "a DynamicQA question with its two contexts", key=("question_id",))
-@dataclass(frozen=True, slots=True)
 class Question:
     """A DynamicQA question with its two contexts; `flags` names the rules that the row breaks.
 
@@ -39,8 +37,7 @@ class Question:
     original_context: Annotated[str, Meaning("the snippet with the original answer")]
     counter_memory_context: Annotated[str, Meaning("the snippet with the replacement")]
     edits: Annotated[
-        int | None,
-        Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", counts=False),
+        int | None, Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", counts=False)
     ]
     subject_popularity: Annotated[float | None, Meaning("page views of the subject", "views a month", counts=False)]
     object_popularity: Annotated[float | None, Meaning("page views of the object", "views a month", counts=False)]
@@ -86,7 +83,6 @@ class Question:
 
 
 @table("annotations", "what an annotator says of a question")
-@dataclass(frozen=True, slots=True)
 class Annotation:
     """What an annotator says of a question; the four texts are those of a change, None where a text is to stay.
 

@@ -7,7 +7,7 @@ subclass of str, or a tuple of one of these; `| None` makes it nullable.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from data.records.table import Column, Table
 
@@ -26,20 +26,25 @@ class Meaning:
     counts: bool = True
 
 
+@dataclass_transform(frozen_default=True)
 def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowType], RowType]:
-    """Declares the dataclass below it as the row type of a table with that name, in files and in the database.
+    """Declares the class below it as the row type of a table with that name, in files and in the database.
+
+    It becomes a frozen dataclass with slots, unless it is a dataclass already.
 
     row: what one row is, such as "a complete query". key: the columns of the primary key; none for tables too large to
     be indexed. TypeError where a field has no meaning or a type that no column has, or the key is not made of columns.
     """
 
     def declare(record: RowType) -> RowType:
-        columns = columns_of(record)
+        is_dataclass = "__dataclass_fields__" in vars(record)
+        declared: Any = record if is_dataclass else dataclass(frozen=True, slots=True)(record)
+        columns = columns_of(declared)
         absent = set(key) - {column.name for column in columns if not column.nullable}
         if absent:
             raise TypeError(f"{record.__name__}: {sorted(absent)} cannot be in the key; name columns without NULL")
-        record.__table__ = Table(name, row, columns, key)  # type: ignore[attr-defined]
-        return record
+        declared.__table__ = Table(name, row, columns, key)
+        return declared  # type: ignore[no-any-return]
 
     return declare
 

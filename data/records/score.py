@@ -21,7 +21,6 @@ class Score:
 
 
 @table("runs", "one stored file of scores: what was computed, when, with which versions", key=("file",))
-@dataclass(frozen=True, slots=True)
 class Run:
     """One stored file of scores."""
 

@@ -21,11 +21,8 @@ class ModelScores:
 
 
 @table(
-    "statistics",
-    "one test on one relation",
-    key=("comparison", "measure", "model", "dtype", "relation", "query_type"),
+    "statistics", "one test on one relation", key=("comparison", "measure", "model", "dtype", "relation", "query_type")
 )
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTest(ModelScores):
     """A test of two groups of scores."""
 
@@ -49,7 +46,6 @@ class GroupTest(ModelScores):
 
 
 @table("summaries", "a quantity in one group of a model's scores: its mean with an interval, and its quantiles")
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary(ModelScores):
     """The distribution of a quantity in a group. No column is a key: the group's values are lists."""
 
@@ -79,7 +75,6 @@ class Summary(ModelScores):
     "two measures of the same queries, correlated",
     key=("model", "dtype", "measure_a", "measure_b", "level", "relation", "query_type"),
 )
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CorrelationRow(ModelScores):
     """How well two measures agree."""
 
@@ -99,7 +94,6 @@ class CorrelationRow(ModelScores):
     "a percentile of a quantity among the entities near one value of another",
     key=("model", "dtype", "quantity", "along", "relation", "query_type", "at"),
 )
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EnvelopePoint(ModelScores):
     """One point of a percentile that runs along another quantity."""
 

@@ -4,8 +4,8 @@ from data.records.candidates import Dispute, Page, Rejected, Triple
 from data.records.facts import Fact, InventedName
 from data.records.prompts import Context, Query
 from data.records.questions import Annotation, Question
-from data.records.row import columns_of, table_of
-from data.records.score import Run, Score
+from data.records.row import table_of
+from data.records.score import Run
 from data.records.table import Table
 
 FACTS = table_of(Fact)
@@ -24,5 +24,3 @@ RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS, RUNS,
 )  # fmt: skip
 """What every study's database has, whatever it measures."""
-
-PROVENANCE = tuple(column for column in columns_of(Score) if column.name != "relation")

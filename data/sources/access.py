@@ -45,7 +45,7 @@ class Access:
 
     def session(self, service: str) -> "Session":
         """The session with a service, one for all threads of this process."""
-        from data.sources.http.shared import shared_session  # needs requests, which a bare GPU machine lacks
+        from data.sources.http.session import shared_session  # needs requests, which a bare GPU machine lacks
 
         refreshed = self.refreshed if service in CHANGES_DAILY else None
         not_before = max((began for began in (self.not_before, refreshed) if began), default=None)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from data.errors import DamagedFile, MissingFile, WorkspaceError
+from data.errors import DamagedFile, MissingFile, WorkspaceError, first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,14 +53,18 @@ def unfinished(path: Path) -> Iterator[Path]:
 
 def put(temporary: Path, path: Path) -> None:
     """Brings a written file to the disk and gives it its name, in one step that a kill cannot divide."""
-    with temporary.open("rb+") as handle:
-        os.fsync(handle.fileno())
+    sync(temporary)
     temporary.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Brings a file, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)
 
 
 def sha256_of(path: Path) -> str:
@@ -115,11 +119,6 @@ def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
         with pq.ParquetFile(pa.BufferReader(content)) as file:  # read_table would import pyarrow.dataset and pandas
             rows = file.read()
         return rows.replace_schema_metadata(None), _metadata(rows.schema)
-
-
-def first_line(error: Exception) -> str:
-    """What an error says, in one line."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 @contextmanager

@@ -117,7 +117,9 @@ class Workspace:
             )
 
     def _prepare(self) -> None:
-        for leftover in self._leftovers():
+        half_written = self.root.rglob(f".*{TEMPORARY}*")  # also of a database
+        joined = filter(is_joined, self.root.glob("scores/*/*/*.part-*.parquet"))
+        for leftover in [*half_written, *joined]:
             if leftover.is_dir():
                 shutil.rmtree(leftover)
             else:
@@ -128,11 +130,6 @@ class Workspace:
         if not (self.root / "workspace.json").exists():
             with written_whole(self.root / "workspace.json") as temporary:
                 temporary.write_text(json.dumps({"layout": LAYOUT}), encoding="utf-8")
-
-    def _leftovers(self) -> list[Path]:
-        """Files half written, also of a database, and parts of scores that have been joined."""
-        parts = self.root.glob("scores/*/*/*.part-*.parquet")
-        return [*self.root.rglob(f".*{TEMPORARY}*"), *filter(is_joined, parts)]
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

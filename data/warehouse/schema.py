@@ -23,7 +23,6 @@ SHARED = columns_of(Score)
 
 
 @table("about", "this database")
-@dataclass(frozen=True, slots=True)
 class About:
     """What the database is."""
 
@@ -33,7 +32,6 @@ class About:
 
 
 @table("files", "a file that the database was loaded from", key=("file_id",))
-@dataclass(frozen=True, slots=True)
 class LoadedFile:
     """A file that the database was loaded from."""
 
@@ -43,7 +41,6 @@ class LoadedFile:
 
 
 @table("origins", "what rows of a file share: where their scores come from", key=("origin_id",))
-@dataclass(frozen=True, slots=True)
 class Origin(Score):
     """Where the scores of a file come from; a file that two engines wrote has two."""
 

@@ -12,9 +12,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.errors import DamagedFile, InputError
+from data.errors import DamagedFile, InputError, first_line
 from data.records.table import Column, Table
-from data.storage.files import first_line
 from data.warehouse.schema import SHARED, literal, quoted
 
 

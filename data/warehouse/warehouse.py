@@ -10,9 +10,8 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
+from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
 from data.records.table import Column, Table
-from data.storage.files import first_line
 from data.warehouse.queries import QUERIES, NamedQuery
 from data.warehouse.schema import Schema, holds_scores, literal, quoted
 from data.warehouse.sources import checked_footer, only_finite, selected

@@ -91,18 +91,15 @@ def predicates(
 
     Example: [bold]swaymeter predicates yago[/bold]
     """
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
     from flows.cli.diff import visible
     from flows.cli.pipeline import Selected
     from flows.datasets.predicates import predicates_of_graph
 
-    table = Table()
-    table.add_column("predicate", overflow="fold")
-    table.add_column("triples", justify="right")
-    table.add_column("classes of its subjects")
-    table.add_column("relations")
+    counted = Column("triples", justify="right")
+    table = Table(Column("predicate", overflow="fold"), counted, "classes of its subjects", "relations")
     for row, users in predicates_of_graph(Selected.of(study, workspace).contents, offline=offline):
         classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
         cells = (visible(row.iri), f"{row.triples:,}", visible(classes), ", ".join(users))

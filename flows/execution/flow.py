@@ -12,7 +12,7 @@ from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
-from data.sources.http.shared import close_sessions
+from data.sources.http.session import close_sessions
 from data.storage.workspace import Workspace
 from flows.execution.progress import progress, report_within
 from flows.execution.runner import AT_ONCE, Runner

@@ -75,7 +75,8 @@ class Runner:
         self._announce(graph, selected)
         submitted = False
         for node in graph:
-            if node.id not in selected or not self._is_ready(node, pending):
+            waits = any(other.id in pending for other in (*node.inputs, *node.after))
+            if node.id not in selected or waits or not self._is_to_run(node):
                 continue
             step = node.step
             assert step is not None
@@ -93,9 +94,6 @@ class Runner:
 
     def _end(self, identity: StepId, future: Any) -> None:
         self._ended.put(identity)
-
-    def _is_ready(self, node: Node, pending: set[StepId]) -> bool:
-        return self._is_to_run(node) and not any(other.id in pending for other in (*node.inputs, *node.after))
 
     def _is_to_run(self, node: Node) -> bool:
         return (

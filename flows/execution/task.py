@@ -52,16 +52,12 @@ def _note(workspace: Workspace, step: Step, reason: str, detail: str = "") -> No
         workspace.note_failure(str(step.id), step.key, reason, detail)
 
 
-def _may_pass(task: object, task_run: object, state: State[Any]) -> bool:
-    return state.name == TRANSIENT
-
-
 step_task: Any = task(
     name="step",
     task_run_name="{name}",
     retries=1,
     retry_delay_seconds=2,
-    retry_condition_fn=_may_pass,
+    retry_condition_fn=lambda task, task_run, state: state.name == TRANSIENT,
     cache_policy=NO_CACHE,
     persist_result=False,
 )(_run_step)

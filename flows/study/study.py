@@ -1,19 +1,29 @@
-"""A study: what is asked, of which models, with which measures."""
+"""A study: what is asked, of which models, with which measures, and how public services are treated."""
 
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from data.errors import UnknownName
 from data.named import Registry
-from data.options import Options, Problem, problems, refused
+from data.options import Options, Problem, problems, refused, unknown_key
 from data.records import ContextKind
 from data.sources.access import Access
+from data.sources.http.services import SERVICES, Service
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
-from flows.study.services import ServicesPart
 from tasks.measures import MEASURES
 from tasks.measures.measure import Measure
 
@@ -43,6 +53,55 @@ def _branch(sources: Registry[Any]) -> Callable[[Any], Any]:
 
 Facts = Annotated[SerializeAsAny[FactsOptions], BeforeValidator(_branch(FACT_SOURCES))]
 Questions = Annotated[SerializeAsAny[QuestionsOptions], BeforeValidator(_branch(QUESTION_SOURCES))]
+
+
+class ServiceOptions(Options):
+    """A mirror's address, or other limits than the default ones of a service (docs/facts.md, docs/questions.md)."""
+
+    address: str | None = Field(default=None, pattern=r"^https?://\S+$")
+    """Where the service is."""
+    requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
+    """The most requests that are sent in a minute."""
+    max_concurrency: int | None = Field(default=None, ge=1, le=100)
+    """The most requests that are in flight at the same time."""
+    cache_ttl_days: float | None = Field(default=None, ge=0, le=36_500)
+    """How old a cached response may be, in days."""
+    timeout_s: float | None = Field(default=None, gt=0, le=3600)
+    """For how many seconds the service may be silent."""
+    max_requests: int | None = Field(default=None, ge=1)
+    """The most requests of one run."""
+    max_minutes: float | None = Field(default=None, gt=0)
+    """The most minutes of one run."""
+
+
+class ServicesPart(Options):
+    """Who asks public services, where their responses are cached, and options of each service by its key."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, ServiceOptions] = Field(init=False)
+
+    contact: str | None = None
+    """An e-mail address or a page of whoever runs the study; null: the environment variable SWAYMETER_CONTACT."""
+    cache: str | None = None
+    """The folder of cached responses; null: one in the workspace."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_services(cls, content: Any) -> Any:
+        known = {*cls.model_fields, *SERVICES}
+        if isinstance(content, dict) and (unknown := [str(key) for key in content if key not in known]):
+            raise refused(unknown_key(key, known) for key in unknown)
+        return content
+
+    @property
+    def asked_by(self) -> str | None:
+        """The contact: the study's, or that of whoever runs it."""
+        return self.contact or os.environ.get("SWAYMETER_CONTACT")
+
+    def by_name(self) -> dict[str, Service]:
+        """Every service as the study wants it."""
+        changes = {name: options.model_dump(exclude_none=True) for name, options in self.__pydantic_extra__.items()}
+        return {name: replace(service, **changes.get(name, {})) for name, service in SERVICES.items()}
 
 
 class ContextsPart(Options):

@@ -18,7 +18,7 @@ from reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend
 LEVELS = {"query": "query", "relation": "relation mean"}
 
 
-def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> Axes:
+def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
     """Draws a query a dot, susceptibility in nats across and the other measure up, and relation means as diamonds.
 
     `data` has query_type, susceptibility, score, error (a stroke's half length; NaN: none); `means` has
@@ -33,7 +33,6 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
     size = 5 if len(means) <= FEW_RELATIONS else 3.2
     at = (means["mean_susceptibility"], means["mean"])
     axes.plot(*at, "D", color=hue, markersize=size, markeredgecolor=INK, markeredgewidth=size / 6)
-    return axes
 
 
 def sorted_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -83,7 +82,7 @@ def paint(
     rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, label: str, *, same_unit: bool
 ) -> Canvas:
     """A panel per query type; the scale upward is logarithmic where all scores are positive and the units differ."""
-    canvas, panels = type_panels(rows, 3.9)
+    canvas, panels = type_panels(rows, 3.9, x="susceptibility (nats)", y=label)
     first = canvas.axes[0]
     logarithmic = not same_unit and bool((rows["score"] > 0).all())
     if logarithmic:
@@ -92,11 +91,9 @@ def paint(
         of_kind = (frame[frame["query_type"] == kind] for frame in (rows, means))
         measure_against_susceptibility(axes, *of_kind)
         headed(axes, f"{kind} queries", *(correlation(correlations, level, kind) for level in LEVELS))
-        axes.set_xlabel("susceptibility (nats)")
         axes.locator_params(axis="x", nbins=4)
         if same_unit:
             axes.axline((0, 0), slope=1, color=MUTED, linewidth=0.9, linestyle="--", zorder=1)
-    first.set_ylabel(label)
     first.set_xlim(left=0)
     if logarithmic:
         _logarithmic(first, rows)

@@ -15,7 +15,7 @@ FEWEST = 5
 _POINTS = ["partition", "relation", "question_id", "condition", "coherent_persuasion"]
 
 
-def persuasion_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> Axes:
+def persuasion_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
     """Draws coherent persuasion in nats, a violin with its points per partition, a diamond and a bar for the mean.
 
     `data` has partition (an ordered category) and coherent_persuasion; `means` partition, mean, low, high; under five
@@ -39,7 +39,6 @@ def persuasion_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame
     axes.set_xticks(range(len(names)), [f"{name}\nn = {counts.get(name, 0)}" for name in names])
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.grid(axis="x", visible=False)
-    return axes
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:

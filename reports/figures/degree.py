@@ -24,7 +24,7 @@ _NONE, _SPREAD = 0.33, 0.12
 _POINTS = ["relation", "query_type", "form", "entity", "invented", "query_id", "degree", "relation_degree"]
 
 
-def susceptibility_by_degree(axes: Axes, data: pd.DataFrame, envelope: pd.DataFrame, degree: str) -> Axes:
+def susceptibility_by_degree(axes: Axes, data: pd.DataFrame, envelope: pd.DataFrame, degree: str) -> None:
     """Draws an entity a dot, its degree across (logarithmic) and mean susceptibility in nats up, one query type.
 
     `data` has query_type, invented, susceptibility and the column `degree`; `envelope` has at and value. Real entities
@@ -45,7 +45,6 @@ def susceptibility_by_degree(axes: Axes, data: pd.DataFrame, envelope: pd.DataFr
     axes.set_xticks([_NONE, *decades], ["0", *(f"{decade:,}" for decade in decades)])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * most)
-    return axes
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:

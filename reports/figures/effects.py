@@ -17,18 +17,16 @@ SHOWN = (
 )  # fmt: skip
 
 
-def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) -> Axes:
+def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
     """Draws Cohen's d of a query type from the zero line: `significant` ones a filled diamond, others a small tick."""
     axes.axvline(0, color=INK, linewidth=1)
-    places = {name: at for at, name in enumerate(relations)}
     for (query_type, hit), rows in data.groupby(["query_type", "significant"]):
-        y = rows["relation"].map(places).to_numpy(dtype=float)
+        y = rows["relation"].map(relations.index).to_numpy(dtype=float)
         hue, effect = QUERY_HUES[str(query_type)], rows["effect_size"].to_numpy(dtype=float)
         axes.plot(*strokes(0 * effect, effect, y, y), color=hue, linewidth=1.6 if hit else 0.9)
         shape, size = ("D", 5) if hit else ("|", 7)
         axes.plot(effect, y, shape, color=hue, markersize=size, markeredgewidth=1.4)
     axes.set_xlabel("effect size (Cohen's d, no unit)")
-    return axes
 
 
 def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:

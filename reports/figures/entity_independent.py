@@ -16,23 +16,21 @@ from reports.style import INK, KIND_MARKERS, QUERY_HUES, legend_above, mark, str
 _OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
 
 
-def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: list[str]) -> Axes:
+def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
     """Draws the spread of contexts' entity-independent persuasion in nats: a row per relation, a strip per kind.
 
     `data` has relation, query_type, kind, smallest, lower_quartile, median, upper_quartile, largest; one query type.
     The thin line is all contexts, the thick one their middle half, the mark the median.
     """
-    places = {name: at for at, name in enumerate(relations)}
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     for kind, shape in KIND_MARKERS.items():
         rows = data[data["kind"] == kind]
-        y = rows["relation"].map(places).to_numpy(dtype=float) + _OFFSETS[kind]
+        y = rows["relation"].map(relations.index).to_numpy(dtype=float) + _OFFSETS[kind]
         axes.plot(*strokes(rows["smallest"], rows["largest"], y, y), color=hue, linewidth=0.7, alpha=0.7)
         ends = strokes(rows["lower_quartile"], rows["upper_quartile"], y, y)
         axes.plot(*ends, color=hue, linewidth=2.6, alpha=0.6, solid_capstyle="butt")
         axes.plot(rows["median"], y, shape, color=hue, markersize=5, markeredgecolor=INK, markeredgewidth=0.6)
     axes.set_xlabel("entity-independent persuasion (nats)")
-    return axes
 
 
 def draw(model: Model, frames: Frames) -> Drawing:

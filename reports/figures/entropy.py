@@ -19,7 +19,7 @@ QUESTIONS: dict[When, str] = {
 _MEASURES = ("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "persuaded")
 
 
-def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> Axes:
+def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
     """Draws an instance a marker: semantic entropy across, coherent persuasion up, both in nats.
 
     `data` has entropy, coherent_persuasion, outcome, partition; a triangle is persuaded, a square stubborn, a dot else.
@@ -41,7 +41,6 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> Axes:
         f"{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn",
         fontsize=8,
     )
-    return axes
 
 
 def draw(when: When, model: Model, frames: Frames) -> Drawing | None:

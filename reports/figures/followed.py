@@ -17,7 +17,7 @@ CONTEXTS = (EVERY, "in conflict: substitution", "in conflict: negation", "not in
 _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers", "relations", "mean", "low", "high"]
 
 
-def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> Axes:
+def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
     """Draws mean persuasion in nats by what the greedy answer is: a thin line a relation, a diamond their mean.
 
     `data` has relation, query_type, follows, persuasion; `means` follows, share_answers, mean, low, high; one query
@@ -29,7 +29,6 @@ def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) 
     labels = {name: f"{words}\n{100 * shares.get(name, 0.0):.0f}%" for name, words in FOLLOWS.items()}
     alpha = 0.45 if len(single) <= FEW_RELATIONS else 0.2
     relation_lines(axes, single, records(means), "follows", hue, labels, alpha)
-    return axes
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
@@ -64,11 +63,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(data: pd.DataFrame, means: pd.DataFrame) -> Canvas:
-    canvas, panels = type_panels(data, 3.4, share_x=False)
+    canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
     for kind, axes in panels.items():
         persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
-        axes.set_xlabel("the greedy answer is …")
-    canvas.axes[0].set_ylabel("mean persuasion (nats)")
     canvas.axes[0].set_ylim(bottom=0)
     legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
     return canvas

@@ -23,7 +23,7 @@ _SHOWN = [
 ]  # fmt: skip
 
 
-def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.DataFrame) -> Axes:
+def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.DataFrame) -> None:
     """Draws susceptibility in nats, a box per fifth of the memorization ratio; under five queries they are dots.
 
     `data` has memorization_ratio and susceptibility; `fifths` memorization_ratio, queries, share_queries and the
@@ -48,7 +48,6 @@ def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.Da
     axes.set_xticks(range(len(_FIFTHS)), labels, fontsize=7.5)
     axes.set_xlim(-0.5, len(_FIFTHS) - 0.5)
     axes.grid(axis="x", visible=False)
-    return axes
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
@@ -80,11 +79,11 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:
-    canvas, panels = type_panels(fifths, 3.4, share_x=False)
+    canvas, panels = type_panels(
+        fifths, 3.4, share_x=False, x="memorization ratio (no unit)", y="susceptibility (nats)"
+    )
     for kind, axes in panels.items():
         susceptibility_by_memorization(axes, data[data["query_type"] == kind], fifths[fifths["query_type"] == kind])
-        axes.set_xlabel("memorization ratio (no unit)")
-    canvas.axes[0].set_ylabel("susceptibility (nats)")
     canvas.axes[0].set_ylim(bottom=0)
     return canvas
 

@@ -19,13 +19,14 @@ def query_types(rows: pd.DataFrame) -> list[str]:
 
 
 def type_panels(
-    rows: pd.DataFrame, height: float, *, share_x: bool = True, share_y: bool = True
+    rows: pd.DataFrame, height: float, *, share_x: bool = True, share_y: bool = True, x: str = "", y: str = ""
 ) -> tuple[Canvas, dict[str, Axes]]:
-    """An empty figure with a titled panel per query type that occurs in the rows."""
+    """An empty figure with a titled panel per query type that occurs in the rows; x, y: what the axes are called."""
     types = query_types(rows)
     canvas, (line,) = blank(1, len(types), height, share_x=share_x, share_y=share_y)
+    line[0].set_ylabel(y)
     for axes, kind in zip(line, types, strict=True):
-        axes.set_title(f"{kind} queries")
+        axes.set(title=f"{kind} queries", xlabel=x)
     return canvas, dict(zip(types, line, strict=True))
 
 

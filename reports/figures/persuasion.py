@@ -15,7 +15,7 @@ from reports.style import QUERY_HUES, blank, legend_above, mark
 _EVERY = "(mean of relations)"
 
 
-def persuasion_by_kind(axes: Axes, data: pd.DataFrame) -> Axes:
+def persuasion_by_kind(axes: Axes, data: pd.DataFrame) -> None:
     """Draws mean persuasion in nats by kind of context: a thin line a relation, the relations' mean with its interval.
 
     `data` has relation, kind, query_type, mean, low, high; one query type and one relevance.
@@ -24,7 +24,6 @@ def persuasion_by_kind(axes: Axes, data: pd.DataFrame) -> Axes:
     single = data[data["relation"] != _EVERY].pivot(index="relation", columns="kind", values="mean")
     means = records(where(data, relation=_EVERY))
     relation_lines(axes, single, means, "kind", hue, dict(zip(CONTEXT_KINDS, CONTEXT_KINDS, strict=True)))
-    return axes
 
 
 def draw(model: Model, frames: Frames) -> Drawing:

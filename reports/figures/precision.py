@@ -18,12 +18,11 @@ _DIFFERENCES = tuple(
 )
 
 
-def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> Axes:
+def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> None:
     """Draws a query a dot: susceptibility in the reference precision across, the difference to it up, both in nats."""
     axes.axhline(0, color=INK, linewidth=1)
     hue, exact = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
     axes.plot(exact, data["susceptibility"] - exact, "o", color=hue, markersize=3.6, alpha=0.8, markeredgewidth=0)
-    return axes
 
 
 def cost(short: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
@@ -72,13 +71,11 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(rows: pd.DataFrame, dtype: str, reference: str) -> Canvas:
-    canvas, panels = type_panels(rows, 2.9)
+    x, y = f"susceptibility in {plain(reference)} (nats)", f"{plain(dtype)} minus {plain(reference)}"
+    canvas, panels = type_panels(rows, 2.9, x=x, y=f"susceptibility (nats),\n{y}")
     for kind, axes in panels.items():
         difference_of_precisions(axes, rows[rows["query_type"] == kind])
-        axes.set_xlabel(f"susceptibility in {plain(reference)} (nats)")
-    first = canvas.axes[0]
-    first.set_ylabel(f"susceptibility (nats),\n{plain(dtype)} minus {plain(reference)}")
-    first.set_xlim(left=0)
+    canvas.axes[0].set_xlim(left=0)
     return canvas
 
 

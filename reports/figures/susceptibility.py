@@ -15,20 +15,18 @@ from reports.style import QUERY_HUES, legend_above, mark, strokes
 _OFFSET = 0.17
 
 
-def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[str]) -> Axes:
+def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
     """Draws mean susceptibility in nats, a row per relation, real filled and invented hollow.
 
     `data` has relation, query_type, invented, mean, low, high; one query type.
     """
-    places = {name: at for at, name in enumerate(relations)}
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     for invented, rows in data.groupby("invented"):
-        y = rows["relation"].map(places).to_numpy(dtype=float) + (_OFFSET if invented else -_OFFSET)
+        y = rows["relation"].map(relations.index).to_numpy(dtype=float) + (_OFFSET if invented else -_OFFSET)
         axes.plot(*strokes(rows["low"], rows["high"], y, y), color=hue, linewidth=1.4)
         face = "none" if invented else hue
         axes.plot(rows["mean"], y, "o", color=hue, markersize=4.6, markeredgewidth=1.2, markerfacecolor=face)
     axes.set_xlabel("susceptibility (nats)")
-    return axes
 
 
 def draw(model: Model, frames: Frames) -> Drawing:

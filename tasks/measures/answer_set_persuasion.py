@@ -5,7 +5,6 @@ and No.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated
 
@@ -33,7 +32,6 @@ class AnswerSetParameters(Parameters):
 
 
 @table("answer_set_persuasion", "a context before a query")
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSetPersuasion(PairScore):
     """A row of answer-set persuasion."""
 

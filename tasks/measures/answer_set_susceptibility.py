@@ -1,7 +1,6 @@
 """Answer-set susceptibility: the mean of stored answer-set persuasion over contexts; no model is needed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated
 
@@ -16,7 +15,6 @@ from tasks.measures.susceptibility import weighted_mean
 
 
 @table("answer_set_susceptibility", "a query", key=QUERY_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSetSusceptibility(QueryScore):
     """A row of answer-set susceptibility."""
 

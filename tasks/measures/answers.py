@@ -4,7 +4,7 @@ One pass samples the answers and, where they are asked for with them, clusters t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated
 
 from data import catalog
@@ -21,7 +21,6 @@ from tasks.models.language_model import LanguageModel
 
 
 @table("answers", "an answer")
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(QuestionScore):
     """A row of answers."""
 

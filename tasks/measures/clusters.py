@@ -1,11 +1,11 @@
 """Clusters: which sampled answers to a question are equivalent, as an entailment model judges the stored texts.
 
 An answer joins the first cluster all of whose members it is equivalent to, else it opens one; see
-tasks.scoring.semantic_entropy. All equivalences are stored: the clusters of half-samples follow from them.
+tasks.scoring.semantic_entropy. All equivalences are stored: the clusters of half-samples, and the standard errors of
+scores of sampled answers, follow from them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -15,7 +15,7 @@ from pydantic import Field
 from data.records import CONDITIONS, Question
 from data.records.row import Meaning, table
 from tasks.measures.chunks import cut_questions
-from tasks.measures.measure import Inputs, Measure, Parameters, Row
+from tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
 from tasks.measures.rows import QuestionScore
 from tasks.measures.stored import QuestionKey, inherited, of_questions, rows_of
 from tasks.models.entailment import Entailment, identify_entailment, load_entailment
@@ -34,7 +34,6 @@ class ClustersParameters(Parameters):
 
 
 @table("clusters", "a sampled answer")
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusteredAnswer(QuestionScore):
     """A row of clusters."""
 
@@ -85,6 +84,29 @@ def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[Question
         for row in rows:
             matrices[key][row["sample"], row["equivalent_to"]] = True
     return matrices
+
+
+class HalfSampleParameters(Parameters):
+    """How many halves of the answers a standard error is estimated from; 0 for no standard errors."""
+
+    half_samples: Annotated[int, Field(ge=0, le=10_000), at_least_or_none(10, "for no standard errors")] = 50
+    """Half samples that the standard error is estimated from; 0 for no standard errors."""
+
+
+def clusters_of(
+    equivalent: NDArray[np.bool_], parameters: HalfSampleParameters, seed: int, question_id: str, condition: str
+) -> tuple[list[list[int]], list[list[list[int]]]]:
+    """The clusters of the answers to a question under a condition, and those of each of their half-samples."""
+    from tasks.scoring.half_samples import draw_halves
+    from tasks.scoring.semantic_entropy import group_answers
+
+    halves = draw_halves(len(equivalent), parameters.half_samples, seed, question_id, condition)
+    return group_answers(equivalent), [group_answers(equivalent, among=half) for half in halves]
+
+
+def standard_error_of(score: str) -> Meaning:
+    """The meaning of the column of a score's standard error."""
+    return Meaning(f"standard error of {score}, from halves of the answers; NULL where none were drawn", "nats")
 
 
 MEASURE = Measure(

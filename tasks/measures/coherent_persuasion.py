@@ -6,7 +6,6 @@ shorter than float32, is read along its stored tokens.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +14,7 @@ from numpy.typing import NDArray
 
 from data.records import Question
 from data.records.row import Meaning, table
-from tasks.measures.clusters import equivalences
-from tasks.measures.half_samples import HalfSampleParameters, clusters_of, standard_error_of
+from tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, standard_error_of
 from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore
 from tasks.measures.sampled import Sampled, sample
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 
 @table("coherent_persuasion", "a question under a condition with a context", key=QUESTION_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CoherentPersuasion(QuestionScore):
     """A row of coherent persuasion."""
 

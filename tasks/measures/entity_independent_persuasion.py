@@ -15,6 +15,8 @@ from tasks.measures.chunks import by_form
 from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.stored import inherited, matrix, of_queries
 
+FORM_KEY = ("model", "dtype", "relation", "query_type", "form")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormScore(Score):
@@ -25,12 +27,7 @@ class FormScore(Score):
     entities: Annotated[int, Meaning("how many entities the mean is over")]
 
 
-@table(
-    "entity_independent_persuasion",
-    "a context under a query form",
-    key=("model", "dtype", "relation", "query_type", "form", "context_id"),
-)
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("entity_independent_persuasion", "a context under a query form", key=(*FORM_KEY, "context_id"))
 class EntityIndependentPersuasion(FormScore):
     """A row of entity-independent persuasion."""
 

@@ -1,21 +1,15 @@
 """Entity-independent susceptibility: how far contexts move a query form, from stored persuasion; no model is needed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from data.records import Query
 from data.records.row import Meaning, table
-from tasks.measures.entity_independent_persuasion import FormScore, of_forms
+from tasks.measures.entity_independent_persuasion import FORM_KEY, FormScore, of_forms
 from tasks.measures.measure import Inputs, Measure, Row
 
 
-@table(
-    "entity_independent_susceptibility",
-    "a query form",
-    key=("model", "dtype", "relation", "query_type", "form"),
-)
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("entity_independent_susceptibility", "a query form", key=FORM_KEY)
 class EntityIndependentSusceptibility(FormScore):
     """A row of entity-independent susceptibility."""
 

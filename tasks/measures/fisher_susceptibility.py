@@ -1,7 +1,6 @@
 """Fisher susceptibility: how far small changes of a query's embeddings would move its answer; no context is read."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
@@ -26,7 +25,6 @@ class FisherParameters(Parameters):
 
 
 @table("fisher_susceptibility", "a query", key=QUERY_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FisherSusceptibility(QueryScore):
     """A row of Fisher susceptibility."""
 

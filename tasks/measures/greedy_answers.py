@@ -1,7 +1,6 @@
 """Greedy answers: how a model goes on after a context and a query, and whose answer that is."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -21,7 +20,6 @@ class GreedyAnswersParameters(Parameters):
 
 
 @table("greedy_answers", "a context before a query")
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GreedyAnswer(PairScore):
     """A row of greedy answers."""
 

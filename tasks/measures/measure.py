@@ -145,8 +145,5 @@ class Measure:
             return self.prompts(parameters, queries, contexts)
         if self.capability is None:
             return 0
-        return {
-            "contexts": queries * contexts,
-            "queries": queries,
-            "questions": questions * len(CONDITIONS),
-        }[self.about]
+        asked = {"contexts": queries * contexts, "queries": queries, "questions": questions * len(CONDITIONS)}
+        return asked[self.about]

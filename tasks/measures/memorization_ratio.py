@@ -1,7 +1,6 @@
 """Memorization ratio: how often a model keeps its answer, counted over stored greedy answers; no model is needed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from data.records import Query
@@ -12,7 +11,6 @@ from tasks.measures.stored import inherited
 
 
 @table("memorization_ratio", "a query", key=QUERY_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MemorizationRatio(QueryScore):
     """A row of memorization ratios."""
 

@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from data.records import Query
@@ -17,7 +16,6 @@ Result = TypeVar("Result")
 
 
 @table("persuasion", "a context before a query")
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Persuasion(PairScore):
     """A row of persuasion."""
 

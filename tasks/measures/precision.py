@@ -4,7 +4,6 @@ Which queries of a relation are sampled depends on the study's seed and the quer
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -29,7 +28,6 @@ class PrecisionParameters(Parameters):
 
 
 @table("precision", "a sampled query", key=QUERY_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Precision(QueryScore):
     """A row of precision."""
 

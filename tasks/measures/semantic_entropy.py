@@ -5,13 +5,11 @@ of the standard errors.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from data.records import CONDITIONS, Question
 from data.records.row import Meaning, table
-from tasks.measures.clusters import equivalences
-from tasks.measures.half_samples import HalfSampleParameters, clusters_of, standard_error_of
+from tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, standard_error_of
 from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore
 from tasks.measures.stored import inherited, of_questions
@@ -26,7 +24,6 @@ KINDS = {
 
 
 @table("semantic_entropy", "a question under a condition", key=QUESTION_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SemanticEntropy(QuestionScore):
     """A row of semantic entropy."""
 

@@ -5,7 +5,6 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 4
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -20,7 +19,6 @@ from tasks.measures.stored import inherited, matrix
 
 
 @table("susceptibility", "a query", key=QUERY_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Susceptibility(QueryScore):
     """A row of susceptibility."""
 

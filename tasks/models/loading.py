@@ -17,9 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from data.errors import ModelError, UsageError
+from data.errors import ModelError, UsageError, first_line
 from tasks.models.files.hub import snapshot_folder, verify_snapshot
-from tasks.models.files.identity import ModelIdentity, check_index, reason_of
+from tasks.models.files.identity import ModelIdentity, check_index
 
 QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # and the layers of bitsandbytes that hold the weights
 DTYPES = ("float32", "bfloat16", "float16", *QUANTISED)
@@ -111,7 +111,7 @@ def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Pat
     try:
         loaded = load(source, trust_remote_code=False, **options)
     except Exception as error:
-        raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason_of(error)}") from error
+        raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {first_line(error)}") from error
     if identity.kind == "hub":
         verify_snapshot(identity.name, snapshot)  # what had to be downloaded
         check_index(identity.name, snapshot)

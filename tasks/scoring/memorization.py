@@ -27,11 +27,7 @@ Follows = Literal["original", "context", "other"]
 
 
 def greedy_answers(
-    model: LanguageModel,
-    contexts: Sequence[str],
-    queries: Sequence[str],
-    *,
-    max_new_tokens: int = 10,
+    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], *, max_new_tokens: int = 10
 ) -> tuple[list[list[str]], str]:
     """The greedy continuation of every context and query: its first line that is not blank, stripped.
 

@@ -10,7 +10,6 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, secti
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from data.errors import ScoreError
 from data.records.statistics import GroupTest
@@ -18,10 +17,7 @@ from tasks.statistics.formulas.corrections import benjamini_hochberg
 from tasks.statistics.formulas.groups import Scores, cohens_d, scores
 from tasks.statistics.formulas.permutation import Alternative, permutation
 from tasks.statistics.frames import by, sorted_by, weighted_means
-from tasks.statistics.statistic import Frames, Row, Statistic
-
-if TYPE_CHECKING:
-    import pandas as pd
+from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 FAMILY = ["model", "dtype", "query_type"]
 TESTED = ["model", "dtype", "relation", "query_type"]
@@ -90,7 +86,7 @@ class Comparison:
             for (about, (a, b)), result in zip(tested, results, strict=True)
         ]
 
-    def _groups(self, frame: "pd.DataFrame") -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
+    def _groups(self, frame: Frame) -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
         """What is tested, with the scores of both groups in the order of their queries."""
         if missing := int(frame[self.measure].isna().sum()):
             raise ScoreError(f"{self.measure}: {missing} rows have no score; run `swaymeter aggregate` again")

@@ -16,15 +16,11 @@ Source: Du et al. 2024, Context versus Prior Knowledge; Liu et al. 2024, Efficie
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from data.records.statistics import CorrelationRow
 from tasks.statistics.formulas.correlation import Kind, correlation
 from tasks.statistics.frames import ALL, by, sorted_by
-from tasks.statistics.statistic import Frames, Row, Statistic
-
-if TYPE_CHECKING:
-    import pandas as pd
+from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 HELD_AGAINST_SUSCEPTIBILITY: Mapping[str, tuple[str, ...]] = {
     "fisher_of_queries": ("fisher", "fisher_top_k"),
@@ -37,7 +33,7 @@ HELD_AGAINST_SUSCEPTIBILITY: Mapping[str, tuple[str, ...]] = {
 
 OF_ENTITIES = "degree_of_queries"
 SUSCEPTIBILITY = "susceptibility"
-Pairs = Callable[[str, "pd.DataFrame", str], Iterator[tuple[str, str, "pd.DataFrame"]]]
+Pairs = Callable[[str, Frame, str], Iterator[tuple[str, str, Frame]]]
 _ORDER = ("measure_a", "model", "dtype", "level", "relation", "query_type")
 
 
@@ -65,7 +61,7 @@ def _sorted(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: [row[name] for name in _ORDER])
 
 
-def _by_model_and_type(frame: "pd.DataFrame", measure: str) -> Iterator[tuple[Row, "pd.DataFrame"]]:
+def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]]:
     """The queries with both scores: those of a model that are open, those that are closed, and all of them."""
     both = sorted_by(frame.dropna(subset=[measure, SUSCEPTIBILITY]), ["model", "dtype", "relation", "query_id"])
     for about, queries in by(both, ["model", "dtype"]):
@@ -74,7 +70,7 @@ def _by_model_and_type(frame: "pd.DataFrame", measure: str) -> Iterator[tuple[Ro
             yield {**about, "measure_a": measure, "measure_b": SUSCEPTIBILITY, "query_type": query_type}, of_type
 
 
-def _pairs(query: str, queries: "pd.DataFrame", measure: str) -> Iterator[tuple[str, str, "pd.DataFrame"]]:
+def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
     """The pairs at each level of a named query: level, relation, and a row per pair."""
     scores = [measure, SUSCEPTIBILITY]
     if query == OF_ENTITIES:
@@ -85,20 +81,18 @@ def _pairs(query: str, queries: "pd.DataFrame", measure: str) -> Iterator[tuple[
         yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[scores].mean()
 
 
-def _pairs_of_relations(
-    query: str, queries: "pd.DataFrame", measure: str
-) -> Iterator[tuple[str, str, "pd.DataFrame"]]:
+def _pairs_of_relations(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
     """The entities of each relation."""
     for relation, rows in _entities(queries, measure).groupby("relation", sort=True, observed=True):
         yield "entity", str(relation), rows
 
 
-def _entities(queries: "pd.DataFrame", measure: str) -> "pd.DataFrame":
+def _entities(queries: Frame, measure: str) -> Frame:
     keys = ["relation", "entity"]
     return queries.groupby(keys, sort=True, observed=True)[[measure, SUSCEPTIBILITY]].mean().reset_index()
 
 
-def _correlated(pairs: "pd.DataFrame", measure: str) -> Row:
+def _correlated(pairs: Frame, measure: str) -> Row:
     kinds: tuple[Kind, ...] = ("pearson", "spearman")
     row: Row = {"n": len(pairs)}
     for kind in kinds:

@@ -5,25 +5,21 @@ sorted by its categories, of which there are few, and not row by row.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tasks.statistics.statistic import Row
-
-if TYPE_CHECKING:
-    import pandas as pd
+from tasks.statistics.statistic import Frame, Row
 
 ALL = "all"
 """Every relation, or every query type."""
 
 
-def categorical(frame: "pd.DataFrame") -> "pd.DataFrame":
+def categorical(frame: Frame) -> Frame:
     """The frame with its text as categories, which are grouped and sorted as numbers are."""
     return frame.astype(dict.fromkeys(frame.select_dtypes("str").columns, "category"))
 
 
-def sorted_by(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
+def sorted_by(frame: Frame, columns: Sequence[str]) -> Frame:
     """The frame with its rows in the order of these columns; a missing value comes first."""
     import pandas as pd
 
@@ -33,7 +29,7 @@ def sorted_by(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
     return frame if (order[1:] > order[:-1]).all() else frame.iloc[order]
 
 
-def by(frame: "pd.DataFrame", columns: Sequence[str]) -> Iterator[tuple[Row, "pd.DataFrame"]]:
+def by(frame: Frame, columns: Sequence[str]) -> Iterator[tuple[Row, Frame]]:
     """The groups of equal values in these columns, sorted, each with its values by name; order within a group stays."""
     if frame.empty:
         return
@@ -44,12 +40,12 @@ def by(frame: "pd.DataFrame", columns: Sequence[str]) -> Iterator[tuple[Row, "pd
         yield dict(zip(columns, plain, strict=True)), rows
 
 
-def means(frame: "pd.DataFrame", keys: Sequence[str], measure: str) -> "pd.DataFrame":
+def means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
     """A row for every group of equal keys: the mean of the measure over its rows. The frame is sorted."""
     return frame.groupby(list(keys), as_index=False, sort=True, observed=True)[[measure]].mean()
 
 
-def weighted_means(frame: "pd.DataFrame", keys: Sequence[str], measure: str, weight: str) -> "pd.DataFrame":
+def weighted_means(frame: Frame, keys: Sequence[str], measure: str, weight: str) -> Frame:
     """As `means`, each row counted as often as `weight` says; the group's weight stands beside the mean."""
     counts = frame[weight].astype("float64")
     weighed = frame[list(keys)].assign(total=frame[measure].astype("float64") * counts, weight=counts)

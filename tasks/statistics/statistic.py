@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from data.records.row import table_of
 from data.records.table import Table
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = dict[str, Any]
-Frames = Mapping[str, "pd.DataFrame"]
+Frame: TypeAlias = "pd.DataFrame"
+Frames = Mapping[str, Frame]
 """Frames by the named query that they answer. One may be empty, and then has its columns."""
 
 

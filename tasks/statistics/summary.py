@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,10 +9,7 @@ from data.records.statistics import Summary
 from tasks.statistics.formulas.groups import scores
 from tasks.statistics.formulas.interval import mean_interval
 from tasks.statistics.frames import ALL, by
-from tasks.statistics.statistic import Row
-
-if TYPE_CHECKING:
-    import pandas as pd
+from tasks.statistics.statistic import Frame, Row
 
 MODEL = ("model", "dtype")
 TYPE = (*MODEL, "query_type")
@@ -33,7 +29,7 @@ _EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "qu
 
 
 def summaries(
-    frame: "pd.DataFrame",
+    frame: Frame,
     keys: Sequence[str],
     column: str,
     *,
@@ -43,7 +39,7 @@ def summaries(
     interval: bool = False,
     quantiles: bool = False,
     skip_missing: bool = False,
-    others: Callable[["pd.DataFrame"], Row] = lambda group: {},
+    others: Callable[[Frame], Row] = lambda group: {},
 ) -> list[Row]:
     """A row of `Summary` for every group of equal keys, sorted by them; ScoreError for a value that is not finite.
 

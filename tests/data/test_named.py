@@ -4,6 +4,7 @@ import pytest
 
 from data.errors import UnknownName
 from data.named import Registry
+from tests.registered import added
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 
 def test_an_added_item_leaves_with_its_context() -> None:
     animals = Registry("animal", [DOG])
-    with animals.added(CAT):
+    with added(animals, CAT):
         assert list(animals) == ["dog", "cat"]
     assert list(animals) == ["dog"]
 

@@ -1,7 +1,6 @@
 """Persuasion range: how far apart contexts pull a query, from stored persuasion; no model is needed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from data.records import Query
@@ -12,7 +11,6 @@ from tasks.measures.stored import inherited, matrix
 
 
 @table("persuasion_range", "a query", key=QUERY_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PersuasionRange(QueryScore):
     """A row of persuasion ranges."""
 

@@ -94,19 +94,22 @@ def test_untestable_groups_are_counted_and_not_drawn(known: dict[str, pd.DataFra
 
 def test_significance_and_outcomes_are_shapes() -> None:
     data = pd.DataFrame({"relation": ["a", "b"], "query_type": "open", "effect_size": [0.9, -0.2]})
-    axes = effect_of_relations(Canvas().subplots(), data.assign(significant=[True, False]), ["a", "b"])
+    axes = Canvas().subplots()
+    effect_of_relations(axes, data.assign(significant=[True, False]), ["a", "b"])
     assert list(axes.lines[0].get_xdata()) == [0, 0]
     assert {"D", "|"} <= {line.get_marker() for line in axes.lines}
     outcomes = pd.DataFrame({"entropy": [1.0, 2.0, 3.0], "coherent_persuasion": [1.0, 2.0, 3.0], "partition": "static"})
     outcomes["outcome"] = ["persuaded", "stubborn", "other"]
-    axes = entropy_against_persuasion(Canvas().subplots(), outcomes)
+    axes = Canvas().subplots()
+    entropy_against_persuasion(axes, outcomes)
     assert {line.get_marker() for line in axes.lines} == {"^", "s", "o"}
 
 
 @pytest.mark.parametrize("values", [[1.0], [2.0] * 6, [0.0, 1.0, 2.0]], ids=["one", "equal", "few"])
 def test_few_or_equal_values_have_no_violin(values: list[float]) -> None:
     data = pd.DataFrame({"partition": pd.Categorical(["static"] * len(values)), "coherent_persuasion": values})
-    axes = persuasion_of_partitions(Canvas().subplots(), data, data.iloc[:0])
+    axes = Canvas().subplots()
+    persuasion_of_partitions(axes, data, data.iloc[:0])
     assert not axes.collections
     assert axes.get_xticklabels()[0].get_text() == f"static\nn = {len(values)}"
 
@@ -117,7 +120,8 @@ def test_fifths_of_few_queries_are_dots() -> None:
         {"query_type": "open", "memorization_ratio": ["0 to 0.2", "0.2 to 0.4", "0.8 to 1"], "queries": 1,
          "share_queries": 1 / 3}
     )  # fmt: skip
-    axes = memorization.susceptibility_by_memorization(Canvas().subplots(), data, fifths)
+    axes = Canvas().subplots()
+    memorization.susceptibility_by_memorization(axes, data, fifths)
     assert [list(line.get_xdata()) for line in axes.lines if len(line.get_xdata())] == [[0.0], [1.0], [4.0]]
 
 
@@ -126,7 +130,9 @@ def test_invented_entities_stand_left_of_degree_one() -> None:
         {"query_type": "open", "invented": [False, True], "susceptibility": [1.0, 2.0], "degree": [100.0, 0.0]}
     )
     line = pd.DataFrame({"at": [10.0, 100.0], "value": [1.0, 2.0]})
-    real, invented, bound = susceptibility_by_degree(Canvas().subplots(), data, line, "degree").lines
+    axes = Canvas().subplots()
+    susceptibility_by_degree(axes, data, line, "degree")
+    real, invented, bound = axes.lines
     assert list(real.get_xdata()) == [100.0]
     assert invented.get_xdata()[0] < 1
     assert list(bound.get_ydata()) == [1.0, 2.0]

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import pyoxigraph as ox
 
@@ -55,8 +55,8 @@ def parsed(file: Path) -> Iterator[Iterable[ox.Quad]]:
     """The triples of a file, some at a time, without their graphs; InputError names the line that is not RDF."""
     kind = rdf_format(file)
     try:
-        with _opened(file) as handle:
-            quads = iter(ox.parse(handle, format=kind, rename_blank_nodes=True))
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as handle:
+            quads = iter(ox.parse(cast(IO[bytes], handle), format=kind, rename_blank_nodes=True))
             while batch := list(islice(quads, MAX_TRIPLES_IN_MEMORY)):
                 yield map(_without_graph, batch) if kind == ox.RdfFormat.N_QUADS else batch
     except SyntaxError as error:
@@ -136,7 +136,3 @@ def _content_digest(file: Path, size: int, mtime_ns: int) -> str:
 
 def _without_graph(quad: ox.Quad) -> ox.Quad:
     return ox.Quad(quad.subject, quad.predicate, quad.object)
-
-
-def _opened(file: Path) -> IO[bytes]:
-    return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")  # type: ignore[return-value]

@@ -1,5 +1,6 @@
 """YAGO as a source of facts: its public endpoint, any other SPARQL endpoint with its predicates, or dump files."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -11,7 +12,7 @@ from data.sources.access import Access, GraphName
 from data.sources.graph import yago
 from data.sources.graph.dump import shared_dump
 from data.sources.graph.dump_files import dump_digest
-from data.sources.graph.sparql import Endpoint, SparqlStore
+from data.sources.graph.sparql import Endpoint, SparqlStore, Uri, bound, count, iri, is_iri
 from data.sources.http.services import SERVICES
 from data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
 
@@ -38,6 +39,32 @@ class Graph:
     @property
     def _folder(self) -> Path:
         return self.access.downloads / "graphs"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate, its triples, and the classes that most of its subjects are of, the most frequent first."""
+
+    iri: str
+    triples: int
+    subject_classes: tuple[str, ...]
+
+
+def predicates(store: SparqlStore) -> Iterator[Predicate]:
+    """Every predicate, the most frequent first, with at most three classes; ServiceTimeout means: use a dump."""
+    counted = store.select("SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n) ?p")
+    for row in counted.rows:
+        predicate = bound(row, "p")
+        if isinstance(predicate, Uri) and is_iri(predicate):
+            yield Predicate(str(predicate), count(bound(row, "n")), _subject_classes(store, predicate))
+
+
+def _subject_classes(store: SparqlStore, predicate: str) -> tuple[str, ...]:
+    classes = store.select(
+        f"SELECT ?c (COUNT(DISTINCT ?s) AS ?n) WHERE {{ ?s {iri(predicate)} ?o . ?s a ?c FILTER(isIRI(?c)) }} "
+        "GROUP BY ?c ORDER BY DESC(?n) ?c LIMIT 3"
+    )
+    return tuple(str(bound(row, "c")) for row in classes.rows)
 
 
 class YagoFacts(FactsOptions):

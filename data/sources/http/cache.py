@@ -4,7 +4,6 @@ A response is written in one transaction: a kill leaves all earlier responses an
 changed, the request is sent again. Contacts, which are part of the request, and cookies are not cached.
 """
 
-import base64
 import hashlib
 import json
 import logging
@@ -89,16 +88,13 @@ class HttpCache:
 
 
 def _value(key: str, response: Reply, address: str) -> bytes:
-    """The response as JSON: its body as text, or in base 64 where it is not UTF-8."""
+    """The response as JSON; its body is JSON or text, in UTF-8, unless nothing but its status counts."""
     content: dict[str, object] = {
         "status": response.status,
         "retrieved_at": response.retrieved_at.astimezone(UTC).isoformat(),
         "address": address,
+        "body": response.body.decode(errors="replace"),
     }
-    try:
-        content["body"] = response.body.decode()
-    except UnicodeDecodeError:
-        content["base64"] = base64.b64encode(response.body).decode()
     sealed = {**content, "sha256": _checksum(key, content)}
     return json.dumps(sealed, ensure_ascii=False).encode()
 
@@ -107,8 +103,7 @@ def _response(key: str, value: bytes) -> Reply:
     content = json.loads(value)
     if content.pop("sha256") != _checksum(key, content):
         raise ValueError("its checksum does not match")
-    body = content["body"].encode() if "body" in content else base64.b64decode(content["base64"])
-    return Reply(content["status"], body, datetime.fromisoformat(content["retrieved_at"]))
+    return Reply(content["status"], content["body"].encode(), datetime.fromisoformat(content["retrieved_at"]))
 
 
 def _checksum(key: str, content: dict[str, object]) -> str:

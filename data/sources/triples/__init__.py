@@ -1,6 +1,6 @@
 """Triples of Wikidata from which questions are built: PopQA's list, the user's own, or drawn from the Query Service."""
 
-from data.sources.triples.csv_file import from_csv
+from data.sources.triples.csv_rows import from_csv
 from data.sources.triples.popqa_list import popqa
 from data.sources.triples.wikidata_pairs import of_property
 

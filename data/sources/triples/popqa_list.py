@@ -33,18 +33,15 @@ _NUMBERS = {
 PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _NUMBERS.items()}
 
 
-def popqa(
-    path: Path | None, *, offline: bool = False, endpoint: str | None = None, cache: Path | None = None
-) -> list[Triple]:
+def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
     """The facts of PopQA in its order, each once.
 
-    path: its file, test.tsv, with tabs or as CSV; None for that of the hub. endpoint, cache: another hub, and another
-    folder for the hub's library. InputError names file, line and column where the file is not PopQA's; ServiceError
-    where it is neither on this machine nor on the hub.
+    path: its file, test.tsv, with tabs or as CSV; None for that of the hub. InputError names file, line and column
+    where the file is not PopQA's; ServiceError where it is neither on this machine nor on the hub.
     """
     retrieved_at = None
     if path is None:
-        path, retrieved_at = _from_hub(offline, endpoint, cache)
+        path, retrieved_at = _from_hub(offline)
     read = list(rows(path, COLUMNS, tuple(COLUMNS)))
     listed: dict[Ids, ListedRow] = {}
     for row in read:
@@ -65,16 +62,12 @@ def _property(row: ListedRow) -> WikidataId:
     return PROPERTIES[name]
 
 
-def _from_hub(offline: bool, endpoint: str | None, cache: Path | None) -> tuple[Path, str]:
+def _from_hub(offline: bool) -> tuple[Path, str]:
     """The file, and when it was fetched (UTC, ISO 8601)."""
     from huggingface_hub import hf_hub_download
 
     try:
-        file = Path(
-            hf_hub_download(
-                DATASET, FILE, repo_type="dataset", endpoint=endpoint, cache_dir=cache, local_files_only=offline
-            )
-        )
+        file = Path(hf_hub_download(DATASET, FILE, repo_type="dataset", local_files_only=offline))
     except Exception as error:  # the hub's library, its HTTP client and the file system have no tree in common
         why = printable(f"{type(error).__name__}: {error}", 160)
         raise ServiceError(

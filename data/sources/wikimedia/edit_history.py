@@ -18,7 +18,8 @@ from data.records import WikidataId
 from data.sources.http.answer import MISREAD
 from data.sources.http.printable import printable
 from data.sources.wikimedia.edit_summaries import Verdict, verdict
-from data.sources.wikimedia.mediawiki import Revision, Wiki
+from data.sources.wikimedia.mediawiki import Wiki
+from data.sources.wikimedia.mediawiki_answers import Revision
 from data.sources.wikimedia.wikidata import Wikidata, statements_of
 
 FREE_SUMMARIES = ("mw-undo", "mw-rollback")

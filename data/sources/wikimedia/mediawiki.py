@@ -7,15 +7,14 @@ refused.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from data.errors import ServiceError, ServiceTimeout
-from data.sources.http.answer import Answer, Immutable
+from data.sources.http.answer import Answer
 from data.sources.http.session import Session
 from data.sources.wikimedia import mediawiki_answers as answers
 from data.sources.wikimedia.mediawiki_answers import Reads, Revision
-
-__all__ = ["History", "Revision", "Wiki"]
 
 CONTENTS_AT_ONCE = 20
 MAXLAG_S = 5
@@ -41,43 +40,24 @@ class Wiki:
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def ask(
-        self,
-        form: Mapping[str, str],
-        *,
-        immutable: Immutable = False,
-        reads: Reads | None = None,
-        bypass_cache: bool = False,
-    ) -> Answer:
-        """The answer to a form, or its first part; immutable, bypass_cache: as in `Session.ask`.
+    def ask(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Answer:
+        """The answer to a form, or its first part; caching: `immutable` and `bypass_cache` of `Session.ask`.
 
         reads: raises one of MISREAD where the answer is not valid, which is then an error and is not cached.
         """
-        return self.session.ask(
-            {**_ASKED, **form}, error_of=answers.error_or_misread(reads), immutable=immutable, bypass_cache=bypass_cache
-        )
+        return self.session.ask({**_ASKED, **form}, error_of=answers.error_or_misread(reads), **caching)
 
-    def query(
-        self,
-        form: Mapping[str, str],
-        *,
-        immutable: Immutable = False,
-        reads: Reads | None = None,
-        bypass_cache: bool = False,
-    ) -> Iterator[Answer]:
+    def query(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Iterator[Answer]:
         """The answers to a form of action=query, part by part until the wiki has no more; the rest is as in `ask`."""
         form = {"action": "query", **form}
-
-        def reads_part(content: Any) -> None:
-            answers.read_part(content, form, reads)
-
+        reads_part = partial(answers.read_part, form=form, reads=reads)
         requested: list[Mapping[str, str]] = []
         more: Mapping[str, str] = {}
         while more or not requested:
             if more in requested:
                 raise ServiceError(f"{self._named} repeats a continuation: {more}"[:300])
             requested.append(more)
-            answer = self.ask({**form, **more}, immutable=immutable, reads=reads_part, bypass_cache=bypass_cache)
+            answer = self.ask({**form, **more}, reads=reads_part, **caching)
             yield answer
             more = answers.continued(answer.content)
 

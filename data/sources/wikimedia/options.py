@@ -1,8 +1,9 @@
 """The keys of a study file for questions that are built from today's Wikidata and Wikipedia."""
 
+from functools import partial
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from data.options import Options
 from data.sources.source import ModelUse, QuestionsOptions, QuestionSource, different
@@ -20,15 +21,10 @@ class TriplesOptions(Options):
     """PopQA's list (`file`, or from its hub), another list (`file`), or pairs drawn by Wikidata's query service."""
     file: str | None = None
     """A copy of PopQA's list, or a CSV file of triples."""
-    properties: tuple[PropertyId, ...] = ()
+    properties: Annotated[tuple[PropertyId, ...], AfterValidator(partial(different, kind="property"))] = ()
     """Only these properties, such as P36; all of a list where none are named."""
     per_property: int | None = Field(default=100, ge=1, le=1_000_000)
     """Triples of each property, drawn by the study's seed; null for all."""
-
-    @field_validator("properties")
-    @classmethod
-    def _different_properties(cls, properties: tuple[str, ...]) -> tuple[str, ...]:
-        return different(properties, "property")
 
     @model_validator(mode="after")
     def _complete(self) -> "TriplesOptions":
@@ -44,7 +40,7 @@ class TriplesOptions(Options):
 class DisputesOptions(Options):
     """Which pages of Wikipedia are searched for disputes, and how."""
 
-    pages: tuple[Title, ...] = ()
+    pages: Annotated[tuple[Title, ...], AfterValidator(partial(different, kind="page"))] = ()
     """Titles of pages; where none are named, those that `list_page` links to."""
     list_page: str = Field(default=CONTROVERSIAL, min_length=1)
     """The page that links to the pages that are searched."""
@@ -56,11 +52,6 @@ class DisputesOptions(Options):
     """Spans that are more alike than this (cosine) mean the same."""
     writer: str | None = Field(default=None, min_length=1)
     """The language model that writes the questions; null: the study's first model."""
-
-    @field_validator("pages")
-    @classmethod
-    def _different_pages(cls, pages: tuple[str, ...]) -> tuple[str, ...]:
-        return different(pages, "page")
 
 
 class WikidataQuestions(QuestionsOptions):

@@ -5,7 +5,6 @@ without views in a month has no entry for it, one without any gets a 404.
 """
 
 import calendar
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
@@ -21,23 +20,13 @@ COUNTED_AFTER_DAYS = 5
 _MOST = 10**12  # views of a page in a month, more than there are views of all pages
 
 
-@dataclass(frozen=True, slots=True)
-class Views:
-    """mean: views a month, over `months` months; address and time (UTC) of the answer."""
-
-    mean: float
-    months: int
-    retrieved_at: datetime
-    address: str
-
-
 class PageViews:
     """The page views service of Wikimedia."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def monthly_mean(self, title: str, *, first: str, last: str) -> Views:
+    def monthly_mean(self, title: str, *, first: str, last: str) -> float:
         """The mean views of a page per month, over the months from first to last (YYYY-MM), both included.
 
         title: the page's own, not that of a redirect. A month without an entry counts 0, and so does a page that the
@@ -53,7 +42,7 @@ class PageViews:
 
         answer = self.session.ask({}, path=f"{path}/{begins}/{ends}", allow=(200, 404), error_of=misread(read))
         views = read(answer.content)
-        return Views(sum(views.values()) / len(months), len(months), answer.retrieved_at, answer.address)
+        return sum(views.values()) / len(months)
 
 
 def months(until: date | None = None, count: int = 12) -> tuple[str, str]:

@@ -62,7 +62,8 @@ class Wikipedia:
     def linked(self, title: str) -> tuple[str, ...]:
         """The articles that a page links to, redirects and missing ones included; InputError where there is no page."""
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
-        parts = [page_of(part.content) for part in self.wiki.query(form, reads=_read_links)] if is_title(title) else []
+        asked = self.wiki.query(form, reads=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
+        parts = [page_of(part.content) for part in asked]
         if not any(parts):
             raise InputError(
                 f"{self.wiki.session.service.name} has no page named {title[:200]!r}; give the title of a list of pages"
@@ -97,7 +98,3 @@ def _is_whole(content: Any, before: Mapping[str, Any]) -> bool:
 
 def _links(page: Mapping[str, Any]) -> list[str]:
     return [text(link["title"]) for link in page.get("links", []) if whole(link["ns"]) == 0]
-
-
-def _read_links(content: Any) -> None:
-    _links(page_of(content) or {})

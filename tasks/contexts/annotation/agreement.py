@@ -8,7 +8,7 @@ Source: Krippendorff 2004, Content Analysis, chapter 11; computed by the library
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -36,7 +36,10 @@ class Agreement:
 def agreement(annotations: Iterable[Annotation]) -> Agreement:
     """The agreement of the two independent annotators of each question; a third, who decides, is not in it."""
     annotations = list(annotations)
-    pairs = [pair for judgements in in_order(annotations).values() for pair in _independent_pair(judgements)]
+    pairs = []
+    for judgements in in_order(annotations).values():
+        # The first annotator's last judgement before another's, and that one; none where only one annotator judged.
+        pairs += [pair for pair in pairwise(judgements) if pair[0].annotator != pair[1].annotator][:1]
     annotators = tuple(sorted({annotation.annotator for pair in pairs for annotation in pair}))
     counts: dict[str, Counter[str]] = {name: Counter() for name in sorted({one.annotator for one in annotations})}
     for judged in newest(annotations).values():
@@ -49,11 +52,6 @@ def agreement(annotations: Iterable[Annotation]) -> Agreement:
         undefined = f"all annotators always chose {choices.pop()}, so chance agreement is not defined"
         return Agreement(None, len(pairs), annotators, counts, undefined)
     return Agreement(_alpha(pairs, annotators), len(pairs), annotators, counts)
-
-
-def _independent_pair(judgements: Sequence[Annotation]) -> list[tuple[Annotation, Annotation]]:
-    """The first annotator's last judgement before another's, and that one; [] where only one annotator judged."""
-    return [pair for pair in pairwise(judgements) if pair[0].annotator != pair[1].annotator][:1]
 
 
 def _alpha(pairs: list[tuple[Annotation, Annotation]], annotators: tuple[str, ...]) -> float:

@@ -3,6 +3,11 @@
     revisions -> reverted pairs of registered editors -> the one span that both edits replace, in running text
     -> one dispute for each two spans and place -> without those of nearly the same meaning or without a sentence
 
+Revisions T0, T1, … are compared by the SHA-1 of their content. An edit and the edit after it are a reverted pair when
+the text before the first equals the text after the second. An edit war A B A B A is three pairs: each edit but the
+first reverts the one before it. A revision with the content of the one before it (the page was moved or protected) is
+not an edit and splits no pair.
+
 Of two spans, the object is the one that was restored last; the context is its sentence in the restored text.
 What it is not: the truth. Which of the two is right is not checked; editors who revert are not always right either.
 """
@@ -10,6 +15,7 @@ What it is not: the truth. Which of the two is right is not checked; editors who
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +23,9 @@ from numpy.typing import NDArray
 from data import reasons
 from data.records import Dispute, Rejected, RelationName
 from data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, History, Wiki
+from data.sources.wikimedia.mediawiki_answers import Revision
 from data.sources.wikimedia.pageviews import PageViews
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
-from tasks.contexts.disputes.reverted_pairs import RevertedPair, reverted_pairs, why_not_counted
 from tasks.contexts.disputes.running_text import Sentence
 from tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, Replacement, Span, likeness, replacement
 from tasks.contexts.listed_names import folded
@@ -38,6 +44,25 @@ class PageDisputes:
 
     disputes: list[Dispute]
     rejected: list[Rejected]
+
+
+@dataclass(frozen=True, slots=True)
+class RevertedPair:
+    """The revisions before an edit, after it, and after the edit that reverted it."""
+
+    before: Revision
+    edited: Revision
+    restored: Revision
+
+    @property
+    def edits(self) -> tuple[int, int]:
+        """The ids of the two edits."""
+        return self.edited.revision_id, self.restored.revision_id
+
+    @property
+    def texts(self) -> frozenset[str | None]:
+        """The SHA-1 of its two texts."""
+        return frozenset({self.edited.sha1, self.restored.sha1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +109,39 @@ def disputes_of_page(
         row = _rejected(history, reason, [reversion.pair for reversion in dispute])
         rejected_disputes.append(replace(row, detail=detail, object=last.restored.text, replacement=last.undone.text))
     if disputes and pageviews and months:
-        views = pageviews.monthly_mean(history.title, first=months[0], last=months[1]).mean
+        views = pageviews.monthly_mean(history.title, first=months[0], last=months[1])
         disputes = [replace(dispute, subject_popularity=views) for dispute in disputes]
     return PageDisputes(
         disputes, [*(_rejected(history, reason, pairs) for reason, pairs in rejected_pairs.items()), *rejected_disputes]
     )
+
+
+def reverted_pairs(revisions: Sequence[Revision]) -> list[RevertedPair]:
+    """The reverted pairs of a page, oldest first, from its revisions, oldest first.
+
+    A pair whose edited text is hidden is among them; where the text before or after is hidden, no pair is detected.
+    """
+    edits = [*revisions[:1]]
+    edits += [later for earlier, later in pairwise(revisions) if later.sha1 is None or later.sha1 != earlier.sha1]
+    return [
+        RevertedPair(before, edited, restored)
+        for before, edited, restored in zip(edits, edits[1:], edits[2:], strict=False)
+        if before.sha1 is not None and before.sha1 == restored.sha1
+    ]
+
+
+def why_not_counted(pair: RevertedPair) -> str | None:
+    """The reason why a pair is not evidence of a dispute between registered editors; None where it is."""
+    if pair.edited.sha1 is None or any(
+        revision.content_hidden for revision in (pair.before, pair.edited, pair.restored)
+    ):
+        return reasons.HIDDEN_CONTENT
+    for edit in (pair.edited, pair.restored):
+        if edit.user is None:
+            return reasons.HIDDEN_EDITOR
+        if not edit.registered:
+            return reasons.TEMPORARY_EDITOR if edit.user.startswith("~") else reasons.ANONYMOUS_EDITOR
+    return None
 
 
 def _reversions(

@@ -5,12 +5,10 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 
 from data.records import WikidataId
 from data.sources.wikimedia.wikidata import Item, Wikidata
 
-AT_ONCE = 50
 KIND = ("P31", "P279")
 """Instance of, subclass of."""
 WIDER = (*KIND, "P131", "P361", "P460")
@@ -57,11 +55,10 @@ class Items:
         self._known: dict[WikidataId, KnownItem | None] = {}
 
     def learn(self, ids: Iterable[WikidataId]) -> None:
-        """Requests the items that are not cached, as many at once as the service allows; raises ServiceError."""
-        new = (item_id for item_id in dict.fromkeys(ids) if item_id not in self._known)
-        while batch := list(islice(new, AT_ONCE)):
-            items = self._wikidata.items(batch)
-            self._known |= {item_id: self._of(items[item_id]) if item_id in items else None for item_id in batch}
+        """Requests the items that are not cached; raises ServiceError."""
+        new = [item_id for item_id in dict.fromkeys(ids) if item_id not in self._known]
+        items = self._wikidata.items(new)
+        self._known |= {item_id: self._of(items[item_id]) if item_id in items else None for item_id in new}
 
     def get(self, item_id: WikidataId) -> KnownItem | None:
         """A cached item; for a merged one, the item that it was merged into; None where it does not exist."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from data.catalog import CatalogModel, models
-from data.errors import ModelError, UnknownName, UsageError
+from data.errors import ModelError, UnknownName, UsageError, first_line
 from tasks.models.files.digests import sha256_of
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
@@ -149,11 +149,6 @@ def check_index(name: str, folder: Path) -> None:
                 )
 
 
-def reason_of(error: Exception) -> str:
-    """The first line of a library's error, or its type where it says nothing."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
 def _is_path(name: str) -> bool:
     return name.startswith((".", "/", "~")) or name.count("/") > 1 or os.path.isdir(name)
 
@@ -168,7 +163,7 @@ def _commit(hub_id: str, purpose: ModelKind) -> str:
         resolved = hf_api().resolve_revision(hub_id)
     except Exception as error:
         raise ModelError(
-            f"model {hub_id!r}: not found in this machine's cache, and the hub did not give it ({reason_of(error)}); "
+            f"model {hub_id!r}: not found in this machine's cache, and the hub did not give it ({first_line(error)}); "
             f"pass the folder of a downloaded model instead, or use {_OFFLINE[purpose]}"
         ) from None
     return str(resolved.resolved)

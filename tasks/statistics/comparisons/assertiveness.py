@@ -2,7 +2,7 @@
 
 from tasks.statistics.comparison import Comparison, Group
 
-COMPARISON = Comparison(
+STATISTIC = Comparison(
     name="assertiveness",
     query="persuasion_by_kind",
     measure="persuasion",
@@ -11,5 +11,4 @@ COMPARISON = Comparison(
     group_a=Group("assertive", "assertive"),
     group_b=Group("base", "base"),
     alternative="greater",
-)
-STATISTIC = COMPARISON.statistic
+).statistic

@@ -2,7 +2,7 @@
 
 from tasks.statistics.comparison import Comparison, Group
 
-COMPARISON = Comparison(
+STATISTIC = Comparison(
     name="familiarity",
     query="susceptibility_of_queries",
     measure="susceptibility",
@@ -10,5 +10,4 @@ COMPARISON = Comparison(
     group_a=Group("invented", True),
     group_b=Group("real", False),
     alternative="greater",
-)
-STATISTIC = COMPARISON.statistic
+).statistic

@@ -2,7 +2,7 @@
 
 from tasks.statistics.comparison import Comparison, Group
 
-COMPARISON = Comparison(
+STATISTIC = Comparison(
     name="negation",
     query="persuasion_by_kind",
     measure="persuasion",
@@ -11,5 +11,4 @@ COMPARISON = Comparison(
     group_a=Group("negation", "negation"),
     group_b=Group("base", "base"),
     alternative="two-sided",
-)
-STATISTIC = COMPARISON.statistic
+).statistic

@@ -2,7 +2,7 @@
 
 from tasks.statistics.comparison import Comparison, Group
 
-COMPARISON = Comparison(
+STATISTIC = Comparison(
     name="relevance",
     query="persuasion_by_kind",
     measure="persuasion",
@@ -11,5 +11,4 @@ COMPARISON = Comparison(
     group_a=Group("relevant", True),
     group_b=Group("irrelevant", False),
     alternative="greater",
-)
-STATISTIC = COMPARISON.statistic
+).statistic

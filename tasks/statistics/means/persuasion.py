@@ -5,15 +5,11 @@ relations, a relation with its mean.
 """
 
 import math
-from typing import TYPE_CHECKING
 
 from data.records.statistics import Summary
 from tasks.statistics.frames import sorted_by, weighted_means
-from tasks.statistics.statistic import Frames, Row, Statistic
+from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 QUANTITY = "persuasion"
 KEYS = (*RELATION, "relevant", "kind")
@@ -39,28 +35,28 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
     return summaries(_kinds(_sorted(frames)), KEYS, QUANTITY, unit_of_analysis="prompt", others=_of_relation)
 
 
-def _sorted(frames: Frames) -> "pd.DataFrame":
+def _sorted(frames: Frames) -> Frame:
     frame = frames["persuasion_by_kind"]
     frame = frame.assign(relevant=frame["relevant"].astype(object).map({True: "relevant", False: "irrelevant"}))
     return sorted_by(frame, [*KEYS, "query_id"])
 
 
-def _kinds(frame: "pd.DataFrame") -> "pd.DataFrame":
+def _kinds(frame: Frame) -> Frame:
     """The mean persuasion of each kind of context in a relation, with the numbers of queries and prompts."""
     queries = frame.groupby(list(KEYS), as_index=False, sort=True, observed=True)["query_id"].nunique()
     return weighted_means(frame, KEYS, QUANTITY, "contexts").assign(queries=queries["query_id"])
 
 
-def _counts(kinds: "pd.DataFrame") -> Row:
+def _counts(kinds: Frame) -> Row:
     return {"items": int(kinds["queries"].sum()), "prompts": int(kinds["weight"].sum())}
 
 
-def _of_relation(kind: "pd.DataFrame") -> Row:
+def _of_relation(kind: Frame) -> Row:
     counts = _counts(kind)
     return {"n": counts["prompts"], **counts}
 
 
-def _of_model(rows: "pd.DataFrame") -> Row:
+def _of_model(rows: Frame) -> Row:
     pairs = int(rows["contexts"].sum())
     return {"n": pairs, "items": int(rows["query_id"].nunique()), "prompts": pairs}
 

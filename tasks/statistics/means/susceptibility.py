@@ -4,15 +4,10 @@ Groups: real and invented entities of a relation and query type. Unit of analysi
 forms; over all relations, a relation with its mean, so that one with many queries does not weigh more.
 """
 
-from typing import TYPE_CHECKING
-
 from data.records.statistics import Summary
 from tasks.statistics.frames import means, sorted_by
-from tasks.statistics.statistic import Frames, Row, Statistic
+from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import RELATION, TYPE, summaries
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 QUANTITY = "susceptibility"
 KEYS = (*RELATION, "entities")
@@ -30,7 +25,7 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
     return summaries(entities, KEYS, QUANTITY, unit_of_analysis="entity", interval=True)
 
 
-def _sorted(frames: Frames) -> "pd.DataFrame":
+def _sorted(frames: Frames) -> Frame:
     frame = frames["susceptibility_of_queries"]
     frame = frame.assign(entities=frame["invented"].astype(bool).map({True: "invented", False: "real"}))
     return sorted_by(frame, [*KEYS, "entity", "query_id"])

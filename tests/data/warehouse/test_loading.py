@@ -27,6 +27,7 @@ from tests.data.warehouse.small_study import (
     warehouse_of,
     write_empty,
 )
+from tests.registered import added
 
 
 def file_of(folder: Path, of: Table, rows: Sequence[Mapping[str, Any]], name: str = "one's") -> Path:
@@ -163,7 +164,7 @@ def test_a_number_that_is_not_finite_is_refused(of: Table, column: str, value: A
     with pytest.raises(InputError, match=named):
         update(database, "key", TABLES, {of: [file]})
     query = NamedQuery("all", f"FROM {of.name}")
-    with QUERIES.added(query), over({of: [file]}, TABLES) as warehouse, pytest.raises(InputError, match=named):
+    with added(QUERIES, query), over({of: [file]}, TABLES) as warehouse, pytest.raises(InputError, match=named):
         warehouse.frame("all")
 
 
@@ -214,7 +215,7 @@ def test_columns_have_their_units(tmp_path: Path) -> None:
         assert warehouse.frame("persuasion_by_kind").attrs["units"] == {"persuasion": "nats"}
         assert warehouse.frame("partition_summary").attrs["units"]["semantic_entropy"] == "nats"
         text = "-- One.\n-- unit: half = nats per half\nSELECT seconds, seconds / 2 AS half FROM runs"
-        with QUERIES.added(NamedQuery.of_text("halves", text)):
+        with added(QUERIES, NamedQuery.of_text("halves", text)):
             assert warehouse.frame("halves").attrs["units"] == {"seconds": "s", "half": "nats per half"}
 
 

@@ -7,6 +7,7 @@ from data.warehouse.loading import update
 from data.warehouse.queries import QUERIES, NamedQuery
 from data.warehouse.schema import Schema
 from tests.data.warehouse.small_study import TABLES, write_empty
+from tests.registered import added
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_every_view_is_there_with_its_sentence(database: Path) -> None:
 
 
 def test_a_view_whose_table_lacks_is_left_out(tmp_path: Path) -> None:
-    with QUERIES.added(NamedQuery.of_text("of_none", "-- Nothing.\n-- view\nSELECT * FROM no_such_table")):
+    with added(QUERIES, NamedQuery.of_text("of_none", "-- Nothing.\n-- view\nSELECT * FROM no_such_table")):
         update(tmp_path / "study.duckdb", "key", TABLES, {})
     with duckdb.connect(tmp_path / "study.duckdb", read_only=True) as connection:
         assert connection.execute("SELECT * FROM susceptibility_of_queries").fetchall() == []
@@ -45,5 +46,5 @@ def test_the_version_follows_tables_and_views() -> None:
     version = Schema(TABLES).version
     assert Schema(TABLES).version == version
     assert Schema(TABLES[:-1]).version != version
-    with QUERIES.added(NamedQuery("one", "SELECT 1", view=True)):
+    with added(QUERIES, NamedQuery("one", "SELECT 1", view=True)):
         assert Schema(TABLES).version != version

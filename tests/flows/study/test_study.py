@@ -15,6 +15,7 @@ from flows.study import models
 from tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.flows.study.study_files import changed_study, refusal
+from tests.registered import added
 
 WIKIDATA = {"source": "wikidata"}
 
@@ -110,7 +111,7 @@ def test_a_registered_source_is_a_branch(tmp_path: Path) -> None:
     def fetch(options: AtlasFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
         return FetchedFacts([], {}, 0)
 
-    with FACT_SOURCES.added(FactSource("atlas", AtlasFacts, key, fetch)) as atlas:
+    with added(FACT_SOURCES, FactSource("atlas", AtlasFacts, key, fetch)) as atlas:
         study = changed_study(tmp_path, facts={"source": "atlas", "relations": "all", "edition": 3})
         assert study.facts is not None
         assert study.facts.relations == atlas.options.available_relations()
@@ -128,7 +129,7 @@ def test_listed_measures_take_their_defaults(tmp_path: Path) -> None:
 
 
 def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:
-    with MEASURES.added(replace(measure.MEASURE, needs=("memorization_ratio",))):
+    with added(MEASURES, replace(measure.MEASURE, needs=("memorization_ratio",))):
         requested = list(changed_study(tmp_path, measures=["persuasion_range"]).requested())
     assert requested == ["greedy_answers", "memorization_ratio", "persuasion_range"]
 

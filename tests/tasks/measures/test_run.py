@@ -15,6 +15,7 @@ from tasks.measures import MEASURES, chunks
 from tasks.measures.chunks import cut, cut_by_form
 from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
 from tasks.measures.run import Spent, measure_relation
+from tests.registered import added
 
 Run = Callable[..., Spent]
 Outputs = dict[str, TableArtifact]
@@ -91,7 +92,7 @@ def outputs(tmp_path: Path) -> Outputs:
 def run(outputs: Outputs) -> Run:
     def score(fake: Fake, *names: str, **options: Any) -> Spent:
         first, second = fake.measures()
-        with MEASURES.added(first), MEASURES.added(second):
+        with added(MEASURES, first), added(MEASURES, second):
             asked = {name: outputs[name] for name in names or outputs}
             return measure_relation(Inputs("capital", 7, "digest"), asked, lambda: fake.model, **options)
 

@@ -4,7 +4,7 @@ import pytest
 
 from data.sources.graph import yago
 from data.sources.graph.dump import Dump
-from data.sources.graph.predicates import predicates
+from data.sources.graph.source import predicates
 from data.sources.graph.sparql import Endpoint
 from tests.data.sources.graph.small_graphs import by_subject, graph, said
 from tests.data.sources.graph.turtle import YAGO

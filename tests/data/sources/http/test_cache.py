@@ -24,7 +24,7 @@ def cache(tmp_path: Path) -> Iterator[HttpCache]:
         yield cache
 
 
-BODIES = [b"", b'["\xc3\xa5 \xf0\x9f\x99\x82"]\r\n\x00', b"\xff\xfe", b"x" * 10**6]
+BODIES = [b"", b'["\xc3\xa5 \xf0\x9f\x99\x82"]\r\n\x00', b"x" * 10**6]
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:8]))

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from data.errors import ServiceError
-from data.sources.http.session import Service, Session
-from data.sources.http.shared import close_sessions, shared_session
+from data.sources.http.session import Service, Session, close_sessions, shared_session
 from tests.data.sources.http.asking import CONTACT
 from tests.data.sources.servers.faults import FaultServer, says, serving
 

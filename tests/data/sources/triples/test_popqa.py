@@ -1,10 +1,13 @@
 import csv
 import io
 import logging
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
+import huggingface_hub
 import pytest
 from huggingface_hub import constants
 
@@ -18,6 +21,7 @@ HEADER = (
     "s_wiki_title", "o_wiki_title", "s_pop", "o_pop", "question", "possible_answers",
 )  # fmt: skip
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+DOWNLOAD = huggingface_hub.hf_hub_download
 
 
 def row(place: int, prop: str = "occupation", **cells: str) -> list[str]:
@@ -101,15 +105,25 @@ def _online(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
 
 
-def hub(content: bytes, status: int = 200) -> AbstractContextManager[FaultServer]:
-    """A hub that has the dataset."""
-    return serving(Say(content, status, {"ETag": '"a-digest"', "X-Repo-Commit": COMMIT}))
+@pytest.fixture(autouse=True)
+def _folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Downloads go into the test's own folder."""
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", partial(DOWNLOAD, cache_dir=tmp_path))
 
 
-def test_without_a_file_the_list_comes_from_the_hub(tmp_path: Path) -> None:
-    with hub(tsv(row(1), row(2))) as server:
-        seeds = popqa(None, endpoint=server.address, cache=tmp_path)
-        assert popqa(None, offline=True, endpoint=server.address, cache=tmp_path) == seeds
+@contextmanager
+def hub(folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, status: int = 200) -> Iterator[FaultServer]:
+    """A hub that has the dataset, and whose files lie in this folder."""
+    with serving(Say(content, status, {"ETag": '"a-digest"', "X-Repo-Commit": COMMIT})) as server:
+        download = partial(DOWNLOAD, endpoint=server.address, cache_dir=folder)
+        monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+        yield server
+
+
+def test_without_a_file_the_list_comes_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with hub(tmp_path, monkeypatch, tsv(row(1), row(2))) as server:
+        seeds = popqa(None)
+        assert popqa(None, offline=True) == seeds
     file = f"/ask/datasets/{DATASET}/resolve/main/test.tsv"
     assert [(asked.method, asked.path) for asked in server.asked] == [("HEAD", file), ("GET", file)]
     assert [seed.subject_id for seed in seeds] == ["Q1", "Q2"]
@@ -117,14 +131,15 @@ def test_without_a_file_the_list_comes_from_the_hub(tmp_path: Path) -> None:
     assert abs((datetime.fromisoformat(seeds[0].retrieved_at) - datetime.now(UTC)).total_seconds()) < 30
 
 
-def test_without_file_and_hub_an_error_says_what_to_do(tmp_path: Path) -> None:
+def test_without_file_and_hub_an_error_says_what_to_do() -> None:
     with pytest.raises(
         ServiceError, match=r"not on this machine .*; name its file, run again with a network, or use a"
     ):
-        popqa(None, offline=True, cache=tmp_path)
+        popqa(None, offline=True)
 
 
 @pytest.mark.parametrize("status", [401, 404])
-def test_a_hub_that_refuses_says_what_to_do(status: int, tmp_path: Path) -> None:
-    with hub(b"{}", status) as server, pytest.raises(ServiceError, match=r"not on this machine .*name its file"):
-        popqa(None, endpoint=server.address, cache=tmp_path)
+def test_a_hub_that_refuses_says_what_to_do(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = pytest.raises(ServiceError, match=r"not on this machine .*name its file")
+    with hub(tmp_path, monkeypatch, b"{}", status), refused:
+        popqa(None)
