@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from data.errors import InputError, ScoreError
 from tasks.scoring.half_samples import standard_error
@@ -45,10 +45,28 @@ class GroupedAnswers:
     halves: Sequence[Groups] = ()
 
 
+def coherent_persuasion(
+    p_query: ArrayLike, groups_query: Groups, p_context: ArrayLike, groups_context: Groups
+) -> float:
+    """The coherent persuasion score of a context for a question, in nats [Marjanovic et al. 2024, Eq. 4].
+
+    Args:
+        p_query: (n, V), the mean distributions of the answers without the context.
+        groups_query: Their groups, as `group_answers` returns them, every answer in exactly one.
+        p_context: (m, V), the mean distributions of the answers with the context.
+        groups_context: Their groups.
+
+    Raises the errors of `coherent_persuasions`.
+    """
+    without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
+    within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
+    return coherent_persuasions(without, [within])[0][0]
+
+
 def coherent_persuasions(
     without: GroupedAnswers, contexts: Sequence[GroupedAnswers]
 ) -> list[tuple[float, float | None]]:
-    """The coherent persuasion of each context of a question [Marjanovic et al. 2024, Eq. 4], with its error, in nats.
+    """The coherent persuasion of each context of a question, with its standard error, in nats.
 
     A half-sample of the answers without a context is compared with the half-sample of the same number with it, so both
     need as many half-samples of as many answers.
@@ -160,13 +178,18 @@ def _composition(rows: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(count_of_row // shared for count_of_row in times)
 
 
-def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[int]) -> NDArray[np.float64]:
+def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[np.float64]:
     try:
         rows = np.array(values, dtype=np.float64)
     except ValueError as error:
         raise InputError(f"the rows of {name} are not of one length: {error}") from None
     if rows.ndim != 2 or 0 in rows.shape:
         raise InputError(f"{name} must have one row per answer and one column per token, not the shape {rows.shape}")
+    return rows
+
+
+def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[int]) -> NDArray[np.float64]:
+    rows = _rows_of(name, values)
     sums = rows.sum(axis=1, keepdims=True)
     broken = (rows < 0).any(axis=1) | ~(np.abs(sums[:, 0] - 1) <= _SLACK)  # a NaN or an infinity is in the sum as well
     if broken.any():

@@ -7,18 +7,12 @@ from scipy.special import rel_entr
 
 from data.errors import InputError, ScoreError
 from tasks.scoring import coherent_persuasion as module
-from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
+from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasion, coherent_persuasions
 from tasks.scoring.half_samples import draw_halves
 from tasks.scoring.semantic_entropy import group_answers
 
 KL = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)
 TINY = float(np.float32(1e-45))
-
-
-def coherent_persuasion(p_query: Any, groups_query: Any, p_context: Any, groups_context: Any) -> float:
-    """The score of one context, without its standard error."""
-    without = GroupedAnswers("p_query", list(p_query), groups_query)
-    return coherent_persuasions(without, [GroupedAnswers("p_context", list(p_context), groups_context)])[0][0]
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -135,7 +129,7 @@ def test_rows_that_are_no_distributions_are_refused(row: list[float]) -> None:
     ("p_query", "groups", "p_context", "message"),
     [
         ([[0.5, 0.5]], [[0]], [[1.0]], "one vocabulary"),
-        ([0.5, 0.5], [[0], [1]], [[1.0]], "one row per answer"),
+        ([0.5, 0.5], [[0]], [[1.0]], "one row per answer"),
         ([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], "of p_query are not of one length"),
         ([[0.5, 0.5]], [[0], [1]], [[0.5, 0.5]], "once"),
     ],
