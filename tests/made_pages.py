@@ -16,7 +16,7 @@ from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
 from data.warehouse.queries import QUERIES
 from data.warehouse.schema import Schema
-from flows.steps.schema import schema
+from flows.steps.aggregate import schema
 from flows.study.study import ContextsPart, ModelPart, ServiceOptions, ServicesPart, Study
 from tasks.measures import MEASURES
 

@@ -152,20 +152,15 @@ class Graph:
 
     def refuse(self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
         """Adds a step that cannot be resolved, such as one of a model that cannot be found; it has failed."""
-        node = Node(kind, identity, "failed", str(error), inputs=tuple(inputs))
-        self.nodes[identity] = node
-        return node
+        self.nodes[identity] = Node(kind, identity, "failed", str(error), inputs=tuple(inputs))
+        return self.nodes[identity]
 
     def wait(self, kind: StepKind, identity: StepId, lacking: Node, *, after: Iterable[Node] = ()) -> Node:
-        """Adds what stands for all steps that follow from the content of a node that is not done.
-
-        Where any of several will do, `after` has them all.
-        """
+        """Adds what stands for all that follows from the content of a node that is not done, or of any of `after`."""
         blocker, others = lacking.blocked_by or lacking.id, tuple(after)
-        inputs = () if others else (lacking,)
-        node = Node(kind, identity, "blocked", f"waits for {blocker}", blocker, inputs=inputs, after=others)
-        self.nodes[identity] = node
-        return node
+        inputs, reason = () if others else (lacking,), f"waits for {blocker}"
+        self.nodes[identity] = Node(kind, identity, "blocked", reason, blocker, inputs=inputs, after=others)
+        return self.nodes[identity]
 
     def remembered(self, reference: Reference, compute: Callable[[pa.Table], Any]) -> Any:
         """What `compute` makes of the rows of a table, computed once for each content of it."""

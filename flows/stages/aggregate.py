@@ -4,10 +4,9 @@ Both take what is there, whatever has failed, and are made again when that chang
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from data.errors import SwaymeterError
-from data.storage.artifact import Check, TableArtifact
+from data.storage.artifact import TableArtifact
 from data.warehouse.queries import queries_digest
 from data.warehouse.schema import Schema
 from flows.graph.graph import Graph, Node, Reference
@@ -15,13 +14,10 @@ from flows.graph.step import Output
 from flows.stages import study_graph as kinds
 from flows.stages.build import Built
 from flows.stages.fetch import Fetched
-from flows.steps.schema import schema
+from flows.steps.aggregate import schema
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.statistics import STATISTICS
-
-Done = tuple[Any, Check]
-"""An artifact that is done, and how it stands."""
 
 
 def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:

@@ -15,7 +15,6 @@ from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Output, Resource, StepKind
 from flows.stages import study_graph as kinds
 from flows.stages.wikidata import fetch_wikidata
-from flows.steps.access import access_for_keys
 from flows.study.study import Study
 from tasks.contexts.invented_names import invented_names_key
 
@@ -94,7 +93,7 @@ def _add(
     """A step whose one output depends on what its source says of its key."""
     identity, (role,) = kind.id(subject), kind.makes
     try:
-        parameters = key(access_for_keys(study, graph.workspace))
+        parameters = key(study.access(graph.workspace.downloads, offline=True))
     except SwaymeterError as error:
         return graph.refuse(kind, identity, error).output(role)
     outputs = {role: Output(table, ("facts",), f"{role}-{subject}")}

@@ -27,7 +27,6 @@ from flows.graph.selection import DISPUTABLE
 from flows.graph.step import Output, StepId
 from flows.stages import study_graph as kinds
 from flows.steps import wikidata as steps
-from flows.steps.access import access_for_keys
 from flows.study.study import Study
 from tasks.models.backends import identify_language_model
 from tasks.models.files.identity import identify_model
@@ -175,7 +174,7 @@ class _Wikidata:
         return catalog.relation_digest(relation) if relation in catalog.relations() else ""
 
     def _addresses(self, *services: str) -> dict[str, str]:
-        access = access_for_keys(self.study, self.graph.workspace)
+        access = self.study.access(self.graph.workspace.downloads, offline=True)
         return {name: access.address(name) for name in services}
 
     def _similar(self) -> tuple[str, ...]:

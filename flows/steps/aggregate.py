@@ -5,12 +5,12 @@ from typing import Any
 
 from data.errors import ScoreError, SwaymeterError
 from data.records.table import Table
+from data.records.tables import RECORD_TABLES
 from data.storage.artifact import Check, TableArtifact, write_manifest
 from data.storage.keys import content_key
 from data.storage.workspace import Workspace
 from data.warehouse.queries import QUERIES, NamedQuery
 from flows.graph.step import Run, Step
-from flows.steps.schema import schema
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
 from tasks.statistics.frames import categorical
@@ -18,6 +18,12 @@ from tasks.statistics.statistic import Statistic
 
 Done = tuple[Any, Check]
 """An artifact that is done, and how it stands."""
+
+
+def schema() -> tuple[Table, ...]:
+    """Every table of the database: of the records, of every measure and of every statistic, also of extensions."""
+    declared = [*(measure.table for measure in MEASURES.values()), *(one.table for one in STATISTICS.values())]
+    return tuple({table.name: table for table in (*RECORD_TABLES, *declared)}.values())
 
 
 def compute_statistics(step: Step, run: Run) -> None:

@@ -2,11 +2,19 @@
 
 from data.errors import InputError
 from data.records import InventedName
+from data.sources.access import Access
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from data.storage.workspace import Workspace
 from flows.graph.step import Run, Step
-from flows.steps.access import access_for
 from flows.study.study import Study
 from tasks.contexts.invented_names import fetch_invented_names
+
+
+def access_for(study: Study, step: Step, run: Run) -> Access:
+    """How a step reaches services: by the study's settings, in the sessions of its process."""
+    return study.access(
+        Workspace(run.workspace).downloads, offline=run.offline, not_before=step.not_before, refreshed=step.refreshed
+    )
 
 
 def fetch_facts(step: Step, run: Run) -> None:

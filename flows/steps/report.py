@@ -10,7 +10,7 @@ from typing import Any
 from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
 from flows.graph.step import Run, Step
-from flows.steps.schema import schema
+from flows.steps.aggregate import schema
 from reports.card import StudyCard
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")

@@ -24,7 +24,7 @@ from data.sources.wikimedia.wembedder import Wembedder
 from data.sources.wikimedia.wikidata import Wikidata
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from flows.graph.step import Run, Step
-from flows.steps.access import access_for
+from flows.steps.fetch import access_for
 from flows.study.study import ModelPart, Study
 from tasks.contexts.disputes.of_page import RELATION, PageDisputes, disputes_of_page
 from tasks.contexts.wikidata.questions import Clients, questions_of_property

@@ -16,11 +16,6 @@ Frames = Mapping[str, Frame]
 """Frames by the named query that they answer. One may be empty, and then has its columns."""
 
 
-def no_rows(frames: Frames, seed: int) -> list[Row]:
-    """None."""
-    return []
-
-
 @dataclass(frozen=True)
 class Statistic:
     """A statistic: rows of one table, made from the answers to named queries.
@@ -43,8 +38,8 @@ class Statistic:
     version: int
     row: type
     queries: tuple[str, ...]
-    compute: Callable[[Frames, int], list[Row]] = no_rows
-    of_relations: Callable[[Frames, int], list[Row]] = no_rows
+    compute: Callable[[Frames, int], list[Row]] = lambda frames, seed: []
+    of_relations: Callable[[Frames, int], list[Row]] = lambda frames, seed: []
     finish: Callable[[list[Row]], list[Row]] = list
 
     @property

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from data.warehouse.warehouse import opened
-from flows.steps.schema import schema
+from flows.steps.aggregate import schema
 from tests.end_to_end.tiny_study import Run, TinyStudy
 
 

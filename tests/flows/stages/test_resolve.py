@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from data import catalog
-from data.catalog import digests
+from data.catalog import sample
 from data.errors import UsageError
 from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
@@ -110,7 +110,7 @@ def test_facts_of_one_relation_leave_the_others_alone(tmp_path: Path, monkeypatc
         return [*found, replace(found[0], subject="Atlantis")] if relation == "capital" else found
 
     monkeypatch.setattr(catalog, "facts", more)
-    monkeypatch.setattr(digests, "facts", more)
+    monkeypatch.setattr(sample, "facts", more)
     after = keys(prepare(again(study)))
     assert {one[0].subject for one in before if before[one] != after.get(one)} == {"capital"}
 
