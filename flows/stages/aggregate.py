@@ -19,6 +19,9 @@ from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.statistics import STATISTICS
 
+LOADED = ("triples", "pages", "disputes", "rejected")
+"""The fetched tables beside facts and questions that the database has."""
+
 
 def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
     """Adds the steps; gives that of the database."""
@@ -56,7 +59,7 @@ def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
     references = [node.output("rejected") for node in built.chosen.values()]
     for node in graph:
         if node.id.stage == "fetch":
-            references += [Reference(node, role) for role in ("triples", "disputes", "rejected") if role in node.checks]
+            references += [Reference(node, role) for role in LOADED if role in node.checks]
     return references
 
 

@@ -15,8 +15,6 @@ from flows.stages.study_graph import PAGE
 from flows.study.study import Study
 from reports.card import NotRun
 
-PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
-
 
 def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database: Node) -> Node:
     """Adds the step."""

@@ -1,35 +1,22 @@
 """The steps that score: for each model and relation one step a pass, which yields one measure or several together."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
 
 from data import catalog
 from data.errors import ModelError, SwaymeterError
-from data.records import Context, Query, Question
 from data.storage.keys import content_key
 from flows.graph.graph import Graph, Node, Reference, State
 from flows.graph.selection import UNKNOWN_MEASURES
 from flows.graph.step import Output
 from flows.stages.build import Built
 from flows.stages.study_graph import SCORES
+from flows.steps.score import Score
 from flows.study.study import ModelPart, Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS
 from tasks.measures.passes import Pass, declaration, passes
 from tasks.models.backends import identify_language_model
-
-PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
-
-
-@dataclass(frozen=True)
-class Score:
-    """What a step asks of which model. parameters: of its measures and of those that they need, by name."""
-
-    measure_pass: str
-    model: ModelPart
-    seed: int
-    parameters: Mapping[str, Any]
 
 
 def score(graph: Graph, study: Study, built: Built) -> list[Reference]:

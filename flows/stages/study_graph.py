@@ -11,10 +11,14 @@
                         |
     report     the page
 
-A step whose inputs (`needs`) are not done is blocked by the step that makes them; what it `reads` where it is there, it
-waits for, and goes on without it: a relation that fails stops no other. Steps that follow from the content of another
-(relations of questions, pages of a list) are listed once that one is done. Which steps of a kind a study has is decided
-by the modules beside this one, a stage each; what the functions do stands in `flows.steps`.
+A step whose inputs are not done is blocked by the step that makes them. It has those of `needs` that its study and its
+measures ask for: invented names only where there are some, of queries, contexts and questions what a measure is about.
+What it `reads` where it is there, it waits for, and goes on without it: a relation that fails stops no other; a choice
+alone is blocked until one of its candidates is there. `scores` and `statistics` stand for a table of each measure or
+statistic, whose versions they have. Imports of annotations are read by the choice and by the database. Steps that
+follow from the content of another (relations of questions, pages of a list) are listed once that one is done. Which
+steps of a kind a study has is decided by the modules beside this one, a stage each; what the functions do stands in
+`flows.steps`.
 """
 
 from flows.graph.step import StepKind
@@ -83,7 +87,7 @@ STATISTICS = StepKind(
 )  # fmt: skip
 DATABASE = StepKind(
     "aggregate", "database", each="study", makes=("files",), function=load_database,
-    reads=(*STATISTICS.reads, "statistics", "facts", "invented", "triples", "disputes", "rejected"),
+    reads=(*STATISTICS.reads, "statistics", "facts", "invented", "triples", "pages", "disputes", "rejected"),
 )  # fmt: skip
 PAGE = StepKind(
     "report", "page", each="study", needs=("files",), reads=("facts", "questions"), makes=("files",),

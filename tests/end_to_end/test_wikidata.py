@@ -105,6 +105,7 @@ class TestTheWholeWay:
 
     def test_all_is_in_the_database_with_its_origin_and_scored(self, done: Done) -> None:
         assert sorted(map(triple, rows(done.study, "triples"))) == sorted(OUTCOME)
+        assert SKIRMISH in {row["page"] for row in rows(done.study, "pages")}
         files, questions = fetched(done.study), rows(done.study, "questions")
         assert {row["question_id"] for row in questions} == {
             row["question_id"] for (table, *_), of_one in files.items() if table == "questions" for row in of_one
