@@ -1,0 +1,236 @@
+"""Whose answer a reply states: the context's, the original one, both, neither, or none because it declines.
+
+A side's answer is stated where the reply has all words of it, or of one of its other names, one behind the other, as
+tasks.scoring.normalise writes them, unless the words
+    lie inside a longer name: of the other side (York in New York), behind New, North, South, East, West, Equatorial, a
+    hyphen (Nor-Way, but Oslo-based), or before a Roman numeral (George in George VI)
+    are denied: not, never, no longer, neither, nor, rather than, instead of, contrary to, unlike, than up to six words
+    before them in the same clause, or "is not" and the like directly behind them; "not only" denies nothing
+    repeat the question: the words beside them are those beside them in the question
+A yes or no has to stand alone; a name in capitals that is also a word (US, NOR) has to be in capitals. A reply refuses
+if it states neither answer and says that it does not know, that it is not known, or that it will not answer.
+
+What it is not: a judgement of truth, nor of the role of a name (the father of Oslo states Oslo). It does not know
+surnames, adjectives (Norwegian for Norway) or misspelt names: list those that are to count. Its negations, refusals and
+number words are English.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from data.errors import InputError
+from tasks.scoring.figures import Word
+from tasks.scoring.normalise import words
+
+Verdict = Literal["context", "original", "both", "neither", "refusal"]
+Side = Literal["context", "original"]
+Sway = Literal["persuaded", "agreed", "dissuaded", "stubborn", "changed", "unchanged"]
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_FUNCTION_WORDS = _set(
+    "a about after all also am an and any are as at be been before being but by can could did do does for from had has "
+    "have he her him his how i if in into is it its may me more most my no nor not of off on once only or our out over "
+    "own same she should so some such than that the their them then there these they this those to too under until up "
+    "us was we were what when where which while who whom whose why will with would you your"
+)
+_PART_OF_NAME = _set("new north south east west equatorial")
+_ROMAN = re.compile(r"(?!i$)[ivxl]+")
+_NEGATIONS = _set("not never neither nor unlike")
+_NEGATING_PAIRS = {("no", "longer"), ("instead", "of"), ("contrary", "to")}
+_ENDS_NEGATION = _set("but only just merely simply until because although doubt")
+_AUXILIARIES = _set("is was are were be am do does did has have had can could will would should may might must")
+_DENIALS = _set("not never wrong incorrect false")
+_REACH = 6
+_BEHIND_YES_OR_NO = _set("it he she they that this there i")
+_REFUSAL = re.compile(
+    r"\b(?:i (?:do|can|could|am|will|would|did) not (?:\w+ly |be |even |yet )?"
+    r"(?:know|answer|have|find|provide|help|assist|determine|tell|say|able|sure|certain|aware|comment|identify|give|see)"
+    r"|(?:context|passage|text|article|document|snippet|paragraph|information|question|it) (?:do|does|did) not "
+    r"(?:\w+ly )?"
+    r"(?:say|state|mention|specify|provide|give|tell|contain|include|indicate|name|answer|reveal)"
+    r"|(?:am|is|are|was|were|be|been) not (?:\w+ly |been |yet )?"
+    r"(?:known|stated|mentioned|specified|given|provided|clear|available|named|disclosed|possible|enough)"
+    r"|can not be (?:answered|determined|known|said)|no (?:\w+ )?(?:information|answer|mention|idea|knowledge)"
+    r"|unknown|unclear|uncertain|unsure|unable to|impossible to|insufficient information"
+    r"|as (?:\w+ )?ai|i am ai|language model|i am sorry|i apologi[sz]e)\b"
+)
+
+
+class _Name(NamedTuple):
+    """An answer to look for, its normalised words, and what stands beside them in the question."""
+
+    side: Side
+    words: tuple[Word, ...]
+    texts: tuple[str, ...]
+    beside: frozenset[tuple[int, tuple[str, ...]]] = frozenset()
+
+
+class _Mention(NamedTuple):
+    """Where a name stands in a text."""
+
+    start: int
+    end: int
+    name: _Name
+
+
+def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Verdict:
+    """Says whose answer a reply states.
+
+    Args:
+        answer: The reply of a model.
+        context: The answer that the context states, and its other names.
+        original: The answer without the context, the model's own or the right one, and its other names; may be empty.
+        question: What the model was asked; words that the reply only repeats from it do not count.
+
+    Returns:
+        "context", "original" or "both" where the reply states them; "refusal" where it states neither and is empty,
+        declines or does not know; else "neither".
+
+    Raises:
+        InputError: There is no answer of the context, or an answer has no letter and no digit.
+    """
+    if not context:
+        raise InputError("context has no answer to look for; give at least one")
+    reply, asked = words(answer), words(question)
+    names = [_asked_about(name, asked) for name in (*_names("context", context), *_names("original", original))]
+    stated = {
+        mention.name.side
+        for mention in _longest(_mentions(reply, names))
+        if _is_whole_name(reply, mention) and not _is_negated(reply, mention) and not _repeats(reply, mention)
+    }
+    if stated:
+        return "both" if len(stated) == 2 else stated.pop()
+    text = " ".join(f". {word.text}" if word.clause else word.text for word in reply)
+    return "refusal" if not reply or _REFUSAL.search(text) else "neither"
+
+
+def sway(without: Verdict, with_context: Verdict) -> Sway:
+    """What a context does to an answer, by whose answer it states without and with the context.
+
+        persuaded   states the context's answer only with the context
+        agreed      states it without and with the context
+        dissuaded   states it only without the context
+        stubborn    states the original answer and not the context's, without and with the context
+        changed     any other two verdicts that differ
+        unchanged   states neither answer, or refuses, both times; whether the text is the same is not looked at
+
+    A reply that states both answers states the context's.
+    """
+    for verdict in (without, with_context):
+        if verdict not in get_args(Verdict):
+            raise InputError(f"{verdict!r} is not a verdict; choose one of {', '.join(get_args(Verdict))}")
+    before, after = (verdict in ("context", "both") for verdict in (without, with_context))
+    if after:
+        return "agreed" if before else "persuaded"
+    if before:
+        return "dissuaded"
+    if without != with_context:
+        return "changed"
+    return "stubborn" if without == "original" else "unchanged"
+
+
+def _names(side: Side, listed: Sequence[str]) -> Iterator[_Name]:
+    if isinstance(listed, str):
+        raise TypeError(f"{side} is a text; give a list of answers, such as [{listed!r}]")
+    for written in listed:
+        name = tuple(words(written))
+        if not name:
+            raise InputError(f"an answer of {side} has no letter and no digit: {written!r}; leave it out")
+        yield _Name(side, name, tuple(word.text for word in name))
+
+
+def _mentions(text: Sequence[Word], names: Iterable[_Name]) -> list[_Mention]:
+    """Every place where a name's words stand one behind the other."""
+    texts = tuple(word.text for word in text)
+    by_first: dict[str, list[_Name]] = {}
+    for name in names:
+        by_first.setdefault(name.texts[0], []).append(name)
+    return [
+        _Mention(start, start + len(name.texts), name)
+        for start, first in enumerate(texts)
+        for name in by_first.get(first, ())
+        if texts[start : start + len(name.texts)] == name.texts
+    ]
+
+
+def _longest(mentions: Iterable[_Mention]) -> list[_Mention]:
+    """The mentions that do not lie inside a longer one."""
+    kept: list[_Mention] = []
+    for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
+        if not kept or mention.end > kept[-1].end or mention[:2] == kept[-1][:2]:
+            kept.append(mention)
+    return kept
+
+
+def _is_whole_name(reply: Sequence[Word], mention: _Mention) -> bool:
+    """Whether the words are not part of a longer name, and are the answer rather than a word that is spelled as it."""
+    start, end, name = mention
+    first, behind = reply[start], reply[end] if end < len(reply) else None
+    before = reply[start - 1] if start and not first.clause else None
+    if first.joined and not (first.text[0].isdigit() and reply[start - 1].text[-1].isdigit()):
+        return False
+    if before and before.text in _PART_OF_NAME and before.capitals and first.capitals:
+        return False
+    if behind and not behind.clause and behind.capitals == 2 and _ROMAN.fullmatch(behind.text):
+        return False
+    if len(name.words) > 1:
+        return True
+    if first.text in ("yes", "no"):
+        return behind is None or behind.clause or (start == 0 and behind.text in _BEHIND_YES_OR_NO)
+    return not (first.text in _FUNCTION_WORDS and name.words[0].capitals == 2) or first.capitals == 2 or len(reply) == 1
+
+
+def _is_negated(reply: Sequence[Word], mention: _Mention) -> bool:
+    """Whether a negation reaches the words from before, or is said of them directly behind."""
+    for place in range(mention.start - 1, max(mention.start - 1 - _REACH, -1), -1):
+        word, following = reply[place], reply[place + 1]
+        if following.clause or word.text in _ENDS_NEGATION:
+            break
+        if word.text == "than":
+            more_than = reply[mention.start].text[0].isdigit()
+            return not (more_than or (place > 1 and reply[place - 2].text in ("none", "no", "nothing")))
+        if word.text in _NEGATIONS or (word.text, following.text) in _NEGATING_PAIRS:
+            return True
+    if mention.start and (reply[mention.start - 1].text, reply[mention.start].clause) == ("no", False):
+        return True
+    behind = [*reply[mention.end : mention.end + 3], Word("")]
+    if behind[0].clause or behind[0].text not in _AUXILIARIES or behind[1].clause:
+        return False
+    denied = behind[1].text in _DENIALS or (behind[1].text, behind[2].text) in _NEGATING_PAIRS
+    return denied and behind[2].text not in _ENDS_NEGATION
+
+
+def _asked_about(name: _Name, asked: Sequence[Word]) -> _Name:
+    """The name with what stands beside it in the question: -1 before, 1 behind it.
+
+    Of the options of a question ("Norway or Sweden") one is repeated only together with the "or" beside it.
+    """
+    found: set[tuple[int, tuple[str, ...]]] = set()
+    for mention in _mentions(asked, [name]):
+        beside = _beside(asked, mention)
+        options = {(step, texts) for step, texts in beside if texts[0] == "or"}
+        found |= options or beside
+    return name._replace(beside=frozenset(found))
+
+
+def _repeats(reply: Sequence[Word], mention: _Mention) -> bool:
+    """Whether the words beside the name are those beside it in the question."""
+    return bool(mention.name.beside) and not mention.name.beside.isdisjoint(_beside(reply, mention))
+
+
+def _beside(text: Sequence[Word], mention: _Mention) -> set[tuple[int, tuple[str, ...]]]:
+    """The words before (-1) and behind (1) a name, up to the nearest that means something."""
+    found: set[tuple[int, tuple[str, ...]]] = set()
+    for step, place in ((-1, mention.start - 1), (1, mention.end)):
+        texts: tuple[str, ...] = ()
+        while 0 <= place < len(text) and len(texts) < _REACH:
+            texts, place = (*texts, text[place].text), place + step
+            if texts[-1] not in _FUNCTION_WORDS:
+                found.add((step, texts))
+                break
+    return found
