@@ -40,7 +40,7 @@ _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "Augu
 _MONTH = r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
 _MONTH += r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 _DAY, _YEAR = r"(?<![\d.,])(\d{1,2})(?:st|nd|rd|th)?", r"(\d{4})(?!\d)"
-_YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?!\d)")
+_YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:T(?=\d)|(?!\d))")
 _YEAR_LAST = re.compile(rf"(?<!\d)(\d{{1,2}})([-/.])(\d{{1,2}})\2{_YEAR}")
 _DAY_MONTH = re.compile(rf"{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", re.IGNORECASE)
 _MONTH_DAY = re.compile(rf"\b{_MONTH} (?:the )?(?:{_DAY}(?!\w)(?:,? {_YEAR})?|(?:of )?{_YEAR})", re.IGNORECASE)
@@ -101,7 +101,7 @@ def _with_dates(text: str) -> str:
         number = next(place for place, name in enumerate(_MONTHS, 1) if name.lower().startswith(month[:3].lower()))
         return _date(match[0], year, number, day)
 
-    text = _YEAR_FIRST.sub(lambda match: _date(match[0], match[1], int(match[3]), match[4]), text)
+    text = _YEAR_FIRST.sub(lambda match: f"{_date(match[0], match[1], int(match[3]), match[4])} ", text)
     text = _YEAR_LAST.sub(in_digits, text)
     text = _DAY_MONTH.sub(lambda match: in_letters(match, match[3], match[2], match[1]), text)
     return _MONTH_DAY.sub(lambda match: in_letters(match, match[3] or match[4], match[1], match[2]), text)
