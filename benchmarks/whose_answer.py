@@ -5,8 +5,8 @@
 
 Each is held against the judgements of benchmarks/judged: does the reply state the context's answer, and does it state
 the original one (of replies without a context or with the counter-memory one)? "either" pools the two questions, which
-neither rule tells apart. n is what a share is of: the replies that the rule, or the judge, says state it. Intervals are
-the exact ones of Clopper and Pearson, 95%.
+neither rule tells apart. Precision is a share of the replies that the rule says state it, recall of those that the
+judge says do. Intervals are the exact ones of Clopper and Pearson, 95%.
 """
 
 import argparse
@@ -25,7 +25,10 @@ from tasks.scoring.followed import whose_answer
 
 JUDGED = Path(__file__).parent / "judged" / "smollm2-135m-instruct.csv"
 SIDES = {"context": ["context"], "original": ["original"], "either": ["context", "original"]}
-COLUMNS = ("rule", "states the answer of", "split", "precision", "95%", "n", "recall", "95% ", "n ")
+COLUMNS = (
+    "rule", "states the answer of", "split", "precision", "interval of precision", "n of rule", "recall",
+    "interval of recall", "n of judge",
+)  # fmt: skip
 
 Row = dict[str, Any]
 
@@ -44,9 +47,9 @@ def main() -> None:
     apart = [row | {"verdict": found} for row in rows if (found := verdict(row)) != row["judged"]]
     notes = [
         f"{len(rows)} answers of {asked.judged.stem}.",
-        f"{len(rows) - len(apart)} of whose_answer's verdicts are those of the judge. The others:",
+        f"{len(rows) - len(apart)} of whose_answer's verdicts are those of the judge. The others:\n",
         *(
-            f"{row['judged']}, not {row['verdict']} ({row['split']}): {row['question']} {row['answer']!r}"
+            f"- judged {row['judged']}, found {row['verdict']} ({row['split']}): {row['question']} {row['answer']!r}"
             for row in apart
         ),
     ]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import answers, deberta, table, ways
+from benchmarks import answers, deberta, table, ways, whose_answer
 from benchmarks.measuring import Side, Table, interleaved, times
 from tasks.models import LanguageModel
 from tasks.scoring.next_token import tokenized_prompts
@@ -142,6 +142,27 @@ def test_entailment_in_small(tmp_path: Path) -> None:
     for one in models:
         assert one["read_a_question"]["in_bulk"] == pytest.approx(28 / 2 * (1 + one["share_entailing"]))
         assert 0 < one["share_entailing"] < 1
+
+
+def test_whose_answer_in_small(tmp_path: Path) -> None:
+    content = ran("whose_answer", tmp_path)
+    assert content["answers"] == 40
+    assert {(one["rule"], one["side"]) for one in content["compared"]} == {
+        (rule, side) for rule in whose_answer.RULES for side in ("context", "original", "either")
+    }
+
+
+def test_precision_and_recall_of_judged_answers() -> None:
+    sides = {"context_answers": ["Oslo"], "original_answers": ["Lima"]}
+    judged = ["context", "context", "both", "original", "neither"]
+    rows = [{**sides, "judged": one, "found": place < 2 or place == 4} for place, one in enumerate(judged)]
+    shares = whose_answer.compared(rows, lambda row, side: row["found"], ["context"])
+    assert [(one["share"], one["n"]) for one in shares.values()] == [(2 / 3, 3), (2 / 3, 3)]
+    # Clopper and Pearson: the roots of P(X >= 2) = 0.025 and P(X <= 2) = 0.025 for X of three trials
+    low, high = shares["recall"]["low"], shares["recall"]["high"]
+    assert 3 * low**2 * (1 - low) + low**3 == pytest.approx(0.025)
+    assert 1 - high**3 == pytest.approx(0.025)
+    assert whose_answer.compared(rows[3:4], lambda row, side: False, ["context"]) == {"precision": None, "recall": None}
 
 
 def test_made_up_answers_repeat_about_as_real_ones_do() -> None:
