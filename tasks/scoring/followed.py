@@ -2,17 +2,17 @@
 
 A side's answer is stated where the reply has all words of it, or of one of its other names, one behind the other, as
 tasks.scoring.normalise writes them, unless the words
-    lie inside a longer name: of the other side (York in New York), behind New, North, South, East, West, Equatorial, a
-    hyphen (Nor-Way, but Oslo-based), or before a Roman numeral (George in George VI)
-    are denied: not, never, no longer, neither, nor, rather than, instead of, contrary to, unlike, than up to six words
-    before them in the same clause, or "is not" and the like directly behind them; "not only" denies nothing
+    lie inside a longer name: a listed one (York in New York), one that begins with New, North, South, East, West,
+    Equatorial or a hyphen (Hungary in Austria-Hungary), or one that ends with a Roman numeral (George in George VI)
+    are denied: by not, never, no longer, neither, nor, than, instead of, contrary to or unlike up to six words before
+    them in the same clause, or by "is not" and the like directly behind them; "not only" denies nothing
     repeat the question: the words beside them are those beside them in the question
 A yes or no has to stand alone; a name in capitals that is also a word (US, NOR) has to be in capitals. A reply refuses
 if it states neither answer and says that it does not know, that it is not known, or that it will not answer.
 
-What it is not: a judgement of truth, nor of the role of a name (the father of Oslo states Oslo). It does not know
-surnames, adjectives (Norwegian for Norway) or misspelt names: list those that are to count. Its negations, refusals and
-number words are English.
+What it is not: a judgement of truth, or of the role of a name ("the father of Odysseus" states Odysseus). Surnames,
+adjectives (Norwegian for Norway), other spellings and a number without its unit count where they are listed. An answer
+that is only named as what others say states it. Negations, refusals and number words are English.
 """
 
 import re
@@ -198,7 +198,7 @@ def _is_negated(reply: Sequence[Word], mention: _Mention) -> bool:
             return True
     if mention.start and (reply[mention.start - 1].text, reply[mention.start].clause) == ("no", False):
         return True
-    behind = [*reply[mention.end : mention.end + 3], Word("")]
+    behind = [*reply[mention.end : mention.end + 3], Word(""), Word("")]
     if behind[0].clause or behind[0].text not in _AUXILIARIES or behind[1].clause:
         return False
     denied = behind[1].text in _DENIALS or (behind[1].text, behind[2].text) in _NEGATING_PAIRS
@@ -208,13 +208,13 @@ def _is_negated(reply: Sequence[Word], mention: _Mention) -> bool:
 def _asked_about(name: _Name, asked: Sequence[Word]) -> _Name:
     """The name with what stands beside it in the question: -1 before, 1 behind it.
 
-    Of the options of a question ("Norway or Sweden") one is repeated only together with the "or" beside it.
+    Of the options of a question ("Norway or Sweden") one is repeated only together with the option beside it.
     """
+    last_or = max((place for place, word in enumerate(asked) if word.text == "or"), default=None)
     found: set[tuple[int, tuple[str, ...]]] = set()
     for mention in _mentions(asked, [name]):
-        beside = _beside(asked, mention)
-        options = {(step, texts) for step, texts in beside if texts[0] == "or"}
-        found |= options or beside
+        sides = (-1, 1) if last_or is None else (1,) if mention.start < last_or else (-1,)
+        found |= {(side, texts) for side, texts in _beside(asked, mention) if side in sides}
     return name._replace(beside=frozenset(found))
 
 

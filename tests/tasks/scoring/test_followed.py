@@ -175,6 +175,7 @@ def test_longest_name_counts(answer: str, context: str, original: str, expected:
         ("Bergen is larger than Oslo", "original"),
         ("Contrary to Oslo, it is Bergen", "original"),
         ("There is no Oslo", "neither"),
+        ("Oslo is", "context"),
         ("not only Oslo", "context"),
         ("Oslo is not only a city", "context"),
         ("not Bergen but Oslo", "context"),
@@ -197,6 +198,8 @@ def test_denied_answers_do_not_count(answer: str, expected: Verdict) -> None:
 CAPITAL = "What is the capital of Paris's country?"
 CHOICE = "Is Oslo the capital of Norway or Sweden?"
 
+CHOICES = "Is Oslo the capital of Norway, Sweden or Denmark?"
+
 
 @pytest.mark.parametrize(
     ("question", "answer", "context", "original", "expected"),
@@ -209,6 +212,8 @@ CHOICE = "Is Oslo the capital of Norway or Sweden?"
         (CHOICE, "Oslo is the capital of Norway.", "Norway", "Sweden", "context"),
         (CHOICE, "Oslo is the capital of Sweden.", "Norway", "Sweden", "original"),
         (CHOICE, "Norway", "Norway", "Sweden", "context"),
+        (CHOICES, "Oslo is the capital of Norway.", "Norway", "Sweden", "context"),
+        (CHOICES, "Norway, Sweden or Denmark", "Norway", "Sweden", "neither"),
         ("Is Oslo in Norway?", "Yes, it is.", "Yes", "No", "context"),
         ("Is Oslo in Norway?", "No it isn't", "Yes", "No", "original"),
         ("Is Oslo in Norway?", "The answer is no.", "Yes", "No", "original"),
