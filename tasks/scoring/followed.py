@@ -172,7 +172,7 @@ def _is_whole_name(reply: Sequence[Word], mention: _Mention) -> bool:
     start, end, name = mention
     first, behind = reply[start], reply[end] if end < len(reply) else None
     before = reply[start - 1] if start and not first.clause else None
-    if first.joined and not (first.text[0].isdigit() and reply[start - 1].text[-1].isdigit()):
+    if first.joined and not reply[start - 1].text[-1].isdigit():
         return False
     if before and before.text in _PART_OF_NAME and before.capitals and first.capitals:
         return False
