@@ -75,11 +75,13 @@ def _answers(model: Model, frames: Frames) -> str:
         moved = _row(frames["instances_in_short"], condition=condition, partition=partition)
         nats = f"{moved['mean']:.2f} {moved['unit']}" if moved else "no finite score"
         words.append(
-            f"{_share(row['share_persuaded'])} of {row['instances']} {partition} questions "
-            f"({_share(row['share_stubborn'])} stubborn, mean coherent persuasion {nats})"
+            f"{_share(row['share_following'])} of {row['instances']} {partition} questions "
+            f"({_share(row['share_persuaded'])} persuaded, {_share(row['share_stubborn'])} stubborn; mean coherent "
+            f"persuasion {nats})"
         )
-    context = "A counter-memory context" if condition == "counter_memory" else "The original context"
-    return f"{context} persuaded the model in {'; '.join(words)}."
+    context = "a counter-memory context" if condition == "counter_memory" else "the original context"
+    unmeasured = "" if rows["measured"].any() else " `whose_answer: {}` under `measures` in the study measures it."
+    return f"With {context}, the model gave its answer in {'; '.join(words)}.{unmeasured}"
 
 
 def _memorization(model: Model, frames: Frames) -> str:

@@ -29,7 +29,7 @@ THEMES: Mapping[str, Mapping[str, str]] = {
 }
 QUERY_HUES: Mapping[str, str] = {"open": "#2a70b9", "closed": "#e0761a"}
 PARTITION_HUES: Mapping[str, str] = {"static": "#0f8577", "temporal": "#8f55b8", "disputable": "#ac9000"}
-ANSWER_MARKERS: Mapping[str, str] = {"persuaded": "^", "stubborn": "s", "other": "o", "unmeasured": "x"}
+ANSWER_MARKERS: Mapping[str, str] = {"persuaded": "^", "agreed": "D", "stubborn": "s", "other": "o", "unmeasured": "x"}
 KIND_MARKERS: Mapping[str, str] = {"base": "o", "assertive": "P", "negation": "X"}
 CONDITION_NAMES: Mapping[str, str] = {
     "none": "no context",

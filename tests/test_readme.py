@@ -38,8 +38,8 @@ def cli() -> Any:
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     study = small_study()
-    persuaded, asked = table("persuaded"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
-    study["persuaded"].append(row(persuaded, **asked, condition="counter_memory", persuaded=False, stubborn=True))
+    stated, asked = table("whose_answer"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
+    study["whose_answer"] = [row(stated, **asked, condition="counter_memory", sample=None, outcome="stubborn")]
     path = tmp_path / "workspaces" / "quickstart" / "study.duckdb"
     with warehouse_of(path.parent, study):
         return path

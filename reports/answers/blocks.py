@@ -29,7 +29,8 @@ _TEXTS = (
 )  # fmt: skip
 _SCORES = (
     "semantic_entropy", "semantic_entropy_standard_error", "coherent_persuasion",
-    "coherent_persuasion_standard_error", "accurate", "persuaded", "stubborn", "context_cut",
+    "coherent_persuasion_standard_error", "verdict", "outcome", "samples_that_follow", "accurate",
+    "persuaded_as_published", "stubborn_as_published", "context_cut",
 )  # fmt: skip
 _MARKUP = re.compile("[<>&\u2028\u2029]")
 
@@ -146,7 +147,7 @@ def _columns(
         "place": [place[question] for question in order],
         **{f"entropy_{condition}": column(condition, "semantic_entropy") for condition in CONDITIONS},
         **{f"persuasion_{condition}": column(condition, "coherent_persuasion") for condition in CONTEXTS},
-        **{f"{name}_{case}": column(case, name) for name in ("persuaded", "stubborn") for case in CONTEXTS},
+        **{f"outcome_{condition}": column(condition, "outcome") for condition in CONTEXTS},
     }
 
 

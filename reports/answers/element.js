@@ -17,6 +17,10 @@ function nats(value) {
   return value === null || value === undefined ? "–" : value.toFixed(2).replace("-", "−");
 }
 
+function percent(share) {
+  return share === undefined ? "–" : `${Math.round(100 * share)}%`;
+}
+
 function number(value) {
   return value.toLocaleString("en");
 }

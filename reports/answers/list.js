@@ -26,7 +26,7 @@ function listed(row, state) {
     headOf(row, state),
     Object.keys(CONDITIONS).map((name) => cell("entropy", nats(row[`entropy_${name}`]))),
     CONTEXTS.map((name) => cell("persuasion", nats(row[`persuasion_${name}`]))),
-    CONTEXTS.map((name) => cell("outcome", outcomeOf(row[`persuaded_${name}`], row[`stubborn_${name}`]))),
+    CONTEXTS.map((name) => cell("outcome", outcomeOf(row[`outcome_${name}`]))),
   );
 }
 
@@ -45,7 +45,6 @@ function key(partition) {
   return foreign(partition, "span", {class: `key ${partition}`});
 }
 
-function outcomeOf(persuaded, stubborn) {
-  if (persuaded === null && stubborn === null) return "–";
-  return [persuaded && "▲ persuaded", stubborn && "■ stubborn"].filter(Boolean).join(", ") || "neither";
+function outcomeOf(outcome) {
+  return outcome ? `${OUTCOME_MARKS[outcome]}${outcome}` : "–";
 }

@@ -61,9 +61,12 @@ function scoresOf(answers) {
     ["Semantic entropy (nats)", ({scores}) => withError(scores, "semantic_entropy")],
     ["Coherent persuasion (nats)", ({scores}) => withError(scores, "coherent_persuasion")],
     ["Groups of answers", ({groups}) => number(groups.length)],
-    ["Accurate", ({scores}) => yesOrNo(scores.accurate)],
-    ["Persuaded", ({scores}) => yesOrNo(scores.persuaded, "▲ ")],
-    ["Stubborn", ({scores}) => yesOrNo(scores.stubborn, "■ ")],
+    ["States", ({scores}) => scores.verdict ?? "–"],
+    ["Outcome", ({scores}) => outcomeOf(scores.outcome)],
+    ["Samples that state the context's", ({scores}) => percent(scores.samples_that_follow)],
+    ["Accurate, as published", ({scores}) => yesOrNo(scores.accurate)],
+    ["Persuaded, as published", ({scores}) => yesOrNo(scores.persuaded_as_published)],
+    ["Stubborn, as published", ({scores}) => yesOrNo(scores.stubborn_as_published)],
   ];
   const names = Object.keys(CONDITIONS);
   const cell = (say, name) => element("td", {class: "n"}, answers[name] ? say(answers[name]) : "–");
@@ -83,8 +86,8 @@ function withError(scores, name) {
   return nats(scores[name]) + (error === undefined ? "" : ` ± ${nats(error)}`);
 }
 
-function yesOrNo(value, sign = "") {
-  return value === undefined ? "–" : value ? `${sign}yes` : "no";
+function yesOrNo(value) {
+  return value === undefined ? "–" : value ? "yes" : "no";
 }
 
 function standInsOf(said) {

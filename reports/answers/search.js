@@ -9,15 +9,11 @@ const SORTS = {
   entropy_none: (row) => row.entropy_none,
   entropy_original: (row) => row.entropy_original,
   entropy_counter_memory: (row) => row.entropy_counter_memory,
-  persuaded: (row) => howOften(row.persuaded_original, row.persuaded_counter_memory),
-  stubborn: (row) => howOften(row.stubborn_original, row.stubborn_counter_memory),
+  persuaded: (row) => howOften(row, "persuaded"),
+  stubborn: (row) => howOften(row, "stubborn"),
   question: (row) => row.place,
 };
-const OUTCOMES = {
-  persuaded: (persuaded) => persuaded === true,
-  stubborn: (persuaded, stubborn) => stubborn === true,
-  neither: (persuaded, stubborn) => persuaded === false && stubborn === false,
-};
+const OUTCOME_MARKS = {persuaded: "▲ ", agreed: "◆ ", stubborn: "■ ", other: ""};
 const UNDER = {"": ["original", "counter_memory"], original: ["original"], counter_memory: ["counter_memory"]};
 
 /* The text as a search compares it: small letters without accents. */
@@ -42,7 +38,7 @@ function chosen(row, {partition, relation, outcome, under}) {
   return (
     (!partition || row.question.partition === partition) &&
     (!relation || row.question.relation === relation) &&
-    (!outcome || UNDER[under].some((name) => OUTCOMES[outcome](row[`persuaded_${name}`], row[`stubborn_${name}`])))
+    (!outcome || UNDER[under].some((name) => row[`outcome_${name}`] === outcome))
   );
 }
 
@@ -57,9 +53,9 @@ function sorted(rows, keyOf, direction) {
   return keyed.map(({row}) => row);
 }
 
-function howOften(...outcomes) {
-  const measured = outcomes.filter((outcome) => outcome !== null);
-  return measured.length ? measured.filter(Boolean).length : null;
+function howOften(row, outcome) {
+  const measured = CONTEXTS.map((name) => row[`outcome_${name}`]).filter((known) => known !== null);
+  return measured.length ? measured.filter((known) => known === outcome).length : null;
 }
 
 /* Adds the answers to what a search looks through, a shard whenever the browser has nothing else to do. */

@@ -16,16 +16,16 @@ QUESTIONS: dict[When, str] = {
     "without": "Are questions that the model is unsure of alone the ones a context moves most?",
     "with": "Is a model that a context moved far still unsure with it?",
 }
-_MEASURES = ("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "persuaded")
+_MEASURES = ("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "whose_answer")
 
 
 def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
     """Draws an instance a marker: semantic entropy across, coherent persuasion up, both in nats.
 
-    `data` has entropy, coherent_persuasion, outcome, partition; a triangle is persuaded, a square stubborn, a dot else.
+    `data` has entropy, coherent_persuasion, outcome, partition; ANSWER_MARKERS has the marker of each outcome.
     """
     dense = len(data) > FEW_DOTS
-    for outcome in ("unmeasured", "other", "stubborn", "persuaded"):
+    for outcome in reversed([*ANSWER_MARKERS]):
         rows = data[data["outcome"] == outcome]
         if rows.empty:
             continue
@@ -53,16 +53,17 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
     caption = (
         f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
         "spread over more meanings, higher up the context moved them further. Filled triangle: persuaded (the "
-        "greedy answer became the context's); hollow square: stubborn (the same answer as without, not the "
-        f"context's); dot: neither. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} "
-        f"questions, {counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} "
-        f"stubborn.{_asides(rows)}{result.note('instances')}"
+        "greedy answer newly states the context's); diamond: agreed (it does without the context, too); hollow "
+        f"square: stubborn (the answer without the context, not the context's); dot: other. {model}; n = {len(rows)} "
+        f"instances of {rows['question_id'].nunique()} questions, "
+        f"{counts.get('persuaded', 0)} persuaded, "
+        f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn.{_asides(rows)}{result.note('instances')}"
     )
     alt = (
         f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats, for {model}: "
         f"columns are {', '.join(partitions(rows))}, rows are "
         f"{', '.join(CONDITION_NAMES.get(c, c) for c in conditions(rows))}; {counts.get('persuaded', 0)} persuaded, "
-        f"{counts.get('stubborn', 0)} stubborn, {counts.get('other', 0)} neither."
+        f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn, {counts.get('other', 0)} other."
     )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
     points = points.rename(columns={"entropy": f"semantic_entropy_{when}"})
@@ -101,7 +102,7 @@ def _paint(rows: pd.DataFrame, when: When) -> Canvas:
                 entropy_against_persuasion(axes, data)
         line[0].set_ylabel(f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)")
     canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
-    key = [mark("^", "persuaded"), mark("s", "stubborn", filled=False), mark("o", "neither")]
+    key = [mark("^", "persuaded"), mark("D", "agreed"), mark("s", "stubborn", filled=False), mark("o", "other")]
     legend_above(canvas, [*key, mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else key)
     return canvas
 

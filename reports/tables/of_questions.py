@@ -66,14 +66,17 @@ ACCURACY = Table(
 OUTCOMES = Table(
     "persuaded-and-stubborn",
     "Who is persuaded, who is stubborn",
-    "An instance is a question with a context. Persuaded: without it another answer, with it the context's. "
-    "Stubborn: the same answer with and without, and not the context's. The rest is neither; shares are of the "
-    "measured instances.",
+    "An instance is a question with a context. Its greedy answer states the context's answer, newly (persuaded) or as "
+    "it did without the context (agreed); or it does not, and is the answer without the context (stubborn) or another "
+    "one (other). Shares are of the measured instances; following are persuaded and agreed together. As published: by "
+    "ROUGE-L over 0.3, which was made for answers of a word and may call one answer both.",
     ("outcomes",),
     lambda frames: by_condition(
-        frames["outcomes"], "instances", "measured", "persuaded", "stubborn", "share_persuaded", "share_stubborn"
+        frames["outcomes"], "instances", "measured", "persuaded", "agreed", "stubborn", "other", "refusals",
+        "share_following", "share_persuaded", "share_stubborn", "share_persuaded_as_published",
+        "share_stubborn_as_published",
     ),
-)
+)  # fmt: skip
 ANSWERS = Table(
     "what-became-of-answers",
     "What became of the answers",

@@ -22,6 +22,7 @@ from tasks.measures import (
     precision,
     semantic_entropy,
     susceptibility,
+    whose_answer,
 )
 from tasks.measures.measure import Measure
 
@@ -42,5 +43,6 @@ MEASURES: Registry[Measure] = Registry("measure", (
     coherent_persuasion.MEASURE,
     accuracy.MEASURE,
     persuaded.MEASURE,
+    whose_answer.MEASURE,
 ))  # fmt: skip
 """Every measure that a study can name; a measure comes after those that it needs."""

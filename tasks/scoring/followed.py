@@ -17,15 +17,17 @@ that is only named as what others say states it. Negations, refusals and number 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from data.errors import InputError
-from tasks.scoring.figures import Word
 from tasks.scoring.normalise import words
+from tasks.scoring.numerals import Word
 
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
 Side = Literal["context", "original"]
-Sway = Literal["persuaded", "agreed", "dissuaded", "stubborn", "changed", "unchanged"]
+Outcome = Literal["persuaded", "agreed", "stubborn", "other"]
+TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
+"""The verdicts of a reply that states the context's answer."""
 
 
 def _set(text: str) -> frozenset[str]:
@@ -109,29 +111,22 @@ def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str]
     return "refusal" if not reply or _REFUSAL.search(text) else "neither"
 
 
-def sway(without: Verdict, with_context: Verdict) -> Sway:
-    """What a context does to an answer, by whose answer it states without and with the context.
+def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_with: Verdict) -> Outcome:
+    """What a context did to an answer, from both texts and whose answer each states.
 
-        persuaded   states the context's answer only with the context
-        agreed      states it without and with the context
-        dissuaded   states it only without the context
-        stubborn    states the original answer and not the context's, without and with the context
-        changed     any other two verdicts that differ
-        unchanged   states neither answer, or refuses, both times; whether the text is the same is not looked at
+        persuaded   states the context's answer, and did not without it
+        agreed      states the context's answer, as it did without it
+        stubborn    does not state the context's answer, and is the answer without it: the same words, or both times the
+                    original answer
+        other       neither states the context's answer nor is the answer without it
 
-    A reply that states both answers states the context's.
+    A reply that states both answers states the context's. An empty reply is the same as no other.
     """
-    for verdict in (without, with_context):
-        if verdict not in get_args(Verdict):
-            raise InputError(f"{verdict!r} is not a verdict; choose one of {', '.join(get_args(Verdict))}")
-    before, after = (verdict in ("context", "both") for verdict in (without, with_context))
-    if after:
-        return "agreed" if before else "persuaded"
-    if before:
-        return "dissuaded"
-    if without != with_context:
-        return "changed"
-    return "stubborn" if without == "original" else "unchanged"
+    if verdict_with in TAKES_CONTEXT:
+        return "agreed" if verdict_without in TAKES_CONTEXT else "persuaded"
+    before, after = ([word.text for word in words(text)] for text in (without, with_context))
+    both_original = verdict_without == verdict_with == "original"
+    return "stubborn" if both_original or (before and before == after) else "other"
 
 
 def _names(side: Side, listed: Sequence[str]) -> Iterator[_Name]:

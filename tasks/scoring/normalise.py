@@ -1,7 +1,7 @@
 """A text as normalised words, so that two spellings of the same words are equal.
 
 Unicode forms, full-width letters, digits of any script, marks of direction, accents, case, punctuation and hyphens,
-apostrophes, possessive and plural s, and articles make no difference. Numbers and units are as tasks.scoring.figures
+apostrophes, possessive and plural s, and articles make no difference. Numbers and units are as tasks.scoring.numerals
 writes them. A date is its year, its month, and its day, so that it contains its year: 12 May 1990 = May 12th, 1990 =
 1990-05-12 = 12.05.1990.
 What it is not: a parser of every date: of 5/6/1990 only the year is known, because the order of the other two is not.
@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from tasks.scoring.figures import Token, Word, in_figures
+from tasks.scoring.numerals import Token, Word, with_numerals
 
 _MARKS = "".join(char for char in map(chr, range(0x300, 0x1D00)) if unicodedata.category(char)[0] == "M")
 _LETTERS = str.maketrans(
@@ -58,7 +58,7 @@ def words(text: str) -> list[Word]:
 
     The time it takes is linear in the text's length.
     """
-    found = list(in_figures(list(_tokens(_with_dates(_letters(text))))))
+    found = list(with_numerals(list(_tokens(_with_dates(_letters(text))))))
     kept: list[Word] = []
     clause = False
     for place, word in enumerate(found, 1):

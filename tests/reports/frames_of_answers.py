@@ -21,7 +21,7 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
     for (model, dtype), number, condition in product(models, range(questions), WORDS):
         alone = condition == "none"
         moved = rng.gamma(2 + number % 3, 0.8)
-        persuaded = not alone and bool(rng.random() < 0.25 + 0.1 * moved / 2)
+        outcome = str(rng.choice(["persuaded", "agreed", "stubborn", "other"]))
         entropy = float(rng.normal(2.4 if alone else 1.2, 0.9))
         rows.append(
             {
@@ -31,8 +31,10 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
                 "coherent_persuasion": np.nan if alone else moved,
                 "coherent_persuasion_standard_error": np.nan if alone else moved / 10,
                 "context_cut": 12 if condition == "original" and number % 4 == 0 else 0,
-                "accurate": bool(rng.random() < 0.4), "persuaded": None if alone else persuaded,
-                "stubborn": None if alone else not persuaded and bool(rng.random() < 0.4),
+                "accurate": bool(rng.random() < 0.4), "verdict": "context" if rng.random() < 0.5 else "neither",
+                "outcome": None if alone else outcome, "samples_that_follow": 0.3,
+                "persuaded_as_published": None if alone else bool(rng.random() < 0.4),
+                "stubborn_as_published": None if alone else bool(rng.random() < 0.4),
                 "stand_in": "all-MiniLM-L6-v2 for deberta-large-mnli",
             }
         )  # fmt: skip

@@ -201,3 +201,7 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         yield "coherent_persuasion", {**about, **stand_in, **moved}
         swayed = {"persuaded": draw[3] < 0.4, "stubborn": draw[3] > 0.7}
         yield "persuaded", {**about, **stand_in, **swayed}
+        outcome = ("persuaded", "persuaded", "agreed", "other", "stubborn")[int(5 * draw[3])]
+        verdict = "context" if draw[3] < 0.5 else "refusal" if draw[3] < 0.6 else "neither"
+        yield "whose_answer", {**about, **stand_in, "sample": None, "verdict": verdict, "outcome": outcome}
+        yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "outcome": None}

@@ -88,7 +88,7 @@ def test_scores_come_with_their_errors_and_cuts_and_stand_ins(tmp_path: Path) ->
     scores = shown["answers"]["original"]["scores"]
     assert scores["coherent_persuasion"] == round(given["coherent_persuasion"], 4)
     assert scores["coherent_persuasion_standard_error"] == round(given["coherent_persuasion_standard_error"], 4)
-    assert (scores["context_cut"], scores["persuaded"]) == (12, given["persuaded"])
+    assert (scores["context_cut"], scores["outcome"]) == (12, given["outcome"])
     assert "coherent_persuasion" not in shown["answers"]["none"]["scores"]
     assert shown["stand_ins"] == ["all-MiniLM-L6-v2 for deberta-large-mnli"]
 
@@ -101,7 +101,7 @@ def test_the_list_has_the_scores_of_its_own_questions(tmp_path: Path) -> None:
     for at, place in enumerate(listed["place"]):
         name = index["question_id"][place]
         assert listed["entropy_none"][at] == round(scores.loc[("none", name), "semantic_entropy"], 4)
-        assert listed["stubborn_counter_memory"][at] == scores.loc[("counter_memory", name), "stubborn"]
+        assert listed["outcome_counter_memory"][at] == scores.loc[("counter_memory", name), "outcome"]
 
 
 def test_without_scores_the_answers_can_still_be_read(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_heading_sorts_and_turns_the_order(browser: Browser, answers: Path) ->
 
 
 @pytest.mark.parametrize("under", ["", "original", "counter_memory"])
-@pytest.mark.parametrize("outcome", ["persuaded", "stubborn", "neither"])
+@pytest.mark.parametrize("outcome", ["persuaded", "agreed", "stubborn", "other"])
 def test_filters_leave_the_questions_with_an_outcome(
     browser: Browser, answers: Path, frames: dict[str, pd.DataFrame], outcome: str, under: str
 ) -> None:
@@ -118,9 +118,7 @@ def test_filters_leave_the_questions_with_an_outcome(
         "model == 'another' and partition == 'static' and condition != 'none'"
     )
     scores = scores[scores["condition"] == under] if under else scores
-    scores = scores.astype({"persuaded": bool, "stubborn": bool})  # ~ of an object column is not its negation
-    neither = ~scores["persuaded"] & ~scores["stubborn"]
-    kept = scores[neither if outcome == "neither" else scores[outcome]]
+    kept = scores[scores["outcome"] == outcome]
     assert browser.ask(COUNT) == f"{kept['question_id'].nunique()} of 120 questions"
     browser.ask("document.getElementById('clear').click()")
     assert browser.ask(COUNT) == "120 of 120 questions"

@@ -97,11 +97,11 @@ def test_significance_and_outcomes_are_shapes() -> None:
     effect_of_relations(axes, data.assign(significant=[True, False]), ["a", "b"])
     assert list(axes.lines[0].get_xdata()) == [0, 0]
     assert {"D", "|"} <= {line.get_marker() for line in axes.lines}
-    outcomes = pd.DataFrame({"entropy": [1.0, 2.0, 3.0], "coherent_persuasion": [1.0, 2.0, 3.0], "partition": "static"})
-    outcomes["outcome"] = ["persuaded", "stubborn", "other"]
+    outcomes = pd.DataFrame({"outcome": ["persuaded", "agreed", "stubborn", "other"], "partition": "static"})
+    outcomes = outcomes.assign(entropy=[1.0, 2.0, 3.0, 4.0], coherent_persuasion=1.0)
     axes = Canvas().subplots()
     entropy_against_persuasion(axes, outcomes)
-    assert {line.get_marker() for line in axes.lines} == {"^", "s", "o"}
+    assert {line.get_marker() for line in axes.lines} == {"^", "D", "s", "o"}
 
 
 @pytest.mark.parametrize("values", [[1.0], [2.0] * 6, [0.0, 1.0, 2.0]], ids=["one", "equal", "few"])

@@ -1,5 +1,6 @@
 -- Every question under every condition with all that was measured of it; NULL where a measure was not run.
 -- view
+-- unit: samples_that_follow = share
 WITH asked AS (
     SELECT
         model, dtype, relation, question_id, condition,
@@ -16,6 +17,8 @@ WITH asked AS (
         SELECT model, dtype, relation, question_id, condition, stand_in FROM accuracy
         UNION
         SELECT model, dtype, relation, question_id, condition, stand_in FROM persuaded
+        UNION
+        SELECT model, dtype, relation, question_id, condition, stand_in FROM whose_answer
     )
     GROUP BY model, dtype, relation, question_id, condition
 ),
@@ -28,6 +31,15 @@ said AS (
         count(sample) FILTER (WHERE "text" = '') AS empty_answers,
         count(sample) FILTER (WHERE NOT finished) AS unfinished_answers
     FROM answers
+    GROUP BY model, dtype, relation, question_id, condition
+),
+stated AS (
+    SELECT
+        model, dtype, relation, question_id, condition,
+        any_value(verdict) FILTER (WHERE sample IS NULL) AS verdict,
+        any_value(outcome) AS outcome,
+        avg((verdict IN ('context', 'both'))::DOUBLE) FILTER (WHERE sample IS NOT NULL) AS samples_that_follow
+    FROM whose_answer
     GROUP BY model, dtype, relation, question_id, condition
 )
 SELECT
@@ -43,7 +55,8 @@ SELECT
     coalesce(said.greedy, accuracy.answer) AS answer,
     accuracy.accurate,
     coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error,
-    swayed.persuaded, swayed.stubborn,
+    stated.verdict, stated.outcome, stated.samples_that_follow,
+    swayed.persuaded AS persuaded_as_published, swayed.stubborn AS stubborn_as_published,
     asked.stand_in
 FROM asked
 JOIN questions USING (relation, question_id)
@@ -51,5 +64,6 @@ LEFT JOIN said USING (model, dtype, relation, question_id, condition)
 LEFT JOIN semantic_entropy AS entropy USING (model, dtype, relation, question_id, condition)
 LEFT JOIN coherent_persuasion AS coherent USING (model, dtype, relation, question_id, condition)
 LEFT JOIN accuracy USING (model, dtype, relation, question_id, condition)
+LEFT JOIN stated USING (model, dtype, relation, question_id, condition)
 LEFT JOIN persuaded AS swayed USING (model, dtype, relation, question_id, condition)
 ORDER BY asked.model, asked.dtype, asked.relation, asked.question_id, asked.condition

@@ -1,9 +1,9 @@
--- Where did a model hold on to its own answer although the context said another? With the words of both.
+-- Where did a model keep its own answer although the context stated another? With the words of both.
 SELECT
-    s.model, s.dtype, q.question, rtrim(q.counter_memory_context, chr(10)) AS context,
-    s.context_answer, s.answer_without, s.answer_with
-FROM persuaded AS s
+    a.model, a.dtype, a.question, rtrim(q.counter_memory_context, chr(10)) AS context,
+    q.replacement AS context_answer, a.answer
+FROM answers_of_questions AS a
 JOIN questions AS q USING (relation, question_id)
-WHERE s.stubborn AND s.condition = 'counter_memory'
-ORDER BY s.model, s.dtype, s.relation, q.question
+WHERE a.outcome = 'stubborn' AND a.condition = 'counter_memory'
+ORDER BY a.model, a.dtype, a.relation, a.question
 LIMIT 20

@@ -5,12 +5,9 @@ SELECT
     alone.semantic_entropy AS semantic_entropy_without,
     asked.semantic_entropy AS semantic_entropy_with,
     asked.coherent_persuasion,
-    CASE
-        WHEN asked.persuaded THEN 'persuaded'
-        WHEN asked.stubborn THEN 'stubborn'
-        WHEN asked.persuaded IS NULL AND asked.stubborn IS NULL THEN 'unmeasured'
-        ELSE 'other'
-    END AS outcome
+    asked.verdict,
+    coalesce(asked.outcome, 'unmeasured') AS outcome,
+    asked.persuaded_as_published, asked.stubborn_as_published
 FROM answers_of_questions AS asked
 LEFT JOIN answers_of_questions AS alone
     ON alone.model = asked.model AND alone.dtype = asked.dtype AND alone.relation = asked.relation

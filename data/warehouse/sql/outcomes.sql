@@ -1,14 +1,23 @@
 -- What contexts did to the greedy answers of a partition's questions; shares are of the instances that were measured.
+-- unit: share_following = share
 -- unit: share_persuaded = share
 -- unit: share_stubborn = share
+-- unit: share_persuaded_as_published = share
+-- unit: share_stubborn_as_published = share
 SELECT
     model, dtype, "partition", condition,
     count(*) AS instances,
     count(*) FILTER (WHERE outcome <> 'unmeasured') AS measured,
     count(*) FILTER (WHERE outcome = 'persuaded') AS persuaded,
+    count(*) FILTER (WHERE outcome = 'agreed') AS agreed,
     count(*) FILTER (WHERE outcome = 'stubborn') AS stubborn,
+    count(*) FILTER (WHERE outcome = 'other') AS other,
+    count(*) FILTER (WHERE verdict = 'refusal') AS refusals,
+    (persuaded + agreed) / nullif(measured, 0) AS share_following,
     persuaded / nullif(measured, 0) AS share_persuaded,
-    stubborn / nullif(measured, 0) AS share_stubborn
+    stubborn / nullif(measured, 0) AS share_stubborn,
+    avg(persuaded_as_published::DOUBLE) AS share_persuaded_as_published,
+    avg(stubborn_as_published::DOUBLE) AS share_stubborn_as_published
 FROM instances
 GROUP BY model, dtype, "partition", condition
 ORDER BY model, dtype, "partition", condition

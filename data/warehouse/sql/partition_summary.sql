@@ -1,5 +1,6 @@
 -- Counts and means of a partition's questions under each condition; shares are of the questions that were measured.
 -- unit: accuracy = share
+-- unit: states_context_answer = share
 SELECT
     model, dtype, "partition", condition,
     count(*) AS questions,
@@ -13,8 +14,8 @@ SELECT
     avg(semantic_entropy_length_normalised) AS semantic_entropy_length_normalised,
     avg(semantic_entropy_rao) AS semantic_entropy_rao,
     avg(coherent_persuasion) AS coherent_persuasion,
-    avg(persuaded::DOUBLE) AS persuaded,
-    avg(stubborn::DOUBLE) AS stubborn
+    avg((verdict IN ('context', 'both'))::DOUBLE) AS states_context_answer,
+    avg(samples_that_follow) AS samples_that_follow
 FROM answers_of_questions
 GROUP BY model, dtype, "partition", condition
 ORDER BY model, dtype, "partition", condition

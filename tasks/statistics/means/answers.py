@@ -29,4 +29,4 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     return rows
 
 
-STATISTIC = Statistic("answer_means", 1, Summary, ("instances", "answers_of_questions"), compute)
+STATISTIC = Statistic("answer_means", 2, Summary, ("instances", "answers_of_questions"), compute)

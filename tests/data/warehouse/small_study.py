@@ -87,6 +87,9 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
         ("original", 2.5, 0.75))
     add("accuracy", asked, "condition accurate", ("none", False), ("original", True))
     add("persuaded", asked, "condition persuaded stubborn", ("original", True, False))
+    add("whose_answer", asked, "condition sample verdict outcome",
+        ("none", None, "neither", None), ("none", 0, "context", None), ("none", 1, "refusal", None),
+        ("original", None, "refusal", "other"), ("original", 0, "both", None))
     add("runs", {**capital, "model": "m"}, "measure file seconds forward_passes prompts",
         ("persuasion", "persuasion", 3.0, 7, 6), ("susceptibility", "susceptibility", 0.0, 0, 0))
     # fmt: on

@@ -18,11 +18,12 @@ ASKED_COLUMNS = [
     *(f"{name}_standard_error" for name in (*ENTROPIES, "cluster_assignment_entropy")),
     *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),
     *("answer", "accurate", "coherent_persuasion", "coherent_persuasion_standard_error"),
-    *("persuaded", "stubborn", "stand_in"),
+    *("verdict", "outcome", "samples_that_follow", "persuaded_as_published", "stubborn_as_published", "stand_in"),
 ]
 SUMMARY_COLUMNS = [
     *("model", "dtype", "partition", "condition", "questions", "answers", "empty_answers", "unfinished_answers"),
-    *("contexts_cut", "accuracy", "groups", *ENTROPIES, "coherent_persuasion", "persuaded", "stubborn"),
+    *("contexts_cut", "accuracy", "groups", *ENTROPIES, "coherent_persuasion"),
+    *("states_context_answer", "samples_that_follow"),
 ]
 OVERVIEW_COLUMNS = [
     *("models", "relations", "queries", "contexts", "prompts", "questions", "answers", "seconds", "forward_passes"),
@@ -82,15 +83,17 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
         ("answers_of_questions", ASKED_COLUMNS,
          {"condition": ["none", "original"], "answer": ["Bergen", ""], "semantic_entropy": [1.5, None],
           "semantic_entropy_standard_error": [0.25, None], "semantic_entropy_rao_standard_error": [None, None],
-          "groups": [2, None], "group_sizes": ["3, 2", None], "accurate": [False, True], "persuaded": [None, True],
-          "stubborn": [None, False], "coherent_persuasion": [None, 2.5],
+          "groups": [2, None], "group_sizes": ["3, 2", None], "accurate": [False, True],
+          "persuaded_as_published": [None, True], "stubborn_as_published": [None, False],
+          "verdict": ["neither", "refusal"], "outcome": [None, "other"], "samples_that_follow": [0.5, 1.0],
+          "coherent_persuasion": [None, 2.5],
           "coherent_persuasion_standard_error": [None, 0.75], "subject_popularity": [None, None],
           "stand_in": ["embedder for entailment", None],
           # of samples only
           "answers": [4, 1], "empty_answers": [2, 0], "unfinished_answers": [1, 0], "context_cut": [0, 5]}),
         ("partition_summary", SUMMARY_COLUMNS,
          {"questions": [1, 1], "accuracy": [0.0, 1.0], "semantic_entropy": [1.5, None], "groups": [2.0, None],
-          "persuaded": [None, 1.0], "stubborn": [None, 0.0]}),
+          "states_context_answer": [0.0, 0.0], "samples_that_follow": [0.5, 1.0]}),
         ("overview", OVERVIEW_COLUMNS,
          dict(zip(OVERVIEW_COLUMNS, [[1], [2], [2], [3], [6], [1], [7], [3.0], [7]], strict=True))),
         ("stand_ins", ["model", "measure", "stand_in"],

@@ -58,3 +58,16 @@ def test_a_disputable_question_alone_has_no_accuracy(study: Study) -> None:
     say(study, dict.fromkeys(CONDITIONS, disputable.object))
     assert [row["condition"] for row in study.rows("accuracy")] == ["original", "counter_memory"]
     assert len(study.rows("persuaded")) == 2
+
+
+def test_every_answer_has_a_verdict_and_greedy_ones_an_outcome(study: Study) -> None:
+    (question,) = study.inputs.questions
+    sentence = f"The answer is {question.replacement}, as the text says."
+    say(study, {"none": "nobody knows", "original": "nobody knows", "counter_memory": sentence})
+    rows = {(row["condition"], row["sample"]): (row["verdict"], row["outcome"]) for row in study.rows("whose_answer")}
+    assert rows == {
+        ("none", 0): ("neither", None), ("none", None): ("neither", None),
+        ("original", 0): ("neither", None), ("original", None): ("neither", "stubborn"),
+        ("counter_memory", 0): ("neither", None), ("counter_memory", None): ("context", "persuaded"),
+    }  # fmt: skip
+    assert study.loaded == 0

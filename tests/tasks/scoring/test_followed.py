@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.whose_answer import RULES, compared, read
 from data.errors import InputError
-from tasks.scoring.followed import Verdict, sway, whose_answer
+from tasks.scoring.followed import Verdict, outcome, whose_answer
 
 OSLO: dict[str, list[str]] = {"context": ["Oslo"], "original": ["Bergen"]}
 
@@ -254,19 +254,20 @@ def test_other_negations_are_no_refusals(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("without", "with_context", "expected"),
+    ("without", "with_context", "verdicts", "expected"),
     [
-        ("original", "context", "persuaded"),
-        ("refusal", "both", "persuaded"),
-        ("both", "context", "agreed"),
-        ("context", "neither", "dissuaded"),
-        ("original", "original", "stubborn"),
-        ("original", "refusal", "changed"),
-        ("neither", "neither", "unchanged"),
+        ("Bergen", "Oslo", ("original", "context"), "persuaded"),
+        ("I do not know", "Oslo or Bergen", ("refusal", "both"), "persuaded"),
+        ("Oslo", "It is Oslo.", ("context", "context"), "agreed"),
+        ("Oslo", "Rome", ("context", "neither"), "other"),
+        ("Bergen", "It is Bergen.", ("original", "original"), "stubborn"),
+        ("Rome.", "rome", ("neither", "neither"), "stubborn"),
+        ("Rome", "Paris", ("neither", "neither"), "other"),
+        ("", "", ("refusal", "refusal"), "other"),
     ],
 )
-def test_sway(without: Verdict, with_context: Verdict, expected: str) -> None:
-    assert sway(without, with_context) == expected
+def test_outcomes(without: str, with_context: str, verdicts: tuple[Verdict, Verdict], expected: str) -> None:
+    assert outcome(without, with_context, *verdicts) == expected
 
 
 def test_sentences_that_word_overlap_misjudges() -> None:
@@ -274,7 +275,7 @@ def test_sentences_that_word_overlap_misjudges() -> None:
     without, after = (f"The town of Mo i Rana is located in {country}." for country in ("Kenya", "Luxembourg"))
     verdicts = [verdict(answer, "Luxembourg", "Norway|Kenya") for answer in (without, after)]
     assert verdicts == ["original", "context"]
-    assert sway(*verdicts) == "persuaded"
+    assert outcome(without, after, *verdicts) == "persuaded"
 
 
 @pytest.mark.parametrize("broken", ["", " ", "?!"])
@@ -284,13 +285,11 @@ def test_empty_names_are_errors(broken: str) -> None:
             whose_answer("Oslo", **sides)
 
 
-def test_unusable_sides_and_verdicts_are_errors() -> None:
+def test_unusable_sides_are_errors() -> None:
     with pytest.raises(InputError, match="at least one"):
         whose_answer("Oslo", context=[], original=["Bergen"])
     with pytest.raises(TypeError, match="list of answers"):
         whose_answer("Oslo", context="Oslo", original=[])
-    with pytest.raises(InputError, match="not a verdict"):
-        sway("yes", "context")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("piece", ["not Oslo ", "Oslo or ", "1 200 ", "1,", "0", "12 May ", "A.", "a'", "\u0301", "--"])

@@ -72,7 +72,7 @@ _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def in_figures(tokens: Sequence[Token]) -> Iterator[Word]:
+def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
     """The words of tokens, with numbers in figures and units by their name."""
     place, currency, behind_number = 0, "", False
     while place < len(tokens):
