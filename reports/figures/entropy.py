@@ -55,9 +55,9 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
         "spread over more meanings, higher up the context moved them further. Filled triangle: persuaded (the "
         "greedy answer newly states the context's); diamond: agreed (it does without the context, too); hollow "
         f"square: stubborn (the answer without the context, not the context's); dot: other. {model}; n = {len(rows)} "
-        f"instances of {rows['question_id'].nunique()} questions, "
-        f"{counts.get('persuaded', 0)} persuaded, "
-        f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn.{_asides(rows)}{result.note('instances')}"
+        f"instances of {rows['question_id'].nunique()} questions, {counts.get('persuaded', 0)} persuaded, "
+        f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn."
+        f"{_asides(rows)}{result.note('instances')}"
     )
     alt = (
         f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats, for {model}: "

@@ -51,7 +51,7 @@ def test_tests_in_short_count_what_the_tests_say(known: dict[str, pd.DataFrame])
 def test_findings_say_what_was_measured() -> None:
     rows = tables([(MODEL, "bfloat16")], relations=["capital"], entities=4, questions=6)
     (sentences,) = findings(frames(rows)).values()
-    starts = ["Mean susceptibility over 1 relation", "Contexts that", "With a counter-memory", "Mean memorization ratio",
+    starts = ["Mean susceptibility over 1 relation", "Contexts that", "With a counter-memory", "Mean memorization",
               "Mean susceptibility over whole", "Mean Fisher", "What the precision costs: bfloat16"]  # fmt: skip
     assert [sentence.startswith(start) for sentence, start in zip(sentences, starts, strict=True)] == [True] * 7
 
