@@ -81,7 +81,7 @@ def _answers(model: Model, frames: Frames) -> str:
         )
     context = "a counter-memory context" if condition == "counter_memory" else "the original context"
     unmeasured = "" if rows["measured"].any() else " `whose_answer: {}` under `measures` in the study measures it."
-    return f"With {context}, the model gave its answer in {'; '.join(words)}.{unmeasured}"
+    return f"With {context}, the greedy answer stated the context's answer in {'; '.join(words)}.{unmeasured}"
 
 
 def _memorization(model: Model, frames: Frames) -> str:

@@ -26,6 +26,8 @@ from reports.page import Picture, page
 from reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
+FOUND = "findings.json"
+"""The file of what was found, in sentences by model, which the terminal shows, too."""
 PAGE_QUERIES = ("overview", "runs_in_short", "stand_ins")
 _log = logging.getLogger(__name__)
 
@@ -79,9 +81,10 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     for table in tables:
         if len(table.rows):
             _write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
-    answers = write_answers(frames, folder, card)
+    answers, found = write_answers(frames, folder, card), findings(frames)
+    (folder / FOUND).write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
     text = page(
-        card, findings(frames), pictures, omitted, tables, overview=next(iter(records(frames["overview"])), {}),
+        card, found, pictures, omitted, tables, overview=next(iter(records(frames["overview"])), {}),
         runs=frames["runs_in_short"], stand_ins=frames["stand_ins"], answers=answers,
     )  # fmt: skip
     (folder / "index.html").write_text(text, encoding="utf-8")

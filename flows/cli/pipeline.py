@@ -1,6 +1,7 @@
 """Where the commands meet the graph: which steps a study has, how they stand, and their execution."""
 
 import importlib
+import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -144,6 +145,13 @@ class Selected:
             counts = ", ".join(f"{count} {partition}" for partition, count in chosen.items())
             parts.append(f"{sum(chosen.values())} questions ({counts})")
         return f"{self.study.name}: {'; '.join(parts)}"
+
+    def findings(self, graph: Graph) -> dict[str, list[str]]:
+        """What was found, in sentences by model; nothing where the page is not done."""
+        is_drawn = all(node.state == "done" for node in graph if node.id.stage == "report")
+        file = self.workspace.report / "findings.json"
+        found: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8")) if is_drawn else {}
+        return found
 
     def outputs(self) -> dict[str, Path]:
         """What a person opens after a run."""

@@ -36,7 +36,7 @@ def _stage(name: str) -> Callable[..., None]:
         traceback: options.Traceback = False,
     ) -> None:
         from flows.cli.pipeline import Selected
-        from flows.cli.terminal import TerminalProgress, log_to, summary
+        from flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
 
         began = time.monotonic()
         selected = Selected.of(study, workspace, relation, model, measure)
@@ -49,6 +49,8 @@ def _stage(name: str) -> Callable[..., None]:
         log_to(out, verbose=traceback)
         graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
         summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
+        if name in ("run", "report"):
+            show_findings(out, selected.findings(graph))
         if message and not progress.failures:
             raise WorkFailed(message)
         if message:

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -100,6 +100,14 @@ def log_to(console: Console, verbose: bool) -> None:
         logger = logging.getLogger(package)
         logger.setLevel(logging.DEBUG if verbose else logging.INFO)
         logger.addHandler(handler)
+
+
+def show_findings(console: Console, findings: Mapping[str, Sequence[str]]) -> None:
+    """What was found, in sentences by model."""
+    for model, sentences in findings.items():
+        console.print(f"\nfound: {escape(model)}", soft_wrap=True)
+        for sentence in sentences:
+            console.print(f"- {escape(sentence)}", soft_wrap=True)
 
 
 def summary(

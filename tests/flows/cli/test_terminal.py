@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from flows.cli.terminal import PACKAGES, TerminalProgress, log_to, summary
+from flows.cli.terminal import PACKAGES, TerminalProgress, log_to, show_findings, summary
 from tasks.measures.run import Spent
 
 
@@ -125,3 +125,11 @@ def test_only_our_warnings_reach_the_terminal(console: Console) -> None:
         for logger, (level, handlers) in zip(loggers, before, strict=True):
             logger.setLevel(level)
             logger.handlers = handlers
+
+
+def test_findings_are_shown_as_text() -> None:
+    console = Console(file=io.StringIO(), width=40)
+    show_findings(console, {"tiny (float32)": ["[red]half[/red] of 8 questions " + "and more " * 9]})
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "found: tiny (float32)\n- [red]half[/red] of 8 questions and more and more" in said
+    assert len(said.strip().splitlines()) == 2
