@@ -104,3 +104,31 @@ class EnvelopePoint(ModelScores):
     percentile: Annotated[float, Meaning("which percentile")]
     value: Annotated[float, Meaning("the percentile's value")]
     n: Annotated[int, Meaning("entities near this value")]
+
+
+@table(
+    "model_differences",
+    "two models compared on the same items",
+    key=("model", "dtype", "against_model", "against_dtype", "quantity", "condition", "query_type"),
+)
+class ModelDifference(ModelScores):
+    """The paired difference of two models."""
+
+    against_model: Annotated[str, Meaning("the other model's name")]
+    against_dtype: Annotated[str, Meaning("the precision that the other model computed in")]
+    quantity: Annotated[str, Meaning("follows, correct, refuses, coherent_persuasion or susceptibility")]
+    condition: Annotated[str, Meaning("the context before the question; all for queries")]
+    unit: Annotated[str, Meaning("the unit of the means and of the difference")]
+    n: Annotated[int, Meaning("items that both models have: questions under a condition, or queries")]
+    clusters: Annotated[int, Meaning("what these are of: questions, or entities of a relation")]
+    mean: Annotated[float | None, Meaning("mean of the model over these items; NULL where there is none")]
+    against_mean: Annotated[float | None, Meaning("mean of the other model over these items")]
+    difference: Annotated[float | None, Meaning("the model's mean minus the other's")]
+    low: Annotated[float | None, Meaning("lower end of its 95% bootstrap interval, clusters drawn whole")]
+    high: Annotated[float | None, Meaning("upper end of the interval")]
+    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
+    p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over models and groups of the quantity")]
+    verdict: Annotated[
+        str | None, Meaning("tied where the interval holds 0, else larger or smaller than the other model")
+    ]
+    untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]

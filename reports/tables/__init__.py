@@ -4,12 +4,14 @@ Rows come from the warehouse; a table chooses columns and an order.
 """
 
 from data.named import Registry
-from reports.tables import of_queries, of_questions
+from reports.tables import of_models, of_queries, of_questions
 from reports.tables.table import Filled, Table, filled
 
 __all__ = ["TABLES", "Filled", "Table", "filled"]
 
 TABLES: Registry[Table] = Registry("table", (
+    of_models.SIDE_BY_SIDE,
+    of_models.DIFFERENCES,
     of_questions.ACCURACY,
     of_questions.OUTCOMES,
     of_questions.ANSWERS,

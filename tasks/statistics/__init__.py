@@ -6,7 +6,7 @@ database. Importing it imports neither pandas nor scipy, which take a second: fu
 """
 
 from data.named import Registry
-from tasks.statistics import correlations, degree_envelope
+from tasks.statistics import correlations, degree_envelope, models
 from tasks.statistics.comparisons import assertiveness, familiarity, negation, relevance
 from tasks.statistics.means import (
     answers,
@@ -35,5 +35,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     precision.STATISTIC,
     correlations.STATISTIC,
     degree_envelope.STATISTIC,
+    models.MEANS,
+    models.DIFFERENCES,
 ))  # fmt: skip
 """Every statistic, in the order of the report."""

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from data.records.row import table_of
-from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, Summary
+from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, ModelDifference, Summary
 from data.storage.keys import generator
 from data.warehouse.queries import QUERIES, NamedQuery
 from reports.card import NotRun, StudyCard
@@ -22,7 +22,7 @@ from tasks.statistics import STATISTICS
 Row = dict[str, Any]
 
 MODEL = "smollm2-135m-instruct"
-TABLES = [table_of(row) for row in (GroupTest, Summary, CorrelationRow, EnvelopePoint)]
+TABLES = [table_of(row) for row in (GroupTest, Summary, CorrelationRow, EnvelopePoint, ModelDifference)]
 RELATIONS = ("capital", "officialLanguage", "author", "birthPlace")
 KINDS = ("base", "assertive", "negation")
 FORMS = tuple(product(("open", "closed"), (1, 2)))

@@ -7,7 +7,7 @@ from reports.tables import TABLES, filled
 from tests.reports.study import MODEL, frames, tables
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "differences-between-models"])
 def test_tables_have_rows_or_say_nothing(known: dict[str, pd.DataFrame], name: str) -> None:
     full, empty = filled(TABLES[name], known), filled(TABLES[name], {})
     assert len(full.rows)
@@ -16,6 +16,15 @@ def test_tables_have_rows_or_say_nothing(known: dict[str, pd.DataFrame], name: s
     if "model" in full.rows:
         assert full.only_model == f"{MODEL} (float32)"
         assert "model" not in full.shown
+
+
+def test_two_models_are_compared_and_one_is_not(known: dict[str, pd.DataFrame]) -> None:
+    rows = tables([(MODEL, "bfloat16"), (MODEL, "float32")], relations=["capital"], entities=2, questions=6)
+    two = filled(TABLES["differences-between-models"], frames(rows)).rows
+    assert set(two["quantity"]) >= {"states the context's answer", "susceptibility"}
+    assert set(two["verdict"].dropna()) <= {"tied", "larger", "smaller"}
+    assert set(two["against"]) == {f"{MODEL} (float32)"}
+    assert filled(TABLES["differences-between-models"], known).rows.empty
 
 
 def test_partitions_and_contexts_stand_in_their_order(known: dict[str, pd.DataFrame]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from data.records.row import table_of
-from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, Summary
+from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, ModelDifference, Summary
 from data.records.table import Table
 from data.records.tables import RECORD_TABLES
 from data.storage.files import write_parquet
@@ -18,8 +18,10 @@ from tasks.measures import MEASURES
 
 STATISTICS, SUMMARIES = table_of(GroupTest), table_of(Summary)
 CORRELATIONS, ENVELOPES = table_of(CorrelationRow), table_of(EnvelopePoint)
+MODEL_DIFFERENCES = table_of(ModelDifference)
 TABLES = (
-    *RECORD_TABLES, STATISTICS, SUMMARIES, CORRELATIONS, ENVELOPES, *(measure.table for measure in MEASURES.values())
+    *RECORD_TABLES, STATISTICS, SUMMARIES, CORRELATIONS, ENVELOPES, MODEL_DIFFERENCES,
+    *(measure.table for measure in MEASURES.values())
 )  # fmt: skip
 PERSUASION = MEASURES["persuasion"].table
 SUSCEPTIBILITY = MEASURES["susceptibility"].table

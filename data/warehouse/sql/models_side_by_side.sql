@@ -1,0 +1,8 @@
+-- What each model does, with 95% intervals: answers that follow the context, right and refused answers, persuasion.
+SELECT
+    model, dtype, substr(quantity, 7) AS quantity,
+    CASE WHEN group_values[1] = 'all' THEN query_type ELSE group_values[1] END AS "group",
+    n, mean, low, high, unit
+FROM summaries
+WHERE quantity LIKE 'model\_%' ESCAPE '\'
+ORDER BY ALL

@@ -1,0 +1,72 @@
+"""The mean difference of pairs that come in clusters: its interval, and whether it could be chance.
+
+    d        = sum of all differences / number of pairs
+    interval = the 2.5th and 97.5th percentiles of d over 1,000 samples of whole clusters, drawn with replacement
+    p        = share of the ways to turn the signs of whole clusters under which |d| is at least as large, two-sided; of
+               10,000 ways drawn, with the observed one among them, where there are more than that (all of them else)
+
+Pairs of a cluster depend on each other (the forms of a query, the contexts of a question): they are drawn, and turned,
+together. It asks whether the sign of the differences is arbitrary, assuming no normal distribution.
+
+Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; Good 2005, Permutation, Parametric and
+Bootstrap Tests of Hypotheses, chapter 3; Phipson and Smyth 2010 for the observed one.
+"""
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from data.storage.keys import generator
+from tasks.statistics.formulas.groups import ROUNDING, scores
+from tasks.statistics.formulas.interval import COVERAGE, DRAWS
+
+WAYS = 10_000
+BATCH = 1_000
+
+
+class Paired(NamedTuple):
+    """The mean difference of n pairs in so many clusters, its interval and p-value; or why there is none."""
+
+    n: int
+    clusters: int
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    untestable: str | None = None
+
+
+def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int) -> Paired:
+    """The mean of differences (n,), each of the cluster (n,) that it belongs to.
+
+    Args:
+        differences: a first value minus a second one of the same item, finite, in an order of their own.
+        clusters: what each item belongs to.
+        seed: of the study.
+
+    Raises:
+        ScoreError: a difference is not finite.
+    """
+    values = scores(differences)
+    _, place = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    counts = np.bincount(place).astype(np.float64)
+    sums = np.bincount(place, weights=values, minlength=len(counts)).astype(np.float64)
+    n, k = len(values), len(counts)
+    if k < 2:
+        return Paired(n, k, float(values.mean()) if n else None, untestable="one cluster" if k else "no pair")
+    rng = generator(seed, "paired", k)
+    drawn = rng.integers(0, k, size=(DRAWS, k))
+    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    low, high = np.quantile(means, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
+    return Paired(n, k, float(sums.sum() / n), float(low), float(high), _p_value(sums, rng))
+
+
+def _p_value(sums: NDArray[np.float64], rng: np.random.Generator) -> float:
+    observed = abs(sums.sum()) - ROUNDING * np.abs(sums).sum()
+    if 2 ** len(sums) <= WAYS:
+        signs = np.array(list(product((1.0, -1.0), repeat=len(sums))))
+        return float((np.abs(signs @ sums) >= observed).mean())
+    drawn = (rng.choice((1.0, -1.0), size=(BATCH, len(sums))) for _ in range(WAYS // BATCH))
+    return (1 + sum(int((np.abs(signs @ sums) >= observed).sum()) for signs in drawn)) / (1 + WAYS)

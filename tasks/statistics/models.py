@@ -1,0 +1,104 @@
+"""Models side by side: what each does on the items of a study, and how every two of them differ on the same items.
+
+    follows              the greedy answer with a context states the context's answer        1 or 0
+    correct              the greedy answer without a context states the original answer      1 or 0
+    refuses              the greedy answer declines                                          1 or 0
+    coherent_persuasion  of a question's context                                             nats
+    susceptibility       of a query                                                          nats
+
+Groups: the condition of a question, the type of a query. Unit of analysis: a question under a condition, clustered by
+question; a query, clustered by the entity of its relation. p_adjusted is over all pairs of models and groups of a
+quantity. Two models are tied where the interval of their difference holds 0.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from data.records.statistics import ModelDifference, Summary
+from tasks.statistics.formulas.corrections import benjamini_hochberg
+from tasks.statistics.formulas.paired import Paired, paired_difference
+from tasks.statistics.frames import ALL, by, sorted_by
+from tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from tasks.statistics.summary import MODEL, summaries
+
+QUERIES = ("answers_of_questions", "susceptibility_of_queries")
+UNITS = {"follows": "share", "correct": "share", "refuses": "share", "coherent_persuasion": "nats",
+         "susceptibility": "nats"}  # fmt: skip
+GROUP = ("condition", "query_type")
+
+
+def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
+    """A frame for each quantity: model, dtype, condition, query_type, cluster, item, value, sorted by these."""
+    answers = frames["answers_of_questions"]
+    answers = answers.assign(
+        query_type=ALL, cluster=answers["question_id"].astype(str), item=answers["question_id"].astype(str)
+    )
+    judged = answers[answers["verdict"].notna()]
+    alone, verdict = judged["condition"] == "none", judged["verdict"].astype(object)
+    yield "follows", _sorted(judged.assign(value=verdict.isin(("context", "both")).astype(float))[~alone])
+    yield "correct", _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[alone])
+    yield "refuses", _sorted(judged.assign(value=(verdict == "refusal").astype(float)))
+    yield "coherent_persuasion", _sorted(answers.assign(value=answers["coherent_persuasion"]))
+    queries = frames["susceptibility_of_queries"]
+    entity = queries["relation"].astype(str) + " " + queries["entity"].astype(str)
+    yield "susceptibility", _sorted(
+        queries.assign(condition=ALL, cluster=entity, item=queries["query_id"], value=queries["susceptibility"])
+    )
+
+
+def _sorted(frame: Frame) -> Frame:
+    columns = [*MODEL, *GROUP, "cluster", "item"]
+    return sorted_by(frame[[*columns, "value"]].dropna(subset=["value"]), columns)
+
+
+def means(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary`: the mean of each quantity and its interval, clusters counted once each."""
+    rows = []
+    for quantity, frame in items(frames):
+        of_cluster = frame.groupby([*MODEL, *GROUP, "cluster"], as_index=False, sort=True, observed=True)
+        rows += summaries(
+            of_cluster[["value"]].mean(), [*MODEL, *GROUP], "value", unit=UNITS[quantity], quantity=f"model_{quantity}",
+            unit_of_analysis="entity" if quantity == "susceptibility" else "question", interval=True,
+        )  # fmt: skip
+    return rows
+
+
+def differences(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `ModelDifference`, but for p_adjusted."""
+    rows: list[Row] = []
+    for quantity, frame in items(frames):
+        for group, of_group in by(frame, GROUP):
+            of_models = [(about, of_model.set_index(["cluster", "item"])) for about, of_model in by(of_group, MODEL)]
+            for (one, first), (other, second) in combinations(of_models, 2):
+                both = first[["value"]].join(second["value"].rename("against"), how="inner")
+                clusters = both.index.get_level_values("cluster")
+                paired = paired_difference(both["value"] - both["against"], clusters, seed)
+                rows.append(
+                    {
+                        **one, "relation": ALL, **group, "against_model": other["model"],
+                        "against_dtype": other["dtype"], "quantity": quantity, "unit": UNITS[quantity],
+                        "mean": float(both["value"].mean()) if len(both) else None,
+                        "against_mean": float(both["against"].mean()) if len(both) else None,
+                        **paired._asdict(), "p_adjusted": None, "verdict": _verdict(paired),
+                    }
+                )  # fmt: skip
+    return rows
+
+
+def _verdict(paired: Paired) -> str | None:
+    if paired.low is None or paired.high is None:
+        return None
+    return "tied" if paired.low <= 0 <= paired.high else "larger" if paired.low > 0 else "smaller"
+
+
+def adjusted(rows: list[Row]) -> list[Row]:
+    """The rows with p_adjusted."""
+    for quantity in UNITS:
+        family = [row for row in rows if row["quantity"] == quantity]
+        for row, p in zip(family, benjamini_hochberg([row["p"] for row in family]), strict=True):
+            row["p_adjusted"] = p
+    return rows
+
+
+MEANS = Statistic("model_means", 1, Summary, QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 1, ModelDifference, QUERIES, differences, finish=adjusted)

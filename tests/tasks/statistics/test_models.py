@@ -1,0 +1,77 @@
+"""Worked by hand: what models do on the same items, and which are tied."""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tasks.statistics.models import DIFFERENCES, MEANS
+
+VERDICTS = {
+    "a": ["context", "both", "context", "context", "context", "context"],
+    "b": ["neither", "original", "refusal", "neither", "neither", "neither"],
+    "c": ["context", "context", "context", "context", "neither", "both"],
+}
+
+
+def frames(drop: int = 0) -> dict[str, pd.DataFrame]:
+    answers = [
+        {"model": model, "dtype": "float32", "question_id": f"q{number}", "condition": condition,
+         "verdict": verdict if condition != "none" else "original", "coherent_persuasion": None}
+        for model, verdicts in VERDICTS.items()
+        for number, verdict in enumerate(verdicts[: len(verdicts) - (drop if model == "c" else 0)])
+        for condition in ("none", "counter_memory")
+    ]  # fmt: skip
+    queries = [
+        {"model": model, "dtype": "float32", "relation": "capital", "entity": entity, "query_type": "open",
+         "query_id": f"{entity}{number}", "susceptibility": value}
+        for model, value in (("a", 1.0), ("b", 3.0))
+        for entity in ("Norway", "Peru")
+        for number in range(2)
+    ]  # fmt: skip
+    return {"answers_of_questions": pd.DataFrame(answers), "susceptibility_of_queries": pd.DataFrame(queries)}
+
+
+def difference(quantity: str, first: str, second: str, **options: Any) -> dict[str, Any]:
+    rows = DIFFERENCES.rows(frames(**options), 0)
+    assert DIFFERENCES.table.of(rows).num_rows == len(rows)
+    (row,) = [
+        row
+        for row in rows
+        if (row["quantity"], row["model"], row["against_model"]) == (quantity, first, second)
+        and row["condition"] in ("counter_memory", "all")
+    ]
+    return row
+
+
+def test_a_model_that_follows_more_is_larger() -> None:
+    row = difference("follows", "a", "b")
+    assert (row["mean"], row["against_mean"], row["difference"], row["verdict"]) == (1, 0, 1, "larger")
+    assert (row["n"], row["clusters"], row["p"]) == (6, 6, 2 / 2**6)
+    assert row["p_adjusted"] == pytest.approx(3 * row["p"])
+
+
+def test_models_are_tied_where_the_interval_holds_nothing() -> None:
+    row = difference("follows", "a", "c")
+    assert (row["verdict"], row["low"], row["p"]) == ("tied", 0, 1)
+
+
+def test_only_items_of_both_models_are_compared() -> None:
+    row = difference("follows", "b", "c", drop=2)
+    assert (row["n"], row["mean"], row["against_mean"], row["verdict"]) == (4, 0, 1, "smaller")
+
+
+def test_queries_are_clustered_by_entity() -> None:
+    row = difference("susceptibility", "a", "b")
+    assert (row["n"], row["clusters"], row["difference"], row["unit"]) == (4, 2, -2, "nats")
+
+
+def test_means_of_models_have_intervals() -> None:
+    rows = MEANS.rows(frames(), 0)
+    assert MEANS.table.of(rows).num_rows == len(rows)
+    means = {(row["model"], row["quantity"], *row["group_values"]): row for row in rows}
+    row = means["c", "model_follows", "counter_memory"]
+    assert (row["n"], row["mean"]) == (6, 5 / 6)
+    assert row["low"] < 5 / 6 < row["high"]
+    assert means["b", "model_refuses", "counter_memory"]["mean"] == 1 / 6
+    assert means["a", "model_correct", "none"]["mean"] == 1
