@@ -14,7 +14,7 @@ class ServiceOptions(Options):
     """A mirror's address, or other limits than the default ones of a service (docs/facts.md, docs/questions.md)."""
 
     address: str | None = Field(default=None, pattern=r"^https?://\S+$")
-    """Where the service is."""
+    """Where the service is, an address that begins with https:// or http://."""
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
     """The most requests that are sent in a minute."""
     max_concurrency: int | None = Field(default=None, ge=1, le=100)
