@@ -132,6 +132,7 @@ class UniqueKeyLoader(SafeLoader):
     """A safe loader that refuses a key which a mapping holds twice, where YAML libraries keep the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """The mapping of a node; MarkedYAMLError where it holds a key twice."""
         keys = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if key.value in keys:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from data import catalog
-from data.catalog import digests
+from data.catalog import sample
 from data.errors import UsageError
 from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
@@ -110,7 +110,7 @@ def test_facts_of_one_relation_leave_the_others_alone(tmp_path: Path, monkeypatc
         return [*found, replace(found[0], subject="Atlantis")] if relation == "capital" else found
 
     monkeypatch.setattr(catalog, "facts", more)
-    monkeypatch.setattr(digests, "facts", more)
+    monkeypatch.setattr(sample, "facts", more)
     after = keys(prepare(again(study)))
     assert {one[0].subject for one in before if before[one] != after.get(one)} == {"capital"}
 
@@ -178,7 +178,7 @@ def test_missing_published_files_are_named(tmp_path: Path) -> None:
     study = selected(tmp_path, questions={"source": "dynamicqa", "folder": str(tmp_path / "missing")})
     node = study.graph.nodes[StepId("fetch", "static", "questions")]
     assert node.state == "failed"
-    assert "cannot be read" in node.reason
+    assert "questions.folder: there is no folder" in node.reason
 
 
 def test_the_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

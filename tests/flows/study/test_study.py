@@ -139,6 +139,8 @@ def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:
 def test_a_model_without_a_needed_capability_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "capabilities", lambda name: frozenset({"samples"}))
     study = changed_study(tmp_path, models=[{"name": "org/model"}])
-    with pytest.raises(StudyFileError, match="persuasion needs next_token_logits, which model org/model can") as error:
+    with pytest.raises(
+        StudyFileError, match=r"measures\.persuasion: needs next_token_logits, which model org/model can"
+    ) as error:
         models.check_models(study)
     assert "answers" not in str(error.value)
