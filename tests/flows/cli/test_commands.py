@@ -27,7 +27,8 @@ def study(tmp_path: Path) -> str:
 
 
 OF_A_STUDY = [*COMMANDS, "status"]
-ALL = [*OF_A_STUDY, "diff", "export", "export-questions", "predicates", "doctor"]
+OF_NO_STUDY = ["doctor", "measures", "relations", "models", "sources", "init", "schema"]
+ALL = [*OF_A_STUDY, "diff", "export", "export-questions", "predicates", *OF_NO_STUDY]
 ANNOTATE = [f"annotate {name}" for name in ("export", "import", "status")]
 HEAVY = ("torch", "transformers", "prefect", "scipy", "duckdb", "pandas", "matplotlib")
 
@@ -186,7 +187,10 @@ def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize("arguments", ["--help", "status {study}", "run {study} --dry-run", "diff a b"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["--help", "status {study}", "run {study} --dry-run", "diff a b", "measures", "relations", "sources", "schema"],
+)
 def test_commands_that_compute_nothing_import_no_science(arguments: str, study: str) -> None:
     code = (
         "import sys; from flows.cli import main; main.exit_code(); "
