@@ -3,12 +3,16 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+MOST_NAMES = 20
+"""Names that a message lists."""
+
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What an unknown name may have meant: the nearest of the known ones, or all of them."""
+    """What an unknown name may have meant: the nearest of the known ones, or all of them; of many the first ones."""
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names[:MOST_NAMES]) or 'none'}{more}"
 
 
 def first_line(error: Exception) -> str:

@@ -1,9 +1,11 @@
 """What every section of a study file has in common: a key that it does not know is refused, with the nearest one."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from data.errors import nearest
@@ -34,9 +36,9 @@ class Options(BaseModel):
             raise refused(problems(error, cls.model_fields)) from None
 
 
-def problems(error: ValidationError, keys: Iterable[str]) -> list[Problem]:
+def problems(error: ValidationError, fields: Mapping[str, FieldInfo]) -> list[Problem]:
     """What is wrong with a section that has these keys."""
-    return [_problem(line, sorted(keys)) for line in error.errors()]
+    return [_problem(line, fields) for line in error.errors()]
 
 
 def refused(problems: Iterable[Problem]) -> ValidationError:
@@ -57,12 +59,50 @@ def unknown_key(key: str, known: Iterable[str]) -> Problem:
 
 
 _UNKNOWN = "unknown_key"
+_MESSAGES = {
+    "missing": "is missing; add it",
+    "invalid_key": "is not a text; write it in quotes",
+    "string_type": "expected a text in quotes, not {input}",
+    "string_too_short": "may not be empty",
+    "string_pattern_mismatch": "{input} is not possible. {description}",
+    "literal_error": "expected {expected}, not {input}",
+    "int_type": "expected a whole number, not {input}",
+    "float_type": "expected a number, not {input}",
+    "finite_number": "expected a finite number, not {input}",
+    "bool_type": "expected true or false, not {input}",
+    "tuple_type": "expected a list, such as [a, b], not {input}",
+    "dict_type": "expected keys with values, not {input}",
+    "too_short": "may not be empty; name at least {min_length}",
+    "greater_than": "must be greater than {gt:,}, not {input}",
+    "greater_than_equal": "must be at least {ge:,}, not {input}",
+    "less_than": "must be less than {lt:,}, not {input}",
+    "less_than_equal": "must be at most {le:,}, not {input}",
+}
+"""What is said of each type of error of pydantic."""
+_ALIKE = {
+    "int_parsing": "int_type", "int_parsing_size": "int_type", "int_from_float": "int_type",
+    "float_parsing": "float_type", "bool_parsing": "bool_type",
+}  # fmt: skip
 
 
-def _problem(line: Any, keys: list[str]) -> Problem:
+def _problem(line: Any, fields: Mapping[str, FieldInfo]) -> Problem:
     place, kind = line["loc"], line["type"]
     if kind == "extra_forbidden" and len(place) == 1:
-        return unknown_key(str(place[0]), keys)
+        return unknown_key(str(place[0]), fields)
     if kind == "model_type" and not place:
-        return Problem(place, f"expected keys with values; known: {', '.join(keys) or 'none'}")
+        return Problem(place, f"expected keys with values; known: {', '.join(sorted(fields)) or 'none'}")
+    if message := _MESSAGES.get(_ALIKE.get(kind, kind)):
+        field = fields.get(str(place[0])) if place else None
+        description = " ".join(field.description.split()) if field and field.description else "Write another one"
+        words = {**line.get("ctx", {}), "input": _shown(line["input"]), "description": description.removesuffix(".")}
+        return Problem(place, message.format(**words))
     return Problem(place, line["msg"].removeprefix("Value error, "), kind == _UNKNOWN)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+_LONGEST = 60
+"""Characters of a refused value that a message repeats."""

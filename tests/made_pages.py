@@ -46,8 +46,12 @@ STUDY_FILE_HEAD = """\
 # Study files
 
 A study is a YAML file: every key with the values that it takes, its default, and what it means. A key that is not
-listed here is refused with the nearest one that is. [flows/studies/](../flows/studies/) holds whole ones. This page is
-made from the code, by `python -m tests.test_docs`.
+listed here is refused with the nearest one that is. [flows/studies/](../flows/studies/) holds whole ones, and
+`swaymeter init` writes a small one to begin with. This page is made from the code, by `python -m tests.test_docs`.
+
+In VS Code, the extension YAML (redhat.vscode-yaml) completes keys, shows their meaning and underlines mistakes by the
+schema that `swaymeter schema > swaymeter.schema.json` writes. Name it in the first line of a study file,
+`# yaml-language-server: $schema=swaymeter.schema.json`, as `swaymeter init` does where that file is in the same folder.
 
 """
 

@@ -56,7 +56,7 @@ def digest_of(read: Any) -> str:
 def document(filename: str) -> Mapping[str, Any]:
     """The mapping that a YAML file holds; it states its source and licence, and no key twice."""
     try:
-        read = yaml.load(_decoded(filename), Loader=_Loader)
+        read = yaml.load(_decoded(filename), Loader=UniqueKeyLoader)
     except yaml.YAMLError as error:
         raise InputError(f"{filename}: not YAML ({error})") from error
     if not isinstance(read, dict):
@@ -128,10 +128,11 @@ def _decoded(filename: str) -> str:
         raise InputError(f"{filename}: not UTF-8 ({error})") from error
 
 
-class _Loader(SafeLoader):
+class UniqueKeyLoader(SafeLoader):
     """A safe loader that refuses a key which a mapping holds twice, where YAML libraries keep the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """The mapping of a node; MarkedYAMLError where it holds a key twice."""
         keys = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if key.value in keys:

@@ -80,6 +80,7 @@ SAMPLE_FACTS = FactSource(
         "source": "sample", "version": VERSION, "relation": relation, "digest": catalog.facts_digest(relation),
     },
     fetch=lambda options, relation, seed, access: FetchedFacts(facts(relation), {}, 0),
+    at_hand=True,
 )  # fmt: skip
 SAMPLE_QUESTIONS = QuestionSource(
     "sample",

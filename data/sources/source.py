@@ -138,6 +138,7 @@ class FactSource:
         fetch: (options, relation, seed, access) -> the facts. InputError where there are none.
         graphs: (options, access) -> the graphs in which invented names must not occur.
         graph: (options, access) -> the graph that the facts come from; None for a source that is not a graph.
+        at_hand: whether the facts are read at once, without a service: a run is refused where they are too few.
     """
 
     name: str
@@ -146,6 +147,7 @@ class FactSource:
     fetch: Callable[[Any, str, int, Access], FetchedFacts]
     graphs: Callable[[Any, Access], Sequence["Graph"]] = named_graphs
     graph: Callable[[Any, Access], "Graph"] | None = None
+    at_hand: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ def content_key(made_from: Mapping[str, object]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def file_digest(file: Path) -> str:
-    """The SHA-256 (hex) of a file that somebody named; MissingFile where it cannot be read."""
+def file_digest(file: Path, key: str) -> str:
+    """The SHA-256 (hex) of a file that a study names under that key; MissingFile where it cannot be read."""
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:
-        raise MissingFile(f"{file} cannot be read: {error.strerror}; fetch the questions first") from None
+        raise MissingFile(f"{key}: {file} cannot be read: {error.strerror}; correct the path or get the file") from None
 
 
 def generator(seed: int, *identity: object) -> np.random.Generator:

@@ -30,7 +30,7 @@ def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {reason: first_names(names[reason]) for reason in names}
 
 
-def first_names(names: Sequence[object], limit: int = NAMED) -> str:
+def first_names(names: Sequence[object], limit: int = NAMED, *, separator: str = ", ") -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return f"{', '.join(map(str, names[:limit]))}{more}"
+    return f"{separator.join(map(str, names[:limit]))}{more}"

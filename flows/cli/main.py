@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from data.errors import SwaymeterError
 from flows.cli.annotate_commands import annotate
+from flows.cli.catalog_commands import catalog
 from flows.cli.console import err, out
 from flows.cli.dataset_commands import datasets
 from flows.cli.stage_commands import stages
@@ -24,9 +25,10 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    epilog="Example: [bold]swaymeter run quickstart[/bold], then [bold]swaymeter status quickstart[/bold]",
+    epilog="Example: [bold]swaymeter run quickstart[/bold], then [bold]swaymeter status quickstart[/bold]. "
+    "A study of your own begins with [bold]swaymeter init[/bold].",
 )
-for _group in (stages, datasets):
+for _group in (stages, datasets, catalog):
     app.add_typer(_group)
 app.add_typer(annotate, name="annotate")
 STOPPED = 130

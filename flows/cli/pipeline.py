@@ -9,8 +9,9 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from data import catalog
-from data.errors import UnknownName
+from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed
 from data.storage.workspace import Workspace
+from flows.cli.console import first_names
 from flows.cli.status import StatusRow
 from flows.cli.terminal import TerminalProgress
 from flows.execution.progress import report_to
@@ -20,6 +21,7 @@ from flows.graph.selection import DISPUTABLE, Selection
 from flows.graph.step import STAGES, Stage
 from flows.stages.contents import Contents
 from flows.stages.estimate import estimate
+from flows.stages.refusals import refusals
 from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.stages.score import measure_states
 from flows.study.models import check_models
@@ -79,7 +81,10 @@ class Selected:
     def check_models(self, name: str) -> None:
         """Refuses, before anything runs, a model that cannot be had."""
         if name in ("run", "score", "fetch"):
-            check_models(self.study, also_asked=name != "fetch")
+            try:
+                check_models(self.study, also_asked=name != "fetch")
+            except SwaymeterError as error:
+                raise StudyFileError(f"{self.name}: {error}") from None
 
     def rows(self) -> list[StatusRow]:
         """How every selected step stands; a row for each measure of a score step."""
@@ -91,7 +96,16 @@ class Selected:
         selection, now = self._stages(name), datetime.now(UTC)
         kinds: list[tuple[Kind, bool]] = [("force", force), ("refresh", refresh)]
         requests = [Rerun(now, kind, selection.as_json()) for kind, is_asked in kinds if is_asked]
-        return estimate(study_graph(self.study, self.workspace, requests=requests), self.study, selection)
+        graph = study_graph(self.study, self.workspace, requests=requests)
+        self._check(graph, selection, force=force)
+        yield from estimate(graph, self.study, selection)
+        if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
+            raise WorkFailed("; ".join(dict.fromkeys(f"{self.name}: {node.refusal}" for node in failed)))
+
+    def _check(self, graph: Graph, selection: Selection, *, force: bool) -> None:
+        """Refuses what is known at once to be impossible; StudyFileError names all of it."""
+        if problems := list(dict.fromkeys(refusals(graph, self.study, selection.of(graph), force=force))):
+            raise StudyFileError(f"{self.name}: {first_names(problems, separator='; ')}")
 
     def execute(
         self, name: str, progress: TerminalProgress, *, force: bool, refresh: bool, offline: bool
@@ -103,6 +117,7 @@ class Selected:
         selection = self._stages(name)
         with self.workspace.lock() as memory:
             graph = study_graph(self.study, self.workspace, memory)
+            self._check(graph, selection, force=force)
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
             if not (undone or force or refresh or reruns_of(self.workspace).exists()):
                 return graph, None

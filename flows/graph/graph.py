@@ -61,7 +61,8 @@ class Node:
     """A step in its graph, and how it stands.
 
     reason: why it is damaged, failed or blocked. blocked_by: the step whose outputs lack, the first one upstream.
-    inputs: all that it reads. after: nodes that must have come to an end before it runs, done or not.
+    inputs: all that it reads. after: nodes that must have come to an end before it runs, done or not. refusal: why it
+    cannot be run at all, such as a file that does not exist.
     """
 
     kind: StepKind
@@ -73,6 +74,7 @@ class Node:
     checks: Mapping[str, Check] = field(default_factory=dict)
     inputs: tuple["Node", ...] = ()
     after: tuple["Node", ...] = ()
+    refusal: SwaymeterError | None = None
 
     def output(self, role: str) -> Reference:
         """One of its outputs."""
@@ -152,7 +154,7 @@ class Graph:
 
     def refuse(self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
         """Adds a step that cannot be resolved, such as one of a model that cannot be found; it has failed."""
-        self.nodes[identity] = Node(kind, identity, "failed", str(error), inputs=tuple(inputs))
+        self.nodes[identity] = Node(kind, identity, "failed", str(error), inputs=tuple(inputs), refusal=error)
         return self.nodes[identity]
 
     def wait(self, kind: StepKind, identity: StepId, lacking: Node, *, after: Iterable[Node] = ()) -> Node:

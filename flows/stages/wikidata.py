@@ -76,7 +76,8 @@ class _Wikidata:
         identity = kinds.TRIPLES.id("triples")
         if options.source != "wikidata":
             try:
-                parameters |= {"digest": file_digest(Path(options.file).expanduser())} if options.file else {}
+                if options.file:
+                    parameters["digest"] = file_digest(Path(options.file).expanduser(), "questions.triples.file")
             except SwaymeterError as error:
                 return [self.graph.refuse(kinds.TRIPLES, identity, error).output("triples")]
             return [self._list(identity, parameters)]

@@ -24,18 +24,18 @@ def check_models(study: Study, *, also_asked: bool = True) -> None:
 
 def _check(name: str, purpose: ModelKind) -> None:
     entry = catalog.models().get(name)
-    at_the_hub = entry.hub is not None if entry else name.count("/") == 1
+    at_the_hub = entry.hub is not None if entry else name.count("/") == 1 and name[0] not in "./~"
     if not at_the_hub or Path(name).expanduser().is_dir():
         identify_model(name, purpose)
 
 
 def _check_capabilities(study: Study) -> None:
     wrong = [
-        f"measure {name} needs {measure.capability}, which model {model} cannot give; leave out the measure or ask "
+        f"measures.{name}: needs {measure.capability}, which model {model} cannot give; leave out the measure or ask "
         "another model"
         for model in dict.fromkeys(model.name for model in study.models)
         for name, measure in study.requested().items()
         if measure.capability is not None and measure.capability not in capabilities(model)
     ]
     if wrong:
-        raise StudyFileError(f"study {study.name}: {'; '.join(wrong)}")
+        raise StudyFileError("; ".join(wrong))

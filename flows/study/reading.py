@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from data.catalog.reading import UniqueKeyLoader
 from data.errors import StudyFileError
 from data.options import problems
 from flows.study.study import Study
@@ -41,14 +42,20 @@ def read_study(path: str | Path) -> Study:
     try:
         if not file.exists() and (STUDIES / f"{path}.yaml").exists():
             file = STUDIES / f"{path}.yaml"
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        content = yaml.load(text, Loader=UniqueKeyLoader)
     except OSError as error:
         bundled = ", ".join(sorted(found.stem for found in STUDIES.glob("*.yaml")))
         raise StudyFileError(f"{file} cannot be read: {error.strerror}; bundled studies: {bundled}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise StudyFileError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from None
+    except yaml.MarkedYAMLError as error:
+        raise StudyFileError(f"{file} is not valid YAML: {_yaml_problem(error, text)}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: not UTF-8, or a date as 2020-13-01
+        raise StudyFileError(f"{file} is not valid YAML: {' '.join(str(error).split())}; correct that") from None
     if not isinstance(content, dict):
-        raise StudyFileError(f"{file} does not hold a study; expected keys such as name, facts, models, measures")
+        raise StudyFileError(
+            f"{file} does not hold a study; write keys such as name, facts, models, measures, or begin with "
+            "`swaymeter init`"
+        )
     if renamed := list(_renamed_keys(content)):
         raise StudyFileError(f"{file}: {'; '.join(renamed)}")
     try:
@@ -73,9 +80,17 @@ def _places(content: Any, pattern: list[str], above: tuple[str, ...]) -> Iterato
                 yield from _places(content[key], pattern[1:], (*above, str(key)))
 
 
+def _yaml_problem(error: yaml.MarkedYAMLError, text: str) -> str:
+    mark = error.problem_mark or error.context_mark
+    assert mark is not None
+    has_tab = "\t" in "".join(text.splitlines()[mark.line : mark.line + 1])
+    advice = "indent with spaces, not with tabs" if has_tab else "correct what stands there or just before"
+    return f"line {mark.line + 1}, column {mark.column + 1}: {error.problem or error.context}; {advice}"
+
+
 def _messages(error: ValidationError) -> list[str]:
     messages = []
-    for place, message, is_unknown in problems(error, ()):
+    for place, message, is_unknown in problems(error, {}):
         key = ".".join(map(str, place))
         messages.append(f"unknown key {key} ({message})" if is_unknown else f"{key}: {message}".removeprefix(": "))
     return messages

@@ -59,7 +59,7 @@ class ServiceOptions(Options):
     """A mirror's address, or other limits than the default ones of a service (docs/facts.md, docs/questions.md)."""
 
     address: str | None = Field(default=None, pattern=r"^https?://\S+$")
-    """Where the service is."""
+    """Where the service is, an address that begins with https:// or http://."""
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
     """The most requests that are sent in a minute."""
     max_concurrency: int | None = Field(default=None, ge=1, le=100)
@@ -176,27 +176,29 @@ class Study(Options):
             measures = dict.fromkeys(measures)
         if not isinstance(measures, dict):
             raise ValueError("expected measures with their parameters, such as `persuasion: {}`")
+        if not measures:
+            raise ValueError("may not be empty; name at least 1")
         validated, wrong = {}, list[Problem]()
         for name, content in measures.items():
             try:
                 validated[str(name)] = _parameters(str(name), content)
             except ValidationError as error:
-                wrong += [one._replace(place=(str(name), *one.place)) for one in problems(error, ())]
+                wrong += [one._replace(place=(str(name), *one.place)) for one in problems(error, {})]
         if wrong:
             raise refused(wrong)
         return validated
 
     @model_validator(mode="after")
     def _consistent(self) -> "Study":
-        if not self.models or not self.measures:
-            raise ValueError("models and measures may not be empty; name at least one of each")
+        if not self.models:
+            raise refused([Problem(("models",), "may not be empty; name at least 1")])
         if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
-            raise ValueError("models: a model is named twice in the same dtype; name it once")
+            raise refused([Problem(("models",), "a model is named twice in the same dtype; name it once")])
         for name, measure in self.requested().items():
             if measure.about != "questions" and (self.facts is None or not self.facts.relations):
-                raise ValueError(f"measure {name} needs facts; name relations under `facts`")
+                raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])
             if measure.about == "questions" and self.questions is None:
-                raise ValueError(f"measure {name} needs questions; name a source under `questions`")
+                raise refused([Problem(("measures", name), "needs questions; name a source under `questions`")])
         return self
 
     def requested(self) -> dict[str, Measure]:

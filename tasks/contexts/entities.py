@@ -1,6 +1,6 @@
 """The entities of queries: real entities drawn from the facts, invented ones from a list of names."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,7 +49,10 @@ def choose_entities(
     """
     by_subject = {fact.subject: fact for fact in facts}
     if len(by_subject) < real:
-        raise InputError(f"relation {relation}: {real} real entities are requested, the facts have {len(by_subject)}")
+        raise InputError(
+            f"relation {relation}: {real} real entities are requested, the facts have {len(by_subject)}; lower "
+            "`real_entities` under `facts`, or leave the relation out"
+        )
     entities = [
         Entity(
             fact.subject, False, fact.object, fact.subject_id, fact.other_objects,
@@ -57,12 +60,7 @@ def choose_entities(
         )
         for fact in map(by_subject.__getitem__, _chosen(relation, by_subject, real, seed, choice))
     ]  # fmt: skip
-    unknown = [name for name in names if name not in by_subject]
-    if len(unknown) < invented:
-        raise InputError(
-            f"relation {relation}: {invented} invented entities are requested, {len(unknown)} names are available; "
-            "generate more with `invented: names` under `facts`"
-        )
+    unknown = unknown_names(relation, names, by_subject, invented)
     pool = objects(facts)
     if len(pool) < 2:
         raise InputError(f"relation {relation}: the facts have {len(pool)} different objects; contexts need at least 2")
@@ -72,6 +70,17 @@ def choose_entities(
         drawn = generator(seed, relation, name, "answer").integers(len(pool))
         entities.append(Entity(name, True, pool[drawn], degree=degree, relation_degree=degree))
     return entities
+
+
+def unknown_names(relation: RelationName, names: Sequence[str], subjects: Collection[str], count: int) -> list[str]:
+    """The names that no subject of the facts has; InputError where they are fewer than `count`."""
+    unknown = [name for name in names if name not in subjects]
+    if len(unknown) < count:
+        raise InputError(
+            f"relation {relation}: {count} invented entities are requested, {len(unknown)} names are available; lower "
+            "`invented_entities` under `facts`, or generate more names with `invented: names`"
+        )
+    return unknown
 
 
 def _chosen(relation: RelationName, by_subject: dict[str, Fact], count: int, seed: int, choice: Choice) -> list[str]:

@@ -52,4 +52,4 @@ def fetch(options: CsvFacts, relation: str, seed: int, access: Access) -> Fetche
     return FetchedFacts(facts(options, relation), {}, 0)
 
 
-SOURCE = FactSource("csv", CsvFacts, key, fetch)
+SOURCE = FactSource("csv", CsvFacts, key, fetch, at_hand=True)

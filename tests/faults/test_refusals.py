@@ -66,7 +66,7 @@ def test_a_folder_without_a_model_is_named_and_loses_nothing(study: TinyStudy, t
     no_model.mkdir()
     before = study.written()
     refused = with_models(study, tmp_path, str(no_model)).run("score")
-    assert refused.code == 1
+    assert refused.code == 2
     assert f"model '{no_model}': the folder has no config.json" in refused.said
     assert "Traceback" not in refused.said
     assert study.written() == before

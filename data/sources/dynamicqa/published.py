@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from data import catalog
-from data.errors import InputError, ServiceBudget, ServiceError
+from data.errors import InputError, MissingFile, ServiceBudget, ServiceError
 from data.records import Partition, Question, RelationName, WikidataId, identity
 from data.sources import slots
 from data.sources.access import Access
@@ -214,10 +214,15 @@ class PublishedQuestions(QuestionsOptions):
 
 def _key(options: PublishedQuestions, partition: Partition, access: Access) -> dict[str, Any]:
     """The study's own files are identified by their content, downloads by their address."""
+    if options.folder and not Path(options.folder).expanduser().is_dir():
+        raise MissingFile(
+            f"questions.folder: there is no folder {options.folder}; correct the path, or leave `folder` out to "
+            "download the files"
+        )
     return {
         "source": "dynamicqa", "version": VERSION, "partition": partition,
         "relations": catalog.property_names_digest(),
-        "file": file_digest(Path(options.folder).expanduser() / FILES[partition])
+        "file": file_digest(Path(options.folder).expanduser() / FILES[partition], "questions.folder")
         if options.folder
         else access.address("dynamicqa"),
     }  # fmt: skip

@@ -42,7 +42,8 @@ def dump_digest(files: Sequence[Path], folder: Path) -> str:
         try:
             current[name] = _state(file, remembered.get(name))
         except OSError as error:
-            raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
+            why = error.strerror or error
+            raise InputError(f"facts.dump: {file} cannot be read: {why}; correct the path or get the file") from None
         parts.append(f"{kind.file_extension}:{current[name].digest}")
     if current.items() - remembered.items():
         with suppress(WorkspaceError), written_whole(folder / _DIGESTS) as temporary:

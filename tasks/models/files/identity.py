@@ -68,6 +68,13 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     return ModelIdentity(name, _commit(name, purpose), "hub", name)
 
 
+def is_downloaded(hub_id: str) -> bool:
+    """Whether files of a model of the hub are on this machine; the hub is not asked."""
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
+
+
 def aliases(purpose: ModelKind) -> list[str]:
     """The catalog's aliases of models for that purpose."""
     return [alias for alias, entry in models().items() if entry.kind == purpose]

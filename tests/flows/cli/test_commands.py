@@ -4,14 +4,22 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
+from data.errors import ModelError
+from data.sources.registry import FACT_SOURCES
 from data.storage.workspace import Workspace
 from flows.cli import pipeline
 from flows.cli.stage_commands import COMMANDS
+from flows.server import api
+from flows.stages import score as stages
+from tests.extensions import source
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, score, selected, small_study, write_study
+from tests.registered import added
 
 
 @pytest.fixture
@@ -20,7 +28,8 @@ def study(tmp_path: Path) -> str:
 
 
 OF_A_STUDY = [*COMMANDS, "status"]
-ALL = [*OF_A_STUDY, "diff", "export", "export-questions", "predicates", "doctor"]
+OF_NO_STUDY = ["doctor", "measures", "relations", "models", "sources", "init", "schema"]
+ALL = [*OF_A_STUDY, "diff", "export", "export-questions", "predicates", *OF_NO_STUDY]
 ANNOTATE = [f"annotate {name}" for name in ("export", "import", "status")]
 HEAVY = ("torch", "transformers", "prefect", "scipy", "duckdb", "pandas", "matplotlib")
 
@@ -179,7 +188,10 @@ def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize("arguments", ["--help", "status {study}", "run {study} --dry-run", "diff a b"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["--help", "status {study}", "run {study} --dry-run", "diff a b", "measures", "relations", "sources", "schema"],
+)
 def test_commands_that_compute_nothing_import_no_science(arguments: str, study: str) -> None:
     code = (
         "import sys; from flows.cli import main; main.exit_code(); "
@@ -188,15 +200,81 @@ def test_commands_that_compute_nothing_import_no_science(arguments: str, study: 
     assert _process("-c", code, *arguments.format(study=study).split()).stderr.splitlines()[-1:] == [""]
 
 
-def test_a_missing_source_is_named(tmp_path: Path) -> None:
-    questions = {"source": "dynamicqa", "folder": str(tmp_path / "missing"), "partitions": ["static"]}
-    study = write_study(tmp_path, small_study(tmp_path, questions=questions))
-    ended = _process("-m", "flows.cli.main", "fetch", study)
-    printed = ended.stdout + ended.stderr
-    assert ended.returncode == 1
-    assert "Traceback" not in printed
-    assert re.search(r"fetch · static · questions: .*Static_final.csv cannot be read", printed)
-    assert "fetch · capital · facts  done" in printed
-    status = _process("-m", "flows.cli.main", "status", study)
-    assert status.returncode == 1
-    assert "1 failed" in status.stdout
+IMPOSSIBLE = {
+    "4bit without CUDA": (
+        {"models": [{"name": "smollm2-135m-instruct", "dtype": "4bit"}]}, "models.0: dtype '4bit' needs a CUDA device"
+    ),
+    "no CUDA": (
+        {"models": [{"name": "smollm2-135m-instruct", "device": "cuda"}]}, "models.0: device 'cuda': this machine has"
+    ),
+    "few facts": (
+        {"facts": {"relations": ["capital"], "real_entities": 50}},
+        "facts: relation capital: 50 real entities are requested, the facts have 37; lower `real_entities`",
+    ),
+    "few names": (
+        {"facts": {"relations": ["capital"], "invented_entities": 50}},
+        "facts: relation capital: 50 invented entities are requested, 24 names are available; lower",
+    ),
+    "few names for YAGO": (
+        {"facts": {"source": "yago", "relations": ["capital"], "invented_entities": 50}},
+        "facts: relation capital: 50 invented entities are requested, 24 names are available; lower",
+    ),
+    "no facts of a relation": (
+        {"facts": {"source": "csv", "file": "facts.csv", "relations": ["father"]}},
+        "facts.relations: the CSV file has no facts of relation father; leave it out",
+    ),
+    "no dump": (
+        {"facts": {"source": "yago", "dump": ["gone.nt"], "relations": ["capital"]}},
+        "facts.dump: gone.nt cannot be read: No such file or directory; correct the path",
+    ),
+    "no folder": (
+        {"questions": {"source": "dynamicqa", "folder": "gone"}},
+        "questions.folder: there is no folder gone; correct the path",
+    ),
+    "no file in the folder": (
+        {"questions": {"source": "dynamicqa", "folder": ".", "partitions": ["static"]}},
+        "questions.folder: Static_final.csv cannot be read: No such file or directory; correct the path",
+    ),
+    "no list": (
+        {"questions": {"source": "wikidata", "triples": {"source": "file", "file": "gone.csv"}}},
+        "questions.triples.file: gone.csv cannot be read: No such file or directory; correct the path",
+    ),
+    "no model": ({"models": [{"name": "./gone"}]}, "model './gone': the folder does not exist"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=["run", "dry-run"])
+@pytest.mark.parametrize(("changes", "message"), IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_impossible_studies_are_refused_before_a_run(
+    changes: Any, message: str, options: list[str], swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "facts.csv").write_text("relation,subject,object\ncapital,Norway,Oslo\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.delattr(api, "prefect_api")
+    with added(FACT_SOURCES, source.SOURCE):
+        study = write_study(tmp_path, small_study(tmp_path, **changes))
+        ended = swaymeter("run", study, *options)
+    assert ended.code == 2
+    assert ended.error.startswith(f"{study}: {message}")
+
+
+def test_devices_of_done_scores_do_not_matter(swaymeter: Command, tmp_path: Path) -> None:
+    models = [{"name": str(tmp_path / "model"), "dtype": "bfloat16", "device": "cuda:99"}]
+    score(prepare(selected(tmp_path, models=models)))
+    assert swaymeter("score", str(tmp_path / "study.yaml")).code == 0
+    assert swaymeter("score", str(tmp_path / "study.yaml"), "--force", "--dry-run").code == 2
+
+
+def test_a_dry_run_fails_where_the_run_would(
+    swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def identify(name: str) -> None:
+        raise ModelError(f"{name} is not on the hub")
+
+    monkeypatch.setattr(stages, "identify_language_model", identify)
+    study = write_study(tmp_path, small_study(tmp_path))
+    ended = swaymeter("run", study, "--dry-run")
+    assert ended.code == 1
+    assert ended.error == f"{study}: {tmp_path / 'model'} is not on the hub"
+    assert "estimated time" in ended.out

@@ -178,7 +178,7 @@ def test_missing_published_files_are_named(tmp_path: Path) -> None:
     study = selected(tmp_path, questions={"source": "dynamicqa", "folder": str(tmp_path / "missing")})
     node = study.graph.nodes[StepId("fetch", "static", "questions")]
     assert node.state == "failed"
-    assert "cannot be read" in node.reason
+    assert "questions.folder: there is no folder" in node.reason
 
 
 def test_the_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,15 @@
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from data.errors import StudyFileError
+from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from flows.study.reading import STUDIES, read_study
+from flows.study.study import ContextsPart, ModelPart, ServiceOptions, ServicesPart, Study
+from tasks.measures import MEASURES
 from tests.flows.study.study_files import SOUND, refusal, write_study
 
 
@@ -27,10 +33,13 @@ def test_a_file_comes_before_a_bundled_study(tmp_path: Path, monkeypatch: pytest
         (b"name: \x00", "is not valid YAML: "),
         (b"[" * 3000, "is not valid YAML: "),
         (b"!!python/tuple []", "is not valid YAML: "),
-        (b"", "does not hold a study; expected keys such as name"),
+        (b"name: x\nseed: 1\nseed: 2\n", "is not valid YAML: line 3, column 1: the key 'seed' is there twice; correct"),
+        (b"facts:\n\tsource: sample", "is not valid YAML: line 2, column 1: .*; indent with spaces, not with tabs"),
+        (b"name: 2020-13-01", "is not valid YAML: "),
+        (b"", "does not hold a study; write keys such as name"),
         (b"- a\n- list", "does not hold a study"),
     ],
-    ids=["list", "encoding", "NUL", "deep", "object", "empty", "items"],
+    ids=["list", "encoding", "NUL", "deep", "object", "twice", "tab", "date", "empty", "items"],
 )
 def test_files_without_a_study_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "study.yaml"
@@ -56,5 +65,33 @@ def test_all_problems_are_named_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["name", "models", "measures"])
 def test_missing_keys_are_named(key: str, tmp_path: Path) -> None:
     content = {name: value for name, value in SOUND.items() if name != key}
-    with pytest.raises(StudyFileError, match=f"study.yaml: {key}: Field required"):
+    with pytest.raises(StudyFileError, match=f"study.yaml: {key}: is missing; add it"):
         read_study(write_study(tmp_path, content))
+
+
+SECTIONS: dict[str, type[BaseModel]] = {
+    "": Study, "services": ServicesPart, "services.yago": ServiceOptions, "contexts": ContextsPart,
+    "models": ModelPart, **{f"measures.{name}": measure.parameters for name, measure in MEASURES.items()},
+    **{f"{kind} {name}": source.options for kind, sources in (("facts", FACT_SOURCES), ("questions", QUESTION_SOURCES))
+       for name, source in sources.items()},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("value", [None, [], {}, -1, "", [[]], {"a": 1}], ids=str)
+def test_no_message_is_that_of_a_library(section: str, value: Any, tmp_path: Path) -> None:
+    for key in SECTIONS[section].model_fields:
+        name, _, source = section.partition(" ")
+        content: Any = {key: value} if not source or key == "source" else {"source": source, key: value}
+        for outer in reversed(name.split(".") if name else []):
+            content = {outer: [content] if outer == "models" else content}
+        assert not re.search("should|Field|required|Input|[Tt]uple|<class|pattern", message_of(tmp_path, content))
+
+
+def message_of(folder: Path, changes: Any) -> str:
+    """What refuses the changed study; nothing where it is valid."""
+    try:
+        read_study(write_study(folder, SOUND | changes))
+    except StudyFileError as error:
+        return str(error)
+    return ""

@@ -34,8 +34,11 @@ WIKIDATA = {"source": "wikidata"}
          "memorization_ratio.max_new_tokens (is a parameter of greedy_answers; write it there)"),
         ({"services": {"yago": {"tries": 100}}}, "unknown key services.yago.tries"),
         # ---- values
-        ({"name": "../up"}, "name: "),
-        ({"seed": 2**63}, "seed: "),
+        ({"name": "../up"}, 'name: "../up" is not possible. The study\'s name: lower-case letters, digits and dashes'),
+        ({"seed": 2**63}, "seed: must be less than 9,223,372,036,854,775,808, not 9223372036854775808"),
+        ({"seed": "one"}, 'seed: expected a whole number, not "one"'),
+        ({"asks": ["why"]}, 'asks: expected a text in quotes, not ["why"]'),
+        ({"models": "gpt2"}, 'models: expected a list, such as [a, b], not "gpt2"'),
         ({"contexts": {"base": 0, "assertive": 0, "negation": 0}}, "contexts: base, assertive and negation are all 0"),
         ({"services": {"yago": {"address": "file:///etc/passwd"}}}, "services.yago.address: "),
         # ---- facts
@@ -63,18 +66,18 @@ WIKIDATA = {"source": "wikidata"}
         ({"questions": {**WIKIDATA, "triples": {"properties": ["P1", "P1"]}}}, "properties: a property is named twice"),
         ({"questions": {**WIKIDATA, "disputes": {"pages": ["A", "A"]}}}, "disputes.pages: a page is named twice"),
         # ---- models
-        ({"models": []}, "models and measures may not be empty"),
+        ({"models": []}, "models: may not be empty; name at least 1"),
         ({"models": ["gpt2"]}, "models.0: expected keys with values"),
-        ({"models": [{"name": "gpt2", "dtype": "float8"}]}, "models.0.dtype: "),
+        ({"models": [{"name": "gpt2", "dtype": "float8"}]}, "models.0.dtype: expected 'auto', 'float32'"),
         ({"models": [{"name": "gpt2", "dtype": "8bit", "device": "cpu"}]}, "models.0.device: dtype 8bit is for GPUs"),
         ({"models": [{"name": "gpt2", "dtype": "4bit"}] * 2}, "models: a model is named twice in the same dtype"),
         # ---- measures
-        ({"measures": {}}, "models and measures may not be empty"),
+        ({"measures": {}}, "measures: may not be empty; name at least 1"),
         ({"measures": "persuasion"}, "measures: expected measures with their parameters"),
         ({"measures": {"persuation": {}}}, "no measure is named 'persuation'; did you mean 'persuasion'?"),
         ({"measures": {"persuasion": 3}}, "measures.persuasion: expected keys with values"),
-        ({"measures": {"answers": {"temperature": float("nan")}}}, "measures.answers.temperature: "),
-        ({"facts": None, "measures": ["persuasion"]}, "measure persuasion needs facts; name relations under `facts`"),
+        ({"measures": {"answers": {"temperature": float("nan")}}}, "measures.answers.temperature: must be at most 10"),
+        ({"facts": None, "measures": ["persuasion"]}, "measures.persuasion: needs facts; name relations under `facts`"),
         ({"questions": None, "measures": ["accuracy"]}, "needs questions; name a source under `questions`"),
     ],
 )  # fmt: skip
@@ -137,6 +140,8 @@ def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:
 def test_a_model_without_a_needed_capability_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "capabilities", lambda name: frozenset({"samples"}))
     study = changed_study(tmp_path, models=[{"name": "org/model"}])
-    with pytest.raises(StudyFileError, match="persuasion needs next_token_logits, which model org/model can") as error:
+    with pytest.raises(
+        StudyFileError, match=r"measures\.persuasion: needs next_token_logits, which model org/model can"
+    ) as error:
         models.check_models(study)
     assert "answers" not in str(error.value)

@@ -1,0 +1,96 @@
+"""The commands about study files: what one can name, a first one to change, and their JSON schema."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flows.cli.console import out, print_line
+from flows.cli.options import AsJson, Traceback
+
+catalog = typer.Typer()
+
+
+@catalog.command()
+def measures(as_json: AsJson = False) -> None:
+    """List the measures: what each measures, its unit, and what it needs.
+
+    Example: [bold]swaymeter measures[/bold]
+    """
+    from flows.cli import listings
+
+    _list(listings.measures(), as_json=as_json)
+
+
+@catalog.command()
+def relations(
+    source: Annotated[str | None, typer.Option("--source", help="Only those of this source of facts.")] = None,
+    as_json: AsJson = False,
+    traceback: Traceback = False,
+) -> None:
+    """List the relations that facts can be asked about, each with a query.
+
+    Example: [bold]swaymeter relations --source sample[/bold]
+    """
+    from flows.cli import listings
+
+    _list(listings.relations(source), as_json=as_json)
+
+
+@catalog.command()
+def models(as_json: AsJson = False) -> None:
+    """List the models that have a short name, and whether they are installed; a study can name any folder or hub id.
+
+    Example: [bold]swaymeter models[/bold]
+    """
+    from flows.cli import listings
+
+    _list(listings.models(), as_json=as_json)
+
+
+@catalog.command()
+def sources(as_json: AsJson = False) -> None:
+    """List the sources of facts and questions with their keys.
+
+    Example: [bold]swaymeter sources[/bold]
+    """
+    from flows.cli import listings
+
+    _list(listings.sources(), as_json=as_json)
+
+
+@catalog.command()
+def init(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The study file to write.")] = Path("study.yaml"),
+    traceback: Traceback = False,
+) -> None:
+    """Write a small study with a comment on every key, to run and to change; a file that exists is left alone.
+
+    Example: [bold]swaymeter init study.yaml[/bold]
+    """
+    from flows.study.starter import write_starter
+
+    write_starter(file)
+    print_line(f"{file}: run it with `swaymeter run {file}`; `swaymeter run {file} --dry-run` shows what would be done")
+
+
+@catalog.command()
+def schema() -> None:
+    """Print the JSON schema of study files, by which editors complete and check them (docs/study-file.md).
+
+    Example: [bold]swaymeter schema > swaymeter.schema.json[/bold]
+    """
+    from flows.study.schema import study_schema
+
+    typer.echo(json.dumps(study_schema(), indent=2))
+
+
+def _list(rows: Iterable[Any], *, as_json: bool) -> None:
+    from flows.cli import listings
+
+    if as_json:
+        typer.echo(listings.as_json(list(rows)))
+    else:
+        listings.show(out, list(rows))

@@ -1,0 +1,95 @@
+"""What a study file can name, read from the registries and the catalog: a row for each, on the terminal or as JSON."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from inspect import cleandoc
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from data import catalog
+from data.catalog import CatalogModel
+from data.errors import ModelError
+from data.named import Registry
+from data.options import Options
+from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from data.sources.source import FactsOptions, QuestionsOptions
+from tasks.measures import MEASURES
+from tasks.measures.measure import INPUTS
+from tasks.models.files.identity import identify_model, is_downloaded
+
+Row = Mapping[str, str | Sequence[str]]
+"""A cell by column; several values are a list in JSON, and joined by commas in a table."""
+
+
+def show(console: Console, rows: Sequence[Row]) -> None:
+    """A table of rows that have the same columns."""
+    name, *others = rows[0]
+    table = Table(name)
+    table.columns[0].no_wrap = True
+    for column in others:
+        table.add_column(column.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell if isinstance(cell, str) else ", ".join(cell)) for cell in row.values()))
+    console.print(table)
+
+
+def as_json(rows: Sequence[Row]) -> str:
+    """The rows, in ASCII."""
+    return json.dumps(rows, indent=2)
+
+
+def measures() -> Iterator[Row]:
+    """Every measure: what it measures, and what it needs."""
+    for measure in MEASURES.values():
+        yield {
+            "measure": measure.name, "meaning": measure.meaning, "unit": measure.unit,
+            "prompts": INPUTS[measure.about], "capability": measure.capability or "", "derived_from": measure.needs,
+        }  # fmt: skip
+
+
+def relations(source: str | None = None) -> Iterator[Row]:
+    """Every relation of the catalog, or those of a source of facts; UnknownName for a source that does not exist."""
+    available = {name: one.options.available_relations() for name, one in FACT_SOURCES.items()}
+    names = FACT_SOURCES[source].options.available_relations() if source else catalog.relations()
+    for relation in map(catalog.relation, names):
+        yield {
+            "relation": relation.name, "from": relation.subject_class, "to": relation.object_class,
+            "query": relation.open[0].partition("\n")[0].removeprefix("Q: "),
+            "sources": [name for name, relations in available.items() if relation.name in relations],
+        }  # fmt: skip
+
+
+def models() -> Iterator[Row]:
+    """Every model that the catalog has a short name for."""
+    for entry in catalog.models().values():
+        yield {
+            "model": entry.alias, "kind": entry.kind.replace("_", " "), "place": _place(entry),
+            "licence": entry.licence,
+        }  # fmt: skip
+
+
+def _place(entry: CatalogModel) -> str:
+    if entry.hub is not None:
+        return f"{'downloaded' if is_downloaded(entry.hub) else 'to be downloaded'} from the hub, {entry.hub}"
+    try:
+        identify_model(entry.alias, entry.kind)
+    except ModelError as error:
+        return str(error)
+    return "installed"
+
+
+def sources() -> Iterator[Row]:
+    """Every source of facts and of questions, with its keys in a study file, its own first."""
+    kinds: list[tuple[str, Registry[Any], type[Options]]] = [
+        ("facts", FACT_SOURCES, FactsOptions), ("questions", QUESTION_SOURCES, QuestionsOptions)
+    ]  # fmt: skip
+    for section, registry, common in kinds:
+        for name, source in registry.items():
+            own = [key for key in source.options.model_fields if key not in common.model_fields]
+            yield {
+                "source": name, "of": section, "description": cleandoc(source.options.__doc__ or ""),
+                "keys": [*own, *(key for key in common.model_fields if key != "source")],
+            }  # fmt: skip

@@ -1,0 +1,72 @@
+"""What is known to be impossible before anything runs: missing files, too few facts or names, devices that are absent.
+
+Only steps that are not done are considered: scores that a GPU gave are aggregated on any machine.
+"""
+
+from collections.abc import Collection, Iterator
+
+from data import catalog
+from data.errors import InputError, ModelError, UsageError
+from data.records import RelationName
+from data.sources.registry import FACT_SOURCES
+from flows.graph.graph import Graph
+from flows.graph.step import StepId
+from flows.stages import study_graph as kinds
+from flows.study.study import Study
+from tasks.contexts.entities import choose_entities, unknown_names
+
+
+def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force: bool = False) -> Iterator[str]:
+    """Why the selected steps cannot be run, each reason with the key of the study file that leads to it.
+
+    A model that the hub did not give is not among them: a later run may get it, and the other steps go on.
+    """
+    nodes = [node for node in graph if node.id in selected]
+    for node in nodes:
+        if node.id.stage == "fetch" and node.refusal and not isinstance(node.refusal, ModelError):
+            yield str(node.refusal)
+    of_entities = {kinds.FACTS.group, kinds.PROMPTS.group}
+    relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in of_entities and not node.refusal)
+    for relation in relations:
+        if graph.nodes[kinds.PROMPTS.id(relation)].state != "done":
+            yield from _too_few(graph, study, RelationName(relation))
+    asked = {(n.id.model, n.id.dtype) for n in nodes if n.id.stage == "score" and (force or n.state != "done")}
+    for number, model in enumerate(study.models):
+        if (model.name, model.dtype) in asked:
+            yield from _no_device(number, model.dtype, model.device)
+
+
+def _too_few(graph: Graph, study: Study, relation: RelationName) -> Iterator[str]:
+    """Whether a source that has its facts at hand, or the catalog's list of names, has less than is requested."""
+    options = study.facts
+    assert options is not None
+    source = FACT_SOURCES[options.source]
+    entity_class = catalog.relation(relation).subject_class
+    names = catalog.invented_entities(entity_class) if options.invented == "catalog" else None
+    try:
+        if not source.at_hand:
+            if names is not None:
+                unknown_names(relation, names, (), options.invented_entities)
+            return
+        access = study.access(graph.workspace.downloads, offline=True)
+        facts = source.fetch(options, relation, study.seed, access).facts
+        if not facts:
+            yield f"facts.relations: {options.title} has no facts of relation {relation}; leave it out"
+            return
+        choose_entities(
+            relation, facts, names or (), real=options.real_entities, seed=study.seed, choice=options.choice,
+            invented=options.invented_entities if names is not None else 0,
+        )  # fmt: skip
+    except InputError as error:
+        yield f"facts: {error}"
+
+
+def _no_device(number: int, dtype: str, device: str) -> Iterator[str]:
+    from tasks.models.loading import QUANTISED, chosen_device, chosen_dtype
+
+    if device == "cpu" or (device == "auto" and dtype not in QUANTISED):
+        return  # torch, which knows the devices, takes seconds to import
+    try:
+        chosen_dtype(dtype, chosen_device(device, spread=True))
+    except (ModelError, UsageError) as error:
+        yield f"models.{number}: {error}"

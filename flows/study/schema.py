@@ -1,0 +1,59 @@
+"""The JSON schema of study files, for editors: that of the models, with what only their validators know."""
+
+from functools import reduce
+from operator import or_
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, create_model
+
+from data.named import Registry
+from data.options import Options
+from data.sources.http.services import SERVICES
+from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from data.sources.source import FactsOptions
+from flows.study.study import ServiceOptions, ServicesPart, Study
+from tasks.measures import MEASURES
+
+
+def study_schema() -> dict[str, Any]:
+    """The schema of the study files that the registered sources and measures allow."""
+    parameters = {name: (measure.parameters | None, _field(measure.meaning)) for name, measure in MEASURES.items()}
+    measures = create_model("Measures", __base__=Options, **parameters)  # type: ignore[call-overload]
+    services = {name: (ServiceOptions, _field(service.name)) for name, service in SERVICES.items()}
+    study = _changed(
+        Study,
+        facts=_sources(FACT_SOURCES) | None,
+        questions=_sources(QUESTION_SOURCES) | None,
+        services=create_model("Services", __base__=ServicesPart, **services),  # type: ignore[call-overload]
+        measures=list[Literal[tuple(MEASURES)]] | measures,  # type: ignore[misc]
+    )
+    schema = study.model_json_schema()
+    schema["$defs"]["Services"]["additionalProperties"] = False
+    return {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
+
+
+def _sources(sources: Registry[Any]) -> Any:
+    """The sections of all sources; a file that does not name the first, which is the default, names another."""
+    first = next(iter(sources))
+    return reduce(or_, (_section(source.options, is_default=name == first) for name, source in sources.items()))
+
+
+def _section(options: type[Options], *, is_default: bool) -> type[BaseModel]:
+    section = options
+    if issubclass(options, FactsOptions):
+        section = _changed(options, relations=Literal["all"] | list[Literal[options.available_relations()]])  # type: ignore[misc]
+    return section if is_default else _changed(section, source=section.model_fields["source"].annotation, needed=True)
+
+
+def _changed(model: type[Any], *, needed: bool = False, **annotations: Any) -> type[Any]:
+    """The model with other annotations of some keys; needed: whether these keys have no default."""
+    changes = {}
+    for name, annotation in annotations.items():
+        field = model.model_fields[name]
+        default = ... if needed or field.is_required() else field.default
+        changes[name] = (annotation, Field(default, description=field.description))
+    return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **changes)  # type: ignore[call-overload,no-any-return]
+
+
+def _field(description: str) -> Any:
+    return Field(None, description=description)

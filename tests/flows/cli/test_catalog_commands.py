@@ -1,0 +1,96 @@
+"""What a study file can name is listed from the registries: an extension shows up by itself."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data import catalog
+from data.errors import ModelError
+from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from flows.cli import listings
+from tasks.measures import MEASURES
+from tests.extensions import measure, source
+from tests.flows.conftest import Command
+from tests.registered import added
+
+LISTED = {
+    "measures": MEASURES,
+    "relations": catalog.relations(),
+    "models": catalog.models(),
+    "sources": [*FACT_SOURCES, *QUESTION_SOURCES],
+}
+
+
+@pytest.fixture
+def rows(swaymeter: Command) -> Any:
+    def listed(*command: str) -> list[dict[str, Any]]:
+        ended = swaymeter(*command, "--json")
+        assert (ended.code, ended.err) == (0, "")
+        read: list[dict[str, Any]] = json.loads(ended.out)
+        return read
+
+    return listed
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_everything_is_listed_on_the_terminal_and_as_json(name: str, rows: Any, swaymeter: Command) -> None:
+    key = name.removesuffix("s")
+    assert [row[key] for row in rows(name)] == list(LISTED[name])
+    printed = swaymeter(name).out
+    assert all(item in printed for item in LISTED[name])
+
+
+def test_a_registered_measure_says_what_it_needs(rows: Any) -> None:
+    with added(MEASURES, measure.MEASURE):
+        *_, last = rows("measures")
+    assert last == {
+        "measure": "persuasion_range", "meaning": "how far apart contexts pull a query", "unit": "nats",
+        "prompts": ["queries", "contexts"], "capability": "", "derived_from": ["persuasion"],
+    }  # fmt: skip
+
+
+def test_a_registered_source_has_its_keys_first(rows: Any) -> None:
+    with added(FACT_SOURCES, source.SOURCE):
+        (row,) = [row for row in rows("sources") if row["source"] == "csv"]
+    assert (row["of"], row["description"]) == ("facts", "Facts from a CSV file.")
+    assert row["keys"][:3] == ["file", "licence", "relations"]
+
+
+def test_relations_of_a_source_are_those_it_has(rows: Any, swaymeter: Command) -> None:
+    listed = rows("relations", "--source", "sample")
+    assert {row["relation"] for row in listed} == {fact.relation for fact in catalog.facts()}
+    assert listed[0] == {
+        "relation": "capital", "from": "country", "to": "city", "query": "What is the capital of {entity}?",
+        "sources": ["sample", "yago"],
+    }  # fmt: skip
+    unknown = swaymeter("relations", "--source", "yag")
+    assert (unknown.code, unknown.error) == (2, "no source of facts is named 'yag'; did you mean 'yago'?")
+
+
+@pytest.mark.parametrize("is_downloaded", [True, False])
+def test_models_say_where_they_are(is_downloaded: bool, rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listings, "is_downloaded", lambda hub: is_downloaded)
+    places = {row["model"]: row["place"] for row in rows("models")}
+    assert places["smollm2-135m-instruct"] == "installed"
+    assert places["gpt2"].startswith("downloaded" if is_downloaded else "to be downloaded")
+
+
+def test_a_model_whose_package_is_gone_says_so(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def identify(name: str, purpose: str) -> None:
+        raise ModelError("its package is not installed")
+
+    monkeypatch.setattr(listings, "identify_model", identify)
+    assert rows("models")[0]["place"] == "its package is not installed"
+
+
+@pytest.mark.parametrize("file", ["study.yaml", "My Study (2).yaml"])
+def test_init_writes_a_study_that_can_be_run(
+    file: str, swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert swaymeter("init", file).code == 0
+    assert swaymeter("run", file, "--dry-run").code == 0
+    again = swaymeter("init", file)
+    assert (again.code, again.error) == (2, f"{file} exists already, and is left as it is; name another file")

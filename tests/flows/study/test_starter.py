@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from flows.study.reading import read_study
+from flows.study.starter import CONTENT, SCHEMA, write_starter
+from flows.study.study import Study
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "study.yaml"
+
+
+def test_the_written_study_is_what_was_meant(file: Path) -> None:
+    write_starter(file)
+    assert yaml.safe_load(file.read_text(encoding="utf-8")) == CONTENT
+    assert set(CONTENT) == set(Study.model_fields)
+    assert read_study(file).name == "study"
+
+
+def test_every_key_is_documented(file: Path) -> None:
+    write_starter(file)
+    keys = [line for line in file.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    assert len(keys) > 30
+    assert [key for key in keys if not key.rpartition(" # ")[2].endswith((".", "names"))] == []
+
+
+@pytest.mark.parametrize(("name", "study"), [("My Study (2).yaml", "my-study-2"), ("λ.yaml", "study")])
+def test_a_study_is_named_after_its_file(name: str, study: str, tmp_path: Path) -> None:
+    write_starter(tmp_path / name)
+    assert read_study(tmp_path / name).name == study
+
+
+def test_a_schema_beside_the_file_is_named(file: Path) -> None:
+    (file.parent / SCHEMA).touch()
+    write_starter(file)
+    assert file.read_text(encoding="utf-8").startswith(f"# yaml-language-server: $schema={SCHEMA}\n")
