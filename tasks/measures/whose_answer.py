@@ -6,7 +6,7 @@ state. With its original context the original answer is the context's, and there
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from data.records import CONDITIONS, Condition, Question
 from data.records.row import Meaning, table
@@ -14,6 +14,7 @@ from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QuestionScore
 from tasks.measures.stored import inherited, of_questions
 from tasks.scoring.followed import Outcome, Verdict, outcome, whose_answer
+from tasks.scoring.normalise import words
 
 
 @table("whose_answer", "an answer")
@@ -59,8 +60,14 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
 
 
 def verdict(question: Question, condition: Condition, text: str) -> Verdict:
-    """Whose answer a text states under a condition."""
-    return whose_answer(text, **_sides(question, condition), question=question.question)
+    """Whose answer a text states under a condition; an answer without words, such as a flag, is stated by no text."""
+    original = _with_words(question.object, *question.answers)
+    context = original if condition == "original" else _with_words(question.replacement)
+    other = () if condition == "original" else original
+    if not context:  # then there is one side to look for
+        found = whose_answer(text, context=other, original=(), question=question.question) if other else "neither"
+        return "original" if found == "context" else found
+    return whose_answer(text, context=context, original=other, question=question.question)
 
 
 def what_became(question: Question, condition: Condition, without: str, with_context: str) -> Outcome:
@@ -69,11 +76,8 @@ def what_became(question: Question, condition: Condition, without: str, with_con
     return outcome(without, with_context, *verdicts)
 
 
-def _sides(question: Question, condition: Condition) -> dict[str, Any]:
-    original = tuple(dict.fromkeys((question.object, *question.answers)))
-    if condition == "original":
-        return {"context": original, "original": ()}
-    return {"context": (question.replacement,), "original": original}
+def _with_words(*names: str) -> tuple[str, ...]:
+    return tuple(name for name in dict.fromkeys(names) if words(name))
 
 
 MEASURE = Measure(

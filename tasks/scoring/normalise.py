@@ -11,6 +11,7 @@ A script without spaces between words is split into characters.
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tasks.scoring.numerals import Token, Word, with_numerals
 
@@ -53,7 +54,8 @@ _TOKEN = re.compile(
 )
 
 
-def words(text: str) -> list[Word]:
+@lru_cache(maxsize=4096)  # a question and its answers are looked at with every reply
+def words(text: str) -> tuple[Word, ...]:
     """The normalised words of a text, without articles, except where an article ends a clause (group A).
 
     The time it takes is linear in the text's length.
@@ -68,7 +70,7 @@ def words(text: str) -> list[Word]:
             continue
         kept.append(word._replace(clause=clause))
         clause = False
-    return kept
+    return tuple(kept)
 
 
 def _letters(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -71,3 +72,16 @@ def test_every_answer_has_a_verdict_and_greedy_ones_an_outcome(study: Study) -> 
         ("counter_memory", 0): ("neither", None), ("counter_memory", None): ("context", "persuaded"),
     }  # fmt: skip
     assert study.loaded == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "verdicts"),
+    [
+        ({"replacement": "?!", "object": "Oslo", "answers": ("\U0001f1f3",)}, ["original", "context", "original"]),
+        ({"replacement": "\u2642", "object": "\u2640", "answers": ("\u2640",)}, ["neither"] * 3),
+    ],
+)
+def test_answers_without_words_are_stated_by_no_text(names: Any, verdicts: list[str], study: Study) -> None:
+    study.inputs = replace(study.inputs, questions=[replace(study.inputs.questions[0], **names)])
+    say(study, dict.fromkeys(CONDITIONS, "It is Oslo."))
+    assert [row["verdict"] for row in study.rows("whose_answer") if row["sample"] is None] == verdicts
