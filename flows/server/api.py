@@ -32,8 +32,9 @@ def prefect_api(meanwhile: Callable[[], object] = lambda: None) -> Iterator[str]
     keep_quiet()
     with ExitStack() as stack:
         output = stack.enter_context(tempfile.TemporaryFile())
-        if not os.environ.get("PREFECT_API_URL"):  # before Prefect is imported, which takes a second
-            server, temporary = stack.enter_context(api_child(0, settings=TEMPORARY, log=output))
+        # Before Prefect is imported, which takes a second.
+        is_named = bool(os.environ.get("PREFECT_API_URL"))
+        started = None if is_named else stack.enter_context(api_child(0, settings=TEMPORARY, log=output))
         from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
 
         if url := get_current_settings().api.url or "":
@@ -41,9 +42,9 @@ def prefect_api(meanwhile: Callable[[], object] = lambda: None) -> Iterator[str]
             _check(url)
             meanwhile()
         else:
+            server, url = started or stack.enter_context(api_child(0, settings=TEMPORARY, log=output))
             meanwhile()
-            wait_until_ready(server, temporary, output)
-            url = temporary
+            wait_until_ready(server, url, output)
             log.debug("temporary Prefect API at %s, process %d", url, server.pid)
             stack.enter_context(client_of(url))
             # They tell a server that watches for crashed runs, which this one does not; a flow ends a second sooner.

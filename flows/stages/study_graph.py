@@ -82,7 +82,7 @@ SCORES = StepKind(
     needs=("queries", "contexts", "questions", "scores"),
 )  # fmt: skip
 STATISTICS = StepKind(
-    "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics,
+    "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics, version=2,
     reads=("queries", "contexts", "questions", "scores"),
 )  # fmt: skip
 DATABASE = StepKind(

@@ -41,7 +41,7 @@ def compute_statistics(step: Step, run: Run) -> None:
     for statistic in statistics:
         try:
             _compute(statistic, {name: frames[name] for name in statistic.queries}, done, step)
-        except (SwaymeterError, KeyError, ValueError) as error:  # the others are computed all the same
+        except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # the others are computed all the same
             reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
             failed.append(f"statistic {statistic.name} (of {', '.join(statistic.queries)}): {reason}")
     if failed:
@@ -49,14 +49,15 @@ def compute_statistics(step: Step, run: Run) -> None:
 
 
 def _compute(statistic: Statistic, frames: Mapping[str, Any], done: Sequence[Done], step: Step) -> None:
-    """Writes a statistic; of relations of which nothing has changed, the rows are kept."""
-    table = step.table(statistic.name)
-    digests = _by_relation(table, done)
-    kept, known = _kept(table, digests, step)
-    new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
-    rows = [*kept.to_pylist(), *statistic.of_relations(new, step.arguments)]
-    texts = [column.name for column in statistic.table.columns if column.type == "VARCHAR"]
-    rows.sort(key=lambda row: [str(row[name]) for name in texts])  # the same order whatever was kept
+    """Writes a statistic; where it gives rows of single relations, those of unchanged relations are kept."""
+    table, rows, digests = step.table(statistic.name), list[dict[str, Any]](), dict[str, str]()
+    if statistic.of_relations is not None:
+        digests = _by_relation(table, done)
+        kept, known = _kept(table, digests, step)
+        new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
+        rows = [*kept.to_pylist(), *statistic.of_relations(new, step.arguments)]
+        texts = [column.name for column in statistic.table.columns if column.type == "VARCHAR"]
+        rows.sort(key=lambda row: [str(row[name]) for name in texts])  # the same order whatever was kept
     rows = statistic.finish([*rows, *statistic.compute(frames, step.arguments)])
     table.write(statistic.table.of(rows), {"relations": digests})
     table.discard_others()
@@ -72,7 +73,8 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: R
     with over({}, schema()) as warehouse:
         table = Table(query.name, query.sentence, warehouse.columns(query))
     inputs = sorted(check.digest_of_all for _, check in read)
-    stored = Workspace(run.workspace).table(("statistics",), query.name, table, {"query": query.sql, "inputs": inputs})
+    made_from = {"query": query.sql, "inputs": inputs}
+    stored = Workspace(run.workspace).table(("statistics", "queries"), query.name, table, made_from)
     digests = _by_relation(stored, read)
     kept, known = _kept(stored, digests, step)
     with over(_files(one for one in read if _relation(one) not in known), schema()) as warehouse:
@@ -119,7 +121,8 @@ def load_database(step: Step, run: Run) -> None:
     from data.warehouse.loading import update
 
     artifact: Any = step.outputs["files"]
-    tables = [*_done(step), *((annotation, annotation.check()) for annotation in step.arguments)]
+    annotations = {annotation.key: (annotation, annotation.check()) for annotation in step.arguments}
+    tables = [*_done(step), *(one for one in annotations.values() if one[1].state == "done")]
     fresh = step.not_before is not None or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
     update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)

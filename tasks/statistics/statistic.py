@@ -30,7 +30,8 @@ class Statistic:
         queries: the named queries of the warehouse that it reads.
         compute: gives its rows, or those over all relations where `of_relations` gives the others.
         of_relations: gives the rows of single relations, where each follows from the relation's own rows in the frames:
-            they are kept as long as nothing of the relation changes.
+            they are kept as long as nothing of the relation changes. Then rows and frames have a column relation, and
+            `compute` gives no row of a single relation.
         finish: sees all rows and completes them, such as adjusted p-values.
     """
 
@@ -39,7 +40,7 @@ class Statistic:
     row: type
     queries: tuple[str, ...]
     compute: Callable[[Frames, int], list[Row]] = lambda frames, seed: []
-    of_relations: Callable[[Frames, int], list[Row]] = lambda frames, seed: []
+    of_relations: Callable[[Frames, int], list[Row]] | None = None
     finish: Callable[[list[Row]], list[Row]] = list
 
     @property
@@ -49,4 +50,5 @@ class Statistic:
 
     def rows(self, frames: Frames, seed: int) -> list[Row]:
         """All of its rows."""
-        return self.finish([*self.of_relations(frames, seed), *self.compute(frames, seed)])
+        single = self.of_relations(frames, seed) if self.of_relations else []
+        return self.finish([*single, *self.compute(frames, seed)])

@@ -1,5 +1,6 @@
 """The database holds what the files hold; statistics read again only the relations that changed."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,8 +16,11 @@ from flows.graph.step import Run, Step, StepId
 from flows.steps import aggregate
 from flows.steps.aggregate import _kept, compute_statistics, load_database
 from tasks.statistics import STATISTICS
+from tasks.statistics.means.persuasion import of_relations
+from tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
 from tests.flows.small_study import NOTED, again, prepare, selected
+from tests.registered import added
 
 
 def test_rows_that_were_written_by_hand_do_not_stay(tmp_path: Path) -> None:
@@ -51,6 +55,15 @@ def score_pairs(study: Selected, relation: str, value: float) -> None:
     step.table("persuasion").write(PERSUASION.of(rows), {**NOTED, "seconds": 1.0, "prompts": len(rows)})
 
 
+@pytest.fixture
+def computing_all() -> Iterator[Statistic]:
+    """A statistic that gives the rows of single relations in `compute`, as an extension may."""
+    whole = replace(STATISTICS["persuasion_means"], name="whole", compute=of_relations, of_relations=None)
+    with added(STATISTICS, whole):
+        yield whole
+
+
+@pytest.mark.usefixtures("computing_all")
 def test_rows_of_unchanged_relations_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}, "susceptibility": {}}))
     kept = []
@@ -73,6 +86,7 @@ def test_rows_of_unchanged_relations_are_kept(tmp_path: Path, monkeypatch: pytes
     assert len(computed()["relevance"]) == 2 * 2
     score_pairs(study, "capital", 3.0)
     after = computed()
+    assert after["whole"]
     assert {frozenset(known) for _, known in kept} == {frozenset({"father"})}
     assert max(rows.num_rows for rows, _ in kept) > 0
     assert after == computed(datetime.now(UTC))
