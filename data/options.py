@@ -1,6 +1,7 @@
 """What every section of a study file has in common: a key that it does not know is refused, with the nearest one."""
 
 import json
+import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
@@ -100,7 +101,8 @@ def _problem(line: Any, fields: Mapping[str, FieldInfo]) -> Problem:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    is_plain = isinstance(value, str | int | float | None)
+    text = json.dumps(value, ensure_ascii=False) if is_plain else reprlib.repr(value).replace("'", '"')
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

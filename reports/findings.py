@@ -69,19 +69,20 @@ def _answers(model: Model, frames: Frames) -> str:
         return "Answers to questions were not sampled."
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
     rows = where(rows, condition=condition)
+    if not rows["measured"].any():
+        return "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
     words = []
     for partition in partitions(rows):
         row = _row(rows, partition=partition)
         moved = _row(frames["instances_in_short"], condition=condition, partition=partition)
         nats = f"{moved['mean']:.2f} {moved['unit']}" if moved else "no finite score"
         words.append(
-            f"{_share(row['share_following'])} of {row['instances']} {partition} questions "
+            f"{_share(row['share_following'])} of {row['measured']} {partition} questions "
             f"({_share(row['share_persuaded'])} persuaded, {_share(row['share_stubborn'])} stubborn; mean coherent "
             f"persuasion {nats})"
         )
     context = "a counter-memory context" if condition == "counter_memory" else "the original context"
-    unmeasured = "" if rows["measured"].any() else " `whose_answer: {}` under `measures` in the study measures it."
-    return f"With {context}, the greedy answer stated the context's answer in {'; '.join(words)}.{unmeasured}"
+    return f"With {context}, the greedy answer stated the context's answer in {'; '.join(words)}."
 
 
 def _memorization(model: Model, frames: Frames) -> str:

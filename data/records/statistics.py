@@ -129,6 +129,7 @@ class ModelDifference(ModelScores):
     p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over models and groups of the quantity")]
     verdict: Annotated[
-        str | None, Meaning("tied where the interval holds 0, else larger or smaller than the other model")
+        str | None,
+        Meaning("tied where the interval holds 0 or p_adjusted is over 0.05, else larger or smaller than the other's"),
     ]
     untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from data.errors import UsageError
 from data.options import Options
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
@@ -104,4 +106,5 @@ def _description(place: str) -> str:
 def _yaml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_yaml, value))}]"
-    return value if isinstance(value, str) and re.fullmatch(r"[\w -]+\??", value) else json.dumps(value)
+    is_plain = isinstance(value, str) and re.fullmatch(r"[\w -]+\??", value) and yaml.safe_load(value) == value
+    return str(value) if is_plain else json.dumps(value)

@@ -8,8 +8,8 @@ from reports.tables.table import Table
 
 QUANTITIES = {
     "follows": "states the context's answer",
-    "correct": "states the original answer, alone",
-    "refuses": "declines",
+    "correct": "states the original answer, without a context",
+    "refuses": "declines or says nothing",
     "coherent_persuasion": "coherent persuasion",
     "susceptibility": "susceptibility",
 }
@@ -44,8 +44,8 @@ DIFFERENCES = Table(
     "differences-between-models",
     "Where two models differ",
     "The model's mean minus the other's, over the n items that both have, with the 95% bootstrap interval; questions, "
-    "and entities with all their queries, are drawn whole. Tied: the interval holds 0. p by turning signs, two-sided, "
-    "after Benjamini-Hochberg over the models and groups of a quantity.",
+    "and entities with all their queries, are drawn whole. p by turning signs, two-sided, after Benjamini-Hochberg "
+    "over the models and groups of a quantity. Tied: the interval holds 0, or p is over 0.05.",
     ("model_differences",),
     _differences,
 )

@@ -177,7 +177,11 @@ def _is_whole_name(reply: Sequence[Word], mention: _Mention) -> bool:
         return True
     if first.text in ("yes", "no"):
         return behind is None or behind.clause or (start == 0 and behind.text in _BEHIND_YES_OR_NO)
-    return not (first.text in _FUNCTION_WORDS and name.words[0].capitals == 2) or first.capitals == 2 or len(reply) == 1
+    if first.text not in _FUNCTION_WORDS or len(reply) == 1:
+        return True
+    if name.words[0].capitals == 2 and first.text != "i":  # "US" is a name in capitals alone
+        return first.capitals == 2
+    return len(first.text) > 2  # "in" and the pronoun are no names among other words
 
 
 def _is_negated(reply: Sequence[Word], mention: _Mention) -> bool:
@@ -187,7 +191,8 @@ def _is_negated(reply: Sequence[Word], mention: _Mention) -> bool:
         if following.clause or word.text in _ENDS_NEGATION:
             break
         if word.text == "than":
-            more_than = reply[mention.start].text[0].isdigit()
+            compared = place and reply[place - 1].text not in ("rather", "other")
+            more_than = compared and reply[mention.start].text[0].isdigit()
             return not (more_than or (place > 1 and reply[place - 2].text in ("none", "no", "nothing")))
         if word.text in _NEGATIONS or (word.text, following.text) in _NEGATING_PAIRS:
             return True

@@ -2,13 +2,13 @@
 
     follows              the greedy answer with a context states the context's answer        1 or 0
     correct              the greedy answer without a context states the original answer      1 or 0
-    refuses              the greedy answer declines                                          1 or 0
+    refuses              the greedy answer declines, or is empty                             1 or 0
     coherent_persuasion  of a question's context                                             nats
     susceptibility       of a query                                                          nats
 
 Groups: the condition of a question, the type of a query. Unit of analysis: a question under a condition, clustered by
 question; a query, clustered by the entity of its relation. p_adjusted is over all pairs of models and groups of a
-quantity. Two models are tied where the interval of their difference holds 0.
+quantity. Two models are tied where the interval of their difference holds 0, or p_adjusted is over 0.05.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from itertools import combinations
 
 from data.records.statistics import ModelDifference, Summary
 from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.formulas.paired import Paired, paired_difference
+from tasks.statistics.formulas.paired import paired_difference
 from tasks.statistics.frames import ALL, by, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
@@ -25,6 +25,7 @@ QUERIES = ("answers_of_questions", "susceptibility_of_queries")
 UNITS = {"follows": "share", "correct": "share", "refuses": "share", "coherent_persuasion": "nats",
          "susceptibility": "nats"}  # fmt: skip
 GROUP = ("condition", "query_type")
+ALPHA = 0.05
 
 
 def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
@@ -79,24 +80,27 @@ def differences(frames: Frames, seed: int) -> list[Row]:
                         "against_dtype": other["dtype"], "quantity": quantity, "unit": UNITS[quantity],
                         "mean": float(both["value"].mean()) if len(both) else None,
                         "against_mean": float(both["against"].mean()) if len(both) else None,
-                        **paired._asdict(), "p_adjusted": None, "verdict": _verdict(paired),
+                        **paired._asdict(), "p_adjusted": None, "verdict": None,
                     }
                 )  # fmt: skip
     return rows
 
 
-def _verdict(paired: Paired) -> str | None:
-    if paired.low is None or paired.high is None:
+def _verdict(row: Row) -> str | None:
+    if row["p_adjusted"] is None:
         return None
-    return "tied" if paired.low <= 0 <= paired.high else "larger" if paired.low > 0 else "smaller"
+    if row["low"] <= 0 <= row["high"] or row["p_adjusted"] > ALPHA:
+        return "tied"
+    return "larger" if row["low"] > 0 else "smaller"
 
 
 def adjusted(rows: list[Row]) -> list[Row]:
-    """The rows with p_adjusted."""
+    """The rows with p_adjusted, and the verdict."""
     for quantity in UNITS:
         family = [row for row in rows if row["quantity"] == quantity]
         for row, p in zip(family, benjamini_hochberg([row["p"] for row in family]), strict=True):
             row["p_adjusted"] = p
+            row["verdict"] = _verdict(row)
     return rows
 
 

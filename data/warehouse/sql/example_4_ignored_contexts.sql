@@ -1,4 +1,4 @@
--- Where did a model keep its own answer although the context stated another? With the words of both.
+-- Where did a model keep its own answer although the context stated another?
 SELECT
     a.model, a.dtype, a.question, rtrim(q.counter_memory_context, chr(10)) AS context,
     q.replacement AS context_answer, a.answer

@@ -4,5 +4,5 @@ SELECT
     CASE WHEN group_values[1] = 'all' THEN query_type ELSE group_values[1] END AS "group",
     n, mean, low, high, unit
 FROM summaries
-WHERE quantity LIKE 'model\_%' ESCAPE '\'
+WHERE quantity IN ('model_follows', 'model_correct', 'model_refuses', 'model_coherent_persuasion', 'model_susceptibility')
 ORDER BY ALL

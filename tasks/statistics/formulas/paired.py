@@ -50,7 +50,7 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int) ->
         ScoreError: a difference is not finite.
     """
     values = scores(differences)
-    _, place = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    _, place = np.unique(np.asarray(clusters, dtype=object), return_inverse=True)
     counts = np.bincount(place).astype(np.float64)
     sums = np.bincount(place, weights=values, minlength=len(counts)).astype(np.float64)
     n, k = len(values), len(counts)

@@ -310,3 +310,21 @@ def test_long_texts_take_linear_time(piece: str) -> None:
 def test_judged_answers(split: str) -> None:
     shares = compared([row for row in read() if row["split"] == split], RULES["whose_answer"], ["context", "original"])
     assert min(shares["precision"]["share"], shares["recall"]["share"]) >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("answer", "names", "expected"),
+    [
+        ("It lies in Pakistan.", ("India", "in", "IN"), "context"),
+        ("I think that it is Pakistan.", ("Iodine", "I"), "context"),
+        ("in", ("India", "in"), "original"),
+        ("Goods from the US and from Pakistan", ("United States", "US"), "both"),
+    ],
+)
+def test_names_that_are_common_words(answer: str, names: tuple[str, ...], expected: str) -> None:
+    assert whose_answer(answer, context=["Pakistan"], original=names) == expected
+
+
+def test_a_number_that_another_replaces_is_denied() -> None:
+    assert whose_answer("It was 1990 rather than 1991.", context=["1990"], original=["1991"]) == "context"
+    assert whose_answer("It took more than 8 years.", context=["8 years"], original=["9 years"]) == "context"

@@ -14,12 +14,12 @@ VERDICTS = {
 }
 
 
-def frames(drop: int = 0) -> dict[str, pd.DataFrame]:
+def frames(drop: int = 0, times: int = 1) -> dict[str, pd.DataFrame]:
     answers = [
         {"model": model, "dtype": "float32", "question_id": f"q{number}", "condition": condition,
          "verdict": verdict if condition != "none" else "original", "coherent_persuasion": None}
         for model, verdicts in VERDICTS.items()
-        for number, verdict in enumerate(verdicts[: len(verdicts) - (drop if model == "c" else 0)])
+        for number, verdict in enumerate(times * verdicts[: len(verdicts) - (drop if model == "c" else 0)])
         for condition in ("none", "counter_memory")
     ]  # fmt: skip
     queries = [
@@ -46,9 +46,11 @@ def difference(quantity: str, first: str, second: str, **options: Any) -> dict[s
 
 def test_a_model_that_follows_more_is_larger() -> None:
     row = difference("follows", "a", "b")
-    assert (row["mean"], row["against_mean"], row["difference"], row["verdict"]) == (1, 0, 1, "larger")
+    assert (row["mean"], row["against_mean"], row["difference"]) == (1, 0, 1)
     assert (row["n"], row["clusters"], row["p"]) == (6, 6, 2 / 2**6)
     assert row["p_adjusted"] == pytest.approx(3 * row["p"])
+    assert row["verdict"] == "tied"  # of six questions so small a p is no proof among three comparisons
+    assert difference("follows", "a", "b", times=2)["verdict"] == "larger"
 
 
 def test_models_are_tied_where_the_interval_holds_nothing() -> None:
@@ -58,7 +60,8 @@ def test_models_are_tied_where_the_interval_holds_nothing() -> None:
 
 def test_only_items_of_both_models_are_compared() -> None:
     row = difference("follows", "b", "c", drop=2)
-    assert (row["n"], row["mean"], row["against_mean"], row["verdict"]) == (4, 0, 1, "smaller")
+    assert (row["n"], row["mean"], row["against_mean"]) == (4, 0, 1)
+    assert difference("follows", "b", "c", times=3)["verdict"] == "smaller"
 
 
 def test_queries_are_clustered_by_entity() -> None:
