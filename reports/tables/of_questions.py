@@ -53,9 +53,9 @@ def _scored(frames: Frames) -> str:
 ACCURACY = Table(
     "accuracy-entropy-persuasion",
     "Accuracy, uncertainty and persuasion, with and without context",
-    "A row is a partition under a context. Accuracy, as published, is the share of greedy answers that are the expected "
-    "one by ROUGE-L over 0.3: the original object, or what the context states. Entropies and coherent persuasion are means in nats; "
-    "there is no persuasion without a context.",
+    "A row is a partition under a context. Accuracy, as published, is the share of greedy answers that are the "
+    "expected one by ROUGE-L over 0.3: the original object, or what the context states. Entropies and coherent "
+    "persuasion are means in nats; there is no persuasion without a context.",
     ("partition_summary", "measures_in_short"),
     lambda frames: by_condition(
         frames["partition_summary"], "questions", "accuracy", "semantic_entropy", "semantic_entropy_length_normalised",
