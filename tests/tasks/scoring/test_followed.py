@@ -296,11 +296,13 @@ def test_unusable_sides_are_errors() -> None:
 @pytest.mark.parametrize("piece", ["not Oslo ", "Oslo or ", "1 200 ", "1,", "0", "12 May ", "A.", "a'", "\u0301", "--"])
 def test_long_texts_take_linear_time(piece: str) -> None:
     def seconds(length: int) -> float:
-        text = piece * (length // len(piece))
-        words.cache_clear()
-        start = time.process_time()
-        whose_answer(text, **OSLO, question=text)
-        return time.process_time() - start
+        text, taken = piece * (length // len(piece)), []
+        for _ in range(3):  # the least is that without other work in between
+            words.cache_clear()
+            start = time.process_time()
+            whose_answer(text, **OSLO, question=text)
+            taken.append(time.process_time() - start)
+        return min(taken)
 
     seconds(4_000)
     assert seconds(32_000) < 8 * 4 * seconds(4_000) + 0.1
