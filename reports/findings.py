@@ -75,11 +75,10 @@ def _answers(model: Model, frames: Frames) -> str:
     for partition in partitions(rows):
         row = _row(rows, partition=partition)
         moved = _row(frames["instances_in_short"], condition=condition, partition=partition)
-        nats = f"{moved['mean']:.2f} {moved['unit']}" if moved else "no finite score"
+        nats = f"; mean coherent persuasion {moved['mean']:.2f} {moved['unit']}" if moved else ""
         words.append(
             f"{_share(row['share_following'])} of {row['measured']} {partition} questions "
-            f"({_share(row['share_persuaded'])} persuaded, {_share(row['share_stubborn'])} stubborn; mean coherent "
-            f"persuasion {nats})"
+            f"({_share(row['share_persuaded'])} persuaded, {_share(row['share_stubborn'])} stubborn{nats})"
         )
     context = "a counter-memory context" if condition == "counter_memory" else "the original context"
     return f"With {context}, the greedy answer stated the context's answer in {'; '.join(words)}."
