@@ -21,7 +21,7 @@ def first_line(error: Exception) -> str:
 
 
 class SwaymeterError(Exception):
-    """Something went wrong that a person can mend; the message says what, where, and what to do."""
+    """Something went wrong that a person can correct; the message says what, where, and what to do."""
 
     exit_code = 1
     """What the command line ends with."""

@@ -3,7 +3,7 @@
 from data.sources.slots import RULES
 
 REASONS = {flag: f"A rule is broken: {rule}" for flag, rule in RULES.items()}
-"""What each code means, for whoever reads the counts."""
+"""What each code means, for people who read the counts."""
 
 
 def _reason(code: str, sentence: str) -> str:
