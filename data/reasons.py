@@ -38,6 +38,9 @@ NO_REPLACEMENT = _reason(
     "no_replacement", "No similar entity of the same kind was found that is not itself a true answer."
 )
 
+# A row of one's own file
+ROW_NOT_USABLE = _reason("row_not_usable", "The row of the file cannot be used; its line and the problem are named.")
+
 # A dispute on a page of Wikipedia, and the question about it
 ANONYMOUS_EDITOR = _reason("anonymous_editor", "One of the editors was not logged in.")
 TEMPORARY_EDITOR = _reason("temporary_editor", "One of the editors had a temporary account.")

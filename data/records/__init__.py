@@ -8,13 +8,19 @@ from data.records.facts import Fact, InventedName
 from data.records.identifiers import RelationName, WikidataId, identity
 from data.records.prompts import CONTEXT_KINDS, Context, ContextKind, Query, QueryType, is_relevant
 from data.records.questions import (
+    ALONE,
     ANNOTATION_CHOICES,
     CONDITIONS,
+    CONFLICTING,
+    OWN_KINDS,
     PARTITIONS,
     SLOT,
+    SUPPORTING,
     Annotation,
     AnnotationChoice,
+    Case,
     Condition,
+    OwnKind,
     Partition,
     Question,
 )
@@ -22,8 +28,8 @@ from data.records.row import as_row, of_row
 from data.records.score import Run
 
 __all__ = [
-    "ANNOTATION_CHOICES", "CONDITIONS", "CONTEXT_KINDS", "PARTITIONS", "SLOT", "Annotation", "AnnotationChoice",
-    "Condition", "Context", "ContextKind", "Dispute", "Fact", "InventedName", "Page", "Partition", "Query",
-    "QueryType", "Question", "Rejected", "RelationName", "Run", "Triple", "WikidataId", "as_row", "identity",
-    "is_relevant", "of_row",
+    "ALONE", "ANNOTATION_CHOICES", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "OWN_KINDS", "PARTITIONS", "SLOT",
+    "SUPPORTING", "Annotation", "AnnotationChoice", "Case", "Condition", "Context", "ContextKind", "Dispute", "Fact",
+    "InventedName", "OwnKind", "Page", "Partition", "Query", "QueryType", "Question", "Rejected", "RelationName", "Run",
+    "Triple", "WikidataId", "as_row", "identity", "is_relevant", "of_row",
 ]  # fmt: skip

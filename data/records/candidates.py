@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from data.records.identifiers import RelationName, WikidataId
-from data.records.questions import Partition
 from data.records.row import Meaning, table
 
 
@@ -66,7 +65,9 @@ class Dispute:
 class Rejected:
     """A candidate that did not become a question, and the rejection reason."""
 
-    partition: Annotated[Partition | None, Meaning("static, temporal or disputable; NULL where not known yet")]
+    partition: Annotated[
+        str | None, Meaning("static, temporal or disputable; own of a row of one's own file; NULL where not known yet")
+    ]
     relation: Annotated[RelationName, Meaning("the property's name, or disputable")]
     part: Annotated[str, Meaning("the property's id or the page that was being read")]
     subject: Annotated[str, Meaning("who or what it would have been about")]

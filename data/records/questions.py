@@ -1,23 +1,53 @@
-"""Rows of questions: each with two contexts, and what annotators say of it."""
+"""Rows of questions, each with its contexts, and what annotators say of them."""
 
+import builtins
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from data.records.identifiers import RelationName, WikidataId
 from data.records.row import Meaning, table
 
-Partition = Literal["static", "temporal", "disputable"]
-Condition = Literal["none", "original", "counter_memory"]
+Partition = Literal["static", "temporal", "disputable", "own"]
+"""DynamicQA's three, and one's own questions."""
+
+Condition = Literal["none", "original", "counter_memory", "supporting", "conflicting", "irrelevant", "unknown"]
+"""What stands before a question: nothing, one of DynamicQA's two contexts, or a context of one's own by its kind."""
+
+OwnKind = Literal["supporting", "conflicting", "irrelevant", "unknown"]
 AnnotationChoice = Literal["accept", "change", "discard", "misinformation", "incomplete"]
 
 PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
-CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory")
+OWN_KINDS: tuple[OwnKind, ...] = ("supporting", "conflicting", "irrelevant", "unknown")
+CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory", *OWN_KINDS)
+SUPPORTING: frozenset[Condition] = frozenset({"original", "supporting"})
+"""The conditions whose context states the original answer."""
+
+CONFLICTING: frozenset[Condition] = frozenset({"counter_memory", "conflicting"})
+"""The conditions whose context states another answer."""
 ANNOTATION_CHOICES: tuple[AnnotationChoice, ...] = ("accept", "change", "discard", "misinformation", "incomplete")
 SLOT = "[ENTITY]"
 
 
-@table("questions", "a DynamicQA question with its two contexts", key=("question_id",))
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question alone, or with one of its contexts.
+
+    context_id: of the context, unique in its question; "none" without one. answers: those that the context states, in
+    all their forms; none where it states none, or nobody said which.
+    """
+
+    context_id: str
+    condition: Condition
+    text: str | None = None
+    answers: tuple[str, ...] = ()
+
+
+ALONE = Case("none", "none")
+
+
+@table("questions", "a question with its contexts", key=("question_id",))
 class Question:
-    """A DynamicQA question with its two contexts; `flags` names the rules that the row breaks.
+    """A question with its contexts: DynamicQA's two, or any number of one's own; `flags` names the rules it breaks.
 
     edit_revisions: of the subject's item or, of a disputable question, of the page. replacement_by: reversion means
     that editors of the page put it there.
@@ -25,17 +55,19 @@ class Question:
 
     question_id: Annotated[str, Meaning("the question's id")]
     relation: Annotated[RelationName, Meaning("the property's name, or disputable")]
-    partition: Annotated[Partition, Meaning("static, temporal or disputable", counts=False)]
-    subject: Annotated[str, Meaning("who or what it is about")]
+    partition: Annotated[
+        str, Meaning("static, temporal or disputable; of one's own questions, the group", counts=False)
+    ]
+    subject: Annotated[str, Meaning("who or what it is about; empty where nobody said")]
     subject_id: Annotated[WikidataId | None, Meaning("Wikidata id of the subject")]
     property_id: Annotated[WikidataId | None, Meaning("Wikidata id of the property")]
     object: Annotated[str, Meaning("the original answer")]
     object_id: Annotated[WikidataId | None, Meaning("Wikidata id of the object")]
     answers: Annotated[tuple[str, ...], Meaning("every form of the original answer that counts as right")]
-    replacement: Annotated[str, Meaning("the counter-memory answer")]
+    replacement: Annotated[str, Meaning("the counter-memory answer; empty for one's own questions")]
     question: Annotated[str, Meaning("the question")]
-    original_context: Annotated[str, Meaning("the snippet with the original answer")]
-    counter_memory_context: Annotated[str, Meaning("the snippet with the replacement")]
+    original_context: Annotated[str, Meaning("the snippet with the original answer; empty for one's own questions")]
+    counter_memory_context: Annotated[str, Meaning("the snippet with the replacement; empty where there is none")]
     edits: Annotated[
         int | None, Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", counts=False)
     ]
@@ -71,15 +103,32 @@ class Question:
     list_id: Annotated[str | None, Meaning("the question's id in the list that it comes from")] = None
     address: Annotated[str | None, Meaning("where the source was asked", counts=False)] = None
     retrieved_at: Annotated[str | None, Meaning("when it answered (UTC, ISO 8601)", counts=False)] = None
+    context_ids: Annotated[tuple[str, ...], Meaning("the ids of one's own contexts, unique in the question")] = ()
+    context_kinds: Annotated[
+        tuple[OwnKind, ...], Meaning("their kinds: supporting, conflicting, irrelevant or unknown")
+    ] = ()
+    context_texts: Annotated[tuple[str, ...], Meaning("their texts")] = ()
+    context_answers: Annotated[
+        tuple[tuple[str, ...], ...], Meaning("the answers that each states, in all their forms")
+    ] = ()
+    other_columns: Annotated[
+        str | None, Meaning("the further columns of one's own file, as a JSON object", counts=False)
+    ] = None
 
-    def context(self, condition: Condition) -> str | None:
-        """The context of a condition; None where the question stands alone."""
-        texts = {"none": None, "original": self.original_context, "counter_memory": self.counter_memory_context}
-        return texts[condition]
+    @builtins.property  # a column is named property
+    def forms(self) -> tuple[str, ...]:
+        """The original answer in every form, the first one as it is shown."""
+        return tuple(dict.fromkeys((self.object, *self.answers)))
 
-    def context_answer(self, condition: Condition) -> str:
-        """The answer that a condition states; the original object without a context."""
-        return self.replacement if condition == "counter_memory" else self.object
+    @builtins.property  # a column is named property
+    def cases(self) -> tuple[Case, ...]:
+        """The question alone, then with each of its contexts."""
+        if not self.context_ids:
+            original = Case("original", "original", self.original_context, self.forms)
+            counter_memory = Case("counter_memory", "counter_memory", self.counter_memory_context, (self.replacement,))
+            return ALONE, original, counter_memory
+        own = zip(self.context_ids, self.context_kinds, self.context_texts, self.context_answers, strict=True)
+        return (ALONE, *(Case(name, kind, text, tuple(answers)) for name, kind, text, answers in own))
 
 
 @table("annotations", "what an annotator says of a question")

@@ -113,7 +113,8 @@ def _makers(record: type) -> dict[str, Callable[[Any], Any]]:
 
 def _maker(kind: Any) -> Callable[[Any], Any]:
     if get_origin(kind) is tuple:
-        return tuple
+        element = _maker(get_args(kind)[0])
+        return lambda values: tuple(map(element, values))
     if isinstance(kind, type) and issubclass(kind, str) and kind is not str:
         return kind
     return lambda value: value

@@ -7,7 +7,15 @@ from pydantic import field_validator
 from data import catalog
 from data.records import Fact, Partition, Question, RelationName, WikidataId, identity
 from data.sources.slots import fill_slot, flags_of
-from data.sources.source import Choice, FactsOptions, FactSource, FetchedFacts, QuestionsOptions, QuestionSource
+from data.sources.source import (
+    Choice,
+    FactsOptions,
+    FactSource,
+    FetchedFacts,
+    FetchedQuestions,
+    QuestionsOptions,
+    QuestionSource,
+)
 
 LICENCE = "facts: CC0 1.0; texts: Apache-2.0"
 VERSION = 4
@@ -88,5 +96,5 @@ SAMPLE_QUESTIONS = QuestionSource(
     key=lambda options, partition, access: {
         "source": "sample", "version": VERSION, "partition": partition, "digest": catalog.questions_digest(partition),
     },
-    fetch=lambda options, partition, access: questions(partition),
+    fetch=lambda options, partition, access: FetchedQuestions(questions(partition)),
 )  # fmt: skip

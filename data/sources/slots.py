@@ -48,6 +48,9 @@ NUMBER_UNKNOWN = _flag("number_unknown", "Edits are counted, and a number is not
 MALFORMED_ID = _flag("malformed_id", "An id is Q and a number, and of a property P and a number.")
 DUPLICATE_QUESTION = _flag("duplicate_question", "No other question of the file has the same words.")
 
+CONTEXT_LACKS_ITS_ANSWER = _flag(
+    "context_lacks_its_answer", "A context of one's own holds the answer that it is said to state."
+)
 UNASKABLE = frozenset({EMPTY_ANSWER, EMPTY_REPLACEMENT, EMPTY_QUESTION, NO_SLOT, OBJECT_NOT_IN_CONTEXT, DUPLICATE_ID})
 
 
@@ -132,7 +135,7 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
         {
             NO_SLOT: not has_slot,
             BROKEN_SLOT: SLOT.strip("[]") in around or bool(re.search(rf"\w{slot}|{slot}\w", snippet)),
-            ANSWER_LEFT_IN_CONTEXT: has_slot and any(_mentions(around, form) for form in answers if form.strip()),
+            ANSWER_LEFT_IN_CONTEXT: has_slot and any(mentions(around, form) for form in answers if form.strip()),
         }
     )
 
@@ -178,7 +181,8 @@ def _names(broken: Mapping[str, bool]) -> tuple[str, ...]:
     return tuple(flag for flag, is_broken in broken.items() if is_broken)
 
 
-def _mentions(text: str, name: str) -> bool:
+def mentions(text: str, name: str) -> bool:
+    """Whether a text has a name as whole words, in any case."""
     return name.casefold() in text.casefold() and bool(_whole_words(name).search(text))
 
 

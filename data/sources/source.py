@@ -14,7 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from data import catalog
 from data.errors import ServiceBudget, ServiceError, UnknownName
 from data.options import Options
-from data.records import PARTITIONS, Fact, Partition, Question
+from data.records import PARTITIONS, Fact, Partition, Question, Rejected
 from data.sources.access import Access, GraphName
 
 if TYPE_CHECKING:
@@ -119,6 +119,14 @@ class FetchedFacts:
     requested: int
 
 
+@dataclass(frozen=True)
+class FetchedQuestions:
+    """The questions of a partition, in the order of the source, and the candidates that became none."""
+
+    questions: Sequence[Question]
+    rejected: Sequence[Rejected] = ()
+
+
 def named_graphs(options: FactsOptions, access: Access) -> list["Graph"]:
     """The graphs that the study names under `absent_from`."""
     from data.sources.graph.source import Graph  # needs requests, which a bare GPU machine lacks
@@ -164,7 +172,7 @@ class QuestionSource:
     name: str
     options: type[QuestionsOptions]
     key: Callable[[Any, Partition, Access], Mapping[str, Any]] | None = None
-    fetch: Callable[[Any, Partition, Access], list[Question]] | None = None
+    fetch: Callable[[Any, Partition, Access], FetchedQuestions] | None = None
     models: Callable[[Any, str], Mapping[ModelUse, str]] = lambda options, first_model: {}
 
 

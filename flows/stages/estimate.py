@@ -45,11 +45,13 @@ def _prompts(study: Study, node: Node) -> int:
 
 def _amounts(study: Study, node: Node) -> dict[str, int]:
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
+    questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
+    cases = sum(check.about["cases"] for check in questions if check.about)
     entities = study.facts.real_entities + study.facts.invented_entities if study.facts else 0
     return {
         "queries": built.get("queries", 4 * entities),
         "contexts": built.get("contexts", entities * sum(study.contexts.per_kind().values())),
-        "questions": built.get("questions", 0),
+        "cases": cases,
     }
 
 

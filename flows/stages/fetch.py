@@ -1,6 +1,6 @@
 """The steps that fetch: facts by relation, invented names by class, questions by partition."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ from data import catalog
 from data.errors import SwaymeterError
 from data.records import Partition
 from data.records.table import Table
-from data.records.tables import FACTS, INVENTED, QUESTIONS
+from data.records.tables import FACTS, INVENTED, QUESTIONS, REJECTED
 from data.sources.access import Access
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from flows.graph.graph import Graph, Node, Reference
@@ -55,7 +55,7 @@ def _facts(graph: Graph, study: Study, relation: str) -> Reference:
     assert study.facts is not None
     source = FACT_SOURCES[study.facts.source]
     return _add(
-        graph, study, kinds.FACTS, relation, FACTS,
+        graph, study, kinds.FACTS, relation, (FACTS,),
         lambda access: source.key(study.facts, relation, study.seed, access),
     )  # fmt: skip
 
@@ -64,7 +64,7 @@ def _names(graph: Graph, study: Study, entity_class: str) -> Reference:
     options = study.facts
     assert options is not None
     return _add(
-        graph, study, kinds.NAMES, entity_class, INVENTED,
+        graph, study, kinds.NAMES, entity_class, (INVENTED,),
         lambda access: invented_names_key(options, entity_class, study.seed, access),
         resource="compute" if options.invented == "model" else "services",
     )  # fmt: skip
@@ -76,7 +76,7 @@ def _questions(graph: Graph, study: Study, partition: Partition) -> Reference:
     assert source.key is not None
     key = source.key
     return _add(
-        graph, study, kinds.CANDIDATES, partition, QUESTIONS,
+        graph, study, kinds.CANDIDATES, partition, (REJECTED, QUESTIONS),
         lambda access: key(study.questions, partition, access),
     )  # fmt: skip
 
@@ -86,15 +86,18 @@ def _add(
     study: Study,
     kind: StepKind,
     subject: str,
-    table: Table,
+    tables: Sequence[Table],
     key: Callable[[Access], Mapping[str, Any]],
     resource: Resource = "services",
 ) -> Reference:
-    """A step whose one output depends on what its source says of its key."""
-    identity, (role,) = kind.id(subject), kind.makes
+    """A step whose outputs depend on what its source says of its key; gives the last one."""
+    identity = kind.id(subject)
     try:
         parameters = key(study.access(graph.workspace.downloads, offline=True))
     except SwaymeterError as error:
-        return graph.refuse(kind, identity, error).output(role)
-    outputs = {role: Output(table, ("facts",), f"{role}-{subject}")}
-    return graph.add(kind, identity, outputs, parameters=parameters, arguments=study, resource=resource).output(role)
+        return graph.refuse(kind, identity, error).output(kind.makes[-1])
+    outputs = {
+        role: Output(table, ("facts",), f"{role}-{subject}") for role, table in zip(kind.makes, tables, strict=True)
+    }
+    node = graph.add(kind, identity, outputs, parameters=parameters, arguments=study, resource=resource)
+    return node.output(kind.makes[-1])

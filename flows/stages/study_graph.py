@@ -39,7 +39,7 @@ NAMES = StepKind(
     resource="services",
 )  # fmt: skip
 CANDIDATES = StepKind(
-    "fetch", "questions", each="partition", makes=("questions",), function=fetch_questions, version=4,
+    "fetch", "questions", each="partition", makes=("rejected", "questions"), function=fetch_questions, version=5,
     resource="services",
 )  # fmt: skip
 TRIPLES = StepKind(
@@ -72,7 +72,7 @@ CHOICE = StepKind(
 )  # fmt: skip
 QUESTIONS = StepKind(
     "build", "questions", each="relation", needs=("questions",), makes=("questions",), function=build_questions,
-    version=4,
+    version=5,
 )  # fmt: skip
 
 # ---- score, aggregate, report ----------------------------------------------------------------------------------------

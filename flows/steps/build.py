@@ -74,9 +74,10 @@ def candidates_of(inputs: Mapping[str, Any], partition: Partition, *, several: b
         if disputes is not None:
             counted = [of_row(Dispute, row) for row in disputes.read().to_pylist()]
             questions = with_current_counts(questions, counted)
-        found += [question for question in questions if question.partition == partition]
+        found += questions
     if not several:
         return found
+    found = [question for question in found if question.partition == partition]
     return with_flags_across(list({question.question_id: question for question in found}.values()))
 
 
@@ -89,4 +90,5 @@ def build_questions(step: Step, run: Run) -> None:
         if row["relation"] == step.id.subject
     ]
     # A fact that became temporal keeps its place.
-    step.write("questions", sorted(questions, key=lambda question: question.question_id))
+    ordered = sorted(questions, key=lambda question: question.question_id)
+    step.write("questions", ordered, {"cases": sum(len(question.cases) for question in ordered)})

@@ -45,7 +45,8 @@ def fetch_questions(step: Step, run: Run) -> None:
     assert study.questions is not None
     source, partition = QUESTION_SOURCES[study.questions.source], step.id.subject
     assert source.fetch is not None
-    questions = source.fetch(study.questions, partition, access_for(study, step, run))  # type: ignore[arg-type]
-    if not questions:
+    fetched = source.fetch(study.questions, partition, access_for(study, step, run))  # type: ignore[arg-type]
+    if not fetched.questions:
         raise InputError(f"partition {partition}: the source has no questions; leave the partition out")
-    step.write("questions", questions)
+    step.write("rejected", fetched.rejected)
+    step.write("questions", fetched.questions)

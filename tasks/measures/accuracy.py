@@ -10,11 +10,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from data.records import CONDITIONS, Question
+from data.records import Question
 from data.records.row import Meaning, table
 from tasks.measures.measure import Inputs, Measure, Parameters, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore
-from tasks.measures.stored import QuestionKey, inherited, of_questions
+from tasks.measures.stored import QuestionKey, of_cases, of_questions
 
 
 class AccuracyParameters(Parameters):
@@ -24,33 +24,33 @@ class AccuracyParameters(Parameters):
     """The ROUGE-L (F-measure) above which an answer counts as an expected one."""
 
 
-@table("accuracy", "a question under a condition", key=QUESTION_KEY)
+@table("accuracy", "a question alone, or with a context", key=QUESTION_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy(QuestionScore):
     """A row of accuracy."""
 
-    expected: Annotated[str, Meaning("the answer that the condition states")]
+    expected: Annotated[str, Meaning("the answer that the context states; the original one where it states none")]
     answer: Annotated[str, Meaning("the greedy answer")]
     accurate: Annotated[bool, Meaning("ROUGE-L F-measure over the threshold")]
 
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Compares every greedy answer with the answer that its condition states."""
+    """Compares every greedy answer with the one that its context states; without one, with the original."""
     from tasks.scoring.accuracy import answers_match
 
     parameters: AccuracyParameters = inputs.parameters["accuracy"]
     greedy = greedy_answers(inputs, questions)
     for question in questions:
-        for condition in CONDITIONS[question.partition == "disputable" :]:
-            answer, origin = greedy[question.question_id, condition]
-            expected = question.context_answer(condition)
+        for case in question.cases[question.partition == "disputable" :]:
+            answer, origin = greedy[question.question_id, case.context_id]
+            expected = case.answers[0] if case.answers else question.object
             accurate = answers_match(answer, expected, threshold=parameters.rouge_threshold)
             yield {**origin, "expected": expected, "answer": answer, "accurate": accurate}
 
 
 def greedy_answers(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, tuple[str, Row]]:
-    """The stored greedy answer to each question under each condition, and the first and last columns of its scores."""
-    origins = inherited(inputs.scores["answers"], "question_id", "condition")
+    """The stored greedy answer to each question in each of its cases, and the first and last columns of its scores."""
+    origins = of_cases(inputs.scores["answers"])
     return {
         key: (row["text"], {**origins[key], "engine": "rouge-l"})
         for key, (row,) in of_questions(inputs, "answers", questions, "text", greedy=True).items()

@@ -39,7 +39,7 @@ class Answer(QuestionScore):
 
 
 def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Question]]) -> Computed:
-    """Samples answers to every question under every condition; clusters and scores them where asked to."""
+    """Samples answers to every question in each of its cases; clusters and scores them where asked to."""
     judge = load_judge(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:
         sampled = sample(inputs, model, questions)

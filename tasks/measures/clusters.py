@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from data.records import CONDITIONS, Question
+from data.records import Question
 from data.records.row import Meaning, table
 from tasks.measures.chunks import cut_questions
 from tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
 from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import QuestionKey, inherited, of_questions, rows_of
+from tasks.measures.stored import QuestionKey, of_cases, of_questions, rows_of
 from tasks.models.entailment import Entailment, identify_entailment, load_entailment
 from tasks.models.loading import BALANCED
 
@@ -56,10 +56,10 @@ def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
 
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Judges the stored answers to every question under every condition."""
+    """Judges the stored answers to every question in each of its cases."""
     judge, answers = load_judge(inputs), of_questions(inputs, "answers", questions, "text")
-    origins = inherited(rows_of(inputs.scores["answers"], questions), "question_id", "condition")
-    cases = [(question, (question.question_id, condition)) for question in questions for condition in CONDITIONS]
+    origins = of_cases(rows_of(inputs.scores["answers"], questions))
+    cases = [(question, (question.question_id, case.context_id)) for question in questions for case in question.cases]
     texts = [[row["text"] for row in answers[key]] for _, key in cases]
     equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))
     for (_, key), matrix in zip(cases, equivalent, strict=True):
@@ -77,7 +77,7 @@ def cluster_rows(equivalent: NDArray[np.bool_], common: Row) -> Iterator[Row]:
 
 
 def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
-    """The stored equivalences of the answers to each question under each condition, (n, n) for each."""
+    """The stored equivalences of the answers to each question in each of its cases, (n, n) for each."""
     matrices: dict[QuestionKey, NDArray[np.bool_]] = {}
     for key, rows in of_questions(inputs, "clusters", questions, "equivalent_to").items():
         matrices[key] = np.zeros((len(rows), len(rows)), dtype=bool)
@@ -94,13 +94,13 @@ class HalfSampleParameters(Parameters):
 
 
 def clusters_of(
-    equivalent: NDArray[np.bool_], parameters: HalfSampleParameters, seed: int, question_id: str, condition: str
+    equivalent: NDArray[np.bool_], parameters: HalfSampleParameters, seed: int, question_id: str, context_id: str
 ) -> tuple[list[list[int]], list[list[list[int]]]]:
-    """The clusters of the answers to a question under a condition, and those of each of their half-samples."""
+    """The clusters of the answers to a question with a context, and those of each of their half-samples."""
     from tasks.scoring.half_samples import draw_halves
     from tasks.scoring.semantic_entropy import group_answers
 
-    halves = draw_halves(len(equivalent), parameters.half_samples, seed, question_id, condition)
+    halves = draw_halves(len(equivalent), parameters.half_samples, seed, question_id, context_id)
     return group_answers(equivalent), [group_answers(equivalent, among=half) for half in halves]
 
 

@@ -18,14 +18,14 @@ from tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalen
 from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore
 from tasks.measures.sampled import Sampled, sample
-from tasks.measures.stored import inherited, of_questions, rows_of
+from tasks.measures.stored import of_cases, of_questions, rows_of
 from tasks.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
     from tasks.scoring.coherent_persuasion import Distribution
 
 
-@table("coherent_persuasion", "a question under a condition with a context", key=QUESTION_KEY)
+@table("coherent_persuasion", "a question with a context", key=QUESTION_KEY)
 class CoherentPersuasion(QuestionScore):
     """A row of coherent persuasion."""
 
@@ -43,10 +43,10 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
     """Samples the stored answers once more, for the distributions along them."""
     sampled, stored = sample(inputs, model, questions), equivalences(inputs, questions)
     answers = of_questions(inputs, "answers", questions, "token_ids")
-    origins = inherited(rows_of(inputs.scores["clusters"], questions), "question_id", "condition")
+    origins = of_cases(rows_of(inputs.scores["clusters"], questions))
     along = [_along_stored(model, case, [row["token_ids"] for row in answers[case.key]]) for case in sampled]
     for row in persuasion_rows(inputs, sampled, along, [stored[case.key] for case in sampled]):
-        yield {**row, "stand_in": origins[row["question_id"], row["condition"]]["stand_in"]}
+        yield {**row, "stand_in": origins[row["question_id"], row["context_id"]]["stand_in"]}
 
 
 def _along_stored(model: LanguageModel, case: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
@@ -77,7 +77,7 @@ def persuasion_rows(
     grouped = []
     for case, along, matrix in zip(sampled, distributions, equivalent, strict=True):
         clusters, halves = clusters_of(matrix, parameters, inputs.seed, *case.key)
-        name = f"the answers to {case.question.question_id} under {case.condition}"
+        name = f"the answers to {case.question.question_id} with the context {case.case.context_id}"
         grouped.append((case, GroupedAnswers(name, along, clusters, halves)))
     for _, of_question in groupby(grouped, key=lambda pair: pair[0].question.question_id):
         (_, without), *others = of_question

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import AfterValidator
 
 from data.options import Options
-from data.records import CONDITIONS, Context, Query, Question
+from data.records import Context, Query, Question
 from data.records.row import table_of
 from data.records.score import Score
 from data.records.table import Table
@@ -139,11 +139,14 @@ class Measure:
             for chunk in chunks:
                 yield {self.name: list(self.compute(inputs, model, chunk))}
 
-    def count_prompts(self, parameters: Any, *, queries: int = 0, contexts: int = 0, questions: int = 0) -> int:
-        """How many prompts a model reads or answers for so many of each; 0 for a derived measure."""
+    def count_prompts(self, parameters: Any, *, queries: int = 0, contexts: int = 0, cases: int = 0) -> int:
+        """How many prompts a model reads or answers for so many of each; 0 for a derived measure.
+
+        cases: questions alone, and each with each of its contexts.
+        """
         if self.prompts is not None:
             return self.prompts(parameters, queries, contexts)
         if self.capability is None:
             return 0
-        asked = {"contexts": queries * contexts, "queries": queries, "questions": questions * len(CONDITIONS)}
+        asked = {"contexts": queries * contexts, "queries": queries, "questions": cases}
         return asked[self.about]

@@ -15,7 +15,7 @@ from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore
 
 
-@table("persuaded", "a question under a condition with a context", key=QUESTION_KEY)
+@table("persuaded", "a question with a context that states an answer", key=QUESTION_KEY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Persuaded(QuestionScore):
     """A row of persuaded answers."""
@@ -37,9 +37,9 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
     greedy = greedy_answers(inputs, questions)
     for question in questions:
         without, _ = greedy[question.question_id, "none"]
-        for condition in ("original", "counter_memory"):
-            answer, origin = greedy[question.question_id, condition]
-            expected = question.context_answer(condition)
+        for case in (case for case in question.cases if case.answers):
+            answer, origin = greedy[question.question_id, case.context_id]
+            expected = case.answers[0]
             compared = compare_answers(without, answer, expected, threshold=parameters.rouge_threshold)
             texts = {"answer_without": without, "answer_with": answer, "context_answer": expected}
             yield {**origin, **texts, **compared}

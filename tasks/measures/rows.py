@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import Condition, Context, Query, is_relevant
+from data.records import Case, Condition, Context, Query, Question, is_relevant
 from data.records.row import Meaning
 from data.records.score import Score
 from tasks.measures.measure import Row
 
 QUERY_KEY = ("model", "dtype", "relation", "query_id")
-QUESTION_KEY = ("model", "dtype", "relation", "question_id", "condition")
+QUESTION_KEY = ("model", "dtype", "relation", "question_id", "context_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +33,11 @@ class PairScore(QueryScore):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionScore(Score):
-    """A score of a question under a condition."""
+    """A score of a question alone, or with one of its contexts."""
 
     question_id: Annotated[str, Meaning("the question")]
-    condition: Annotated[Condition, Meaning("none, original or counter_memory: the context before the question")]
+    context_id: Annotated[str, Meaning("the context before the question, unique in it; none for the question alone")]
+    condition: Annotated[Condition, Meaning("the kind of this context; none for the question alone")]
 
 
 def pair_rows(
@@ -46,6 +47,11 @@ def pair_rows(
     for i, query in enumerate(queries):
         for j, context in enumerate(contexts):
             yield of_pair(query, context) | {"engine": engine} | {name: float(of[i, j]) for name, of in scores.items()}
+
+
+def of_case(question: Question, case: Case) -> dict[str, Any]:
+    """The columns that name a question alone, or with one of its contexts."""
+    return {"question_id": question.question_id, "context_id": case.context_id, "condition": case.condition}
 
 
 def of_pair(query: Query, context: Context) -> dict[str, Any]:

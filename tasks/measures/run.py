@@ -155,10 +155,12 @@ def _discard_parts(whole: TableArtifact, count: int) -> None:
 
 def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
     """How many prompts a model reads or answers for a chunk."""
-    kind = "questions" if measure.about == "questions" else "queries"
-    return measure.count_prompts(
-        inputs.parameters.get(measure.name), contexts=len(inputs.contexts), **{kind: len(chunk)}
+    amounts = (
+        {"cases": sum(len(question.cases) for question in chunk)}
+        if measure.about == "questions"
+        else {"queries": len(chunk), "contexts": len(inputs.contexts)}
     )
+    return measure.count_prompts(inputs.parameters.get(measure.name), **amounts)
 
 
 def versions() -> dict[str, str]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from data.records import CONDITIONS, Condition, Question
+from data.records import Case, Question
 from tasks.measures.measure import Inputs, Parameters, Row
+from tasks.measures.rows import of_case
 from tasks.measures.stored import QuestionKey
 from tasks.models.language_model import LanguageModel
 
@@ -33,42 +34,42 @@ class AnswersParameters(Parameters):
 
 @dataclass(frozen=True)
 class Sampled:
-    """The answers to a question under a condition, with the distributions along them; prompt: what the model read."""
+    """The answers to a question in one of its cases, with the distributions along them; prompt: what the model read."""
 
     question: Question
-    condition: Condition
+    case: Case
     prompt: "AnswerPrompt"
     answers: "SampledAnswers"
     engine: str
 
     @property
     def key(self) -> QuestionKey:
-        """The question under the condition."""
-        return self.question.question_id, self.condition
+        """The question and its context."""
+        return self.question.question_id, self.case.context_id
 
     @property
     def columns(self) -> Row:
-        """The columns that name the question, the condition and the engine."""
-        return {"question_id": self.question.question_id, "condition": self.condition, "engine": self.engine}
+        """The columns that name the question, its context and the engine."""
+        return {**of_case(self.question, self.case), "engine": self.engine}
 
 
 def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> list[Sampled]:
-    """The answers to every question under every condition; the same ones whenever it is called with the same inputs."""
+    """The answers to every question in each of its cases; the same ones whenever it is called with the same inputs."""
     from tasks.scoring.answer_prompts import answer_prompt
     from tasks.scoring.generation import engine, sample_answers
 
     parameters: AnswersParameters = inputs.parameters["answers"]
-    cases = [(question, condition) for question in questions for condition in CONDITIONS]
+    cases = [(question, case) for question in questions for case in question.cases]
     prompts = [
-        answer_prompt(model, question.question, question.context(condition), reserved_tokens=parameters.max_new_tokens)
-        for question, condition in cases
+        answer_prompt(model, question.question, case.text, reserved_tokens=parameters.max_new_tokens)
+        for question, case in cases
     ]
     tokens = [prompt.tokens for prompt in prompts]
-    identities = [(question.question_id, condition) for question, condition in cases]
+    identities = [(question.question_id, case.context_id) for question, case in cases]
     options = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump()}
     answers = sample_answers(model, tokens, identities, **options)
     engine_name = engine(model, tokens)
     return [
-        Sampled(question, condition, prompt, of_prompt, engine_name)
-        for (question, condition), prompt, of_prompt in zip(cases, prompts, answers, strict=True)
+        Sampled(question, case, prompt, of_prompt, engine_name)
+        for (question, case), prompt, of_prompt in zip(cases, prompts, answers, strict=True)
     ]

@@ -7,12 +7,12 @@ of the standard errors.
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from data.records import CONDITIONS, Question
+from data.records import Question
 from data.records.row import Meaning, table
 from tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, standard_error_of
 from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore
-from tasks.measures.stored import inherited, of_questions
+from tasks.measures.stored import of_cases, of_questions
 
 KINDS = {
     "sum": "semantic_entropy",
@@ -23,7 +23,7 @@ KINDS = {
 """The column of each kind of semantic entropy."""
 
 
-@table("semantic_entropy", "a question under a condition", key=QUESTION_KEY)
+@table("semantic_entropy", "a question alone, or with a context", key=QUESTION_KEY)
 class SemanticEntropy(QuestionScore):
     """A row of semantic entropy."""
 
@@ -42,14 +42,14 @@ class SemanticEntropy(QuestionScore):
 
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """The entropies of the stored answers to every question under every condition."""
+    """The entropies of the stored answers to every question in each of its cases."""
     from tasks.scoring.semantic_entropy import semantic_entropy, semantic_entropy_error
 
     answers = of_questions(inputs, "answers", questions, "token_log_probs")
-    origins = inherited(inputs.scores["clusters"], "question_id", "condition")
+    origins = of_cases(inputs.scores["clusters"])
     parameters: HalfSampleParameters = inputs.parameters["semantic_entropy"]
     equivalent = equivalences(inputs, questions)
-    for key in ((question.question_id, condition) for question in questions for condition in CONDITIONS):
+    for key in ((question.question_id, case.context_id) for question in questions for case in question.cases):
         clusters, halves = clusters_of(equivalent[key], parameters, inputs.seed, *key)
         log_probs = [row["token_log_probs"] for row in answers[key]]
         scores: dict[str, float | None] = {}

@@ -11,11 +11,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from data.errors import ScoreError
-from data.records import CONDITIONS, Condition, Context, Query, Question
+from data.records import Context, Query, Question
 from data.records.score import Score
 from tasks.measures.measure import Inputs, Row
 
-QuestionKey = tuple[str, Condition]
+QuestionKey = tuple[str, str]
+"""The id of a question, and of the context before it."""
+
 PROVENANCE = tuple(field.name for field in fields(Score) if field.name != "relation")
 """The columns that say where a score comes from."""
 
@@ -30,6 +32,14 @@ def inherited(scores: pa.Table, *by: str) -> dict[Any, Row]:
         itemgetter(*by)(row): {name: row[name] for name in by}
         | {name: ", ".join(sorted({*row[f"{name}_distinct"]} - {None})) or None for name in PROVENANCE}
         for row in grouped.to_pylist()
+    }
+
+
+def of_cases(scores: pa.Table) -> dict[QuestionKey, Row]:
+    """The provenance of stored rows about questions, with the columns that name question and context."""
+    return {
+        (question, context): row
+        for (question, context, _), row in inherited(scores, "question_id", "context_id", "condition").items()
     }
 
 
@@ -62,21 +72,21 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
 def of_questions(
     inputs: Inputs, measure: str, questions: Sequence[Question], *columns: str, greedy: bool = False
 ) -> dict[QuestionKey, list[Row]]:
-    """Stored rows about sampled answers by question and condition, in the order of the samples.
+    """Stored rows about sampled answers by question and context, in the order of the samples.
 
     measure: answers, or another one with the column `sample`; columns: what is read of a row; greedy: whether the
-    greedy answers are read in place of the samples. ScoreError where a question under a condition has no such row.
+    greedy answers are read in place of the samples. ScoreError where a question with a context has no such row.
     """
-    scores = rows_of(inputs.scores[measure], questions).select(["question_id", "condition", "sample", *columns])
+    scores = rows_of(inputs.scores[measure], questions).select(["question_id", "context_id", "sample", *columns])
     is_greedy = pc.is_null(scores["sample"])
     by_question: dict[QuestionKey, list[Row]] = {}
     for row in scores.filter(is_greedy if greedy else pc.invert(is_greedy)).sort_by("sample").to_pylist():
-        by_question.setdefault((row["question_id"], row["condition"]), []).append(row)
+        by_question.setdefault((row["question_id"], row["context_id"]), []).append(row)
     for question in questions:
-        for condition in CONDITIONS:
-            if (question.question_id, condition) not in by_question:
+        for case in question.cases:
+            if (question.question_id, case.context_id) not in by_question:
                 raise ScoreError(
-                    f"relation {inputs.relation}: {measure} of the question {question.question!r} under the condition "
-                    f"{condition} are not stored; score them again with --force"
+                    f"relation {inputs.relation}: {measure} of the question {question.question!r} with the context "
+                    f"{case.context_id} are not stored; score them again with --force"
                 )
     return by_question

@@ -32,7 +32,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     """A frame for each quantity: model, dtype, condition, query_type, cluster, item, value, sorted by these."""
     answers = frames["answers_of_questions"]
     answers = answers.assign(
-        query_type=ALL, cluster=answers["question_id"].astype(str), item=answers["question_id"].astype(str)
+        query_type=ALL, cluster=answers["question_id"].astype(str), item=answers["context_id"].astype(str)
     )
     judged = answers[answers["verdict"].notna()]
     alone, verdict = judged["condition"] == "none", judged["verdict"].astype(object)

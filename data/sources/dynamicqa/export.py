@@ -27,7 +27,7 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
         if question.partition != partition:
             continue
         context = _context(question)
-        cells = _cells(question, context or "", len(rows))
+        cells = _cells(question, partition, context or "", len(rows))
         unsupported = [repr(column) for column, cell in cells.items() if not keeps(cell)]
         if context is None:
             omitted.append((question, "its two contexts do not come from one snippet"))
@@ -47,7 +47,7 @@ def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted
     return [left for _, omitted in laid.values() for left in omitted]
 
 
-def _cells(question: Question, context: str, number: int) -> dict[str, str]:
+def _cells(question: Question, partition: Partition, context: str, number: int) -> dict[str, str]:
     answers = dict.fromkeys((question.object, *question.answers))
     values = {
         "": str(number), "id": question.list_id or str(number), "subj": question.subject,
@@ -60,9 +60,9 @@ def _cells(question: Question, context: str, number: int) -> dict[str, str]:
         "o_pop_new": _number(question.object_popularity),
         "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
     }  # fmt: skip
-    if question.partition != "disputable":
+    if partition != "disputable":
         values["num_edits"] = _number(question.edits)
-    return {column: values[column] for column in COLUMNS[question.partition]}
+    return {column: values[column] for column in COLUMNS[partition]}
 
 
 def _context(question: Question) -> str | None:

@@ -20,7 +20,7 @@ from data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, row
 from data.sources.http.printable import printable
 from data.sources.http.session import Session
 from data.sources.property_names import DISPUTABLE, relation_of
-from data.sources.source import QuestionsOptions, QuestionSource
+from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 from data.storage.files import written_whole
 from data.storage.keys import file_digest
 
@@ -228,13 +228,13 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
     }  # fmt: skip
 
 
-def _fetch(options: PublishedQuestions, partition: Partition, access: Access) -> list[Question]:
+def _fetch(options: PublishedQuestions, partition: Partition, access: Access) -> FetchedQuestions:
     if options.folder:
-        return questions(Path(options.folder).expanduser(), partition)
+        return FetchedQuestions(questions(Path(options.folder).expanduser(), partition))
     folder = access.downloads / "dynamicqa"
     if not (folder / FILES[partition]).exists():
         download(folder, partition, access.session("dynamicqa"))
-    return questions(folder, partition)
+    return FetchedQuestions(questions(folder, partition))
 
 
 PUBLISHED = QuestionSource("dynamicqa", PublishedQuestions, _key, _fetch)

@@ -1,50 +1,50 @@
--- Every question under every condition with all that was measured of it; NULL where a measure was not run.
+-- Every question alone and with each of its contexts, with all that was measured of it; NULL where a measure was not run.
 -- view
 -- unit: samples_that_follow = share
 WITH asked AS (
     SELECT
-        model, dtype, relation, question_id, condition,
+        model, dtype, relation, question_id, context_id, condition,
         string_agg(DISTINCT stand_in, '; ' ORDER BY stand_in) AS stand_in
     FROM (
-        SELECT model, dtype, relation, question_id, condition, stand_in FROM answers
+        SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM answers
         UNION
-        SELECT model, dtype, relation, question_id, condition, stand_in FROM clusters
+        SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM clusters
         UNION
-        SELECT model, dtype, relation, question_id, condition, stand_in FROM semantic_entropy
+        SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM semantic_entropy
         UNION
-        SELECT model, dtype, relation, question_id, condition, stand_in FROM coherent_persuasion
+        SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM coherent_persuasion
         UNION
-        SELECT model, dtype, relation, question_id, condition, stand_in FROM accuracy
+        SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM accuracy
         UNION
-        SELECT model, dtype, relation, question_id, condition, stand_in FROM persuaded
+        SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM persuaded
         UNION
-        SELECT model, dtype, relation, question_id, condition, stand_in FROM whose_answer
+        SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM whose_answer
     )
-    GROUP BY model, dtype, relation, question_id, condition
+    GROUP BY model, dtype, relation, question_id, context_id, condition
 ),
 said AS (
     SELECT
-        model, dtype, relation, question_id, condition,
+        model, dtype, relation, question_id, context_id,
         any_value("text") FILTER (WHERE sample IS NULL) AS greedy,
         max(context_cut) AS context_cut,
         count(sample) AS answers,
         count(sample) FILTER (WHERE "text" = '') AS empty_answers,
         count(sample) FILTER (WHERE NOT finished) AS unfinished_answers
     FROM answers
-    GROUP BY model, dtype, relation, question_id, condition
+    GROUP BY model, dtype, relation, question_id, context_id
 ),
 stated AS (
     SELECT
-        model, dtype, relation, question_id, condition,
+        model, dtype, relation, question_id, context_id,
         any_value(verdict) FILTER (WHERE sample IS NULL) AS verdict,
         any_value(outcome) AS outcome,
         avg((verdict IN ('context', 'both'))::DOUBLE) FILTER (WHERE sample IS NOT NULL) AS samples_that_follow
     FROM whose_answer
-    GROUP BY model, dtype, relation, question_id, condition
+    GROUP BY model, dtype, relation, question_id, context_id
 )
 SELECT
     asked.model, asked.dtype, questions."partition", asked.relation, asked.question_id,
-    questions.subject, questions.question, asked.condition,
+    questions.subject, questions.question, asked.context_id, asked.condition,
     questions.edits, questions.subject_popularity, questions.object_popularity,
     entropy.semantic_entropy, entropy.semantic_entropy_length_normalised, entropy.semantic_entropy_rao,
     entropy.cluster_assignment_entropy,
@@ -60,10 +60,10 @@ SELECT
     asked.stand_in
 FROM asked
 JOIN questions USING (relation, question_id)
-LEFT JOIN said USING (model, dtype, relation, question_id, condition)
-LEFT JOIN semantic_entropy AS entropy USING (model, dtype, relation, question_id, condition)
-LEFT JOIN coherent_persuasion AS coherent USING (model, dtype, relation, question_id, condition)
-LEFT JOIN accuracy USING (model, dtype, relation, question_id, condition)
-LEFT JOIN stated USING (model, dtype, relation, question_id, condition)
-LEFT JOIN persuaded AS swayed USING (model, dtype, relation, question_id, condition)
-ORDER BY asked.model, asked.dtype, asked.relation, asked.question_id, asked.condition
+LEFT JOIN said USING (model, dtype, relation, question_id, context_id)
+LEFT JOIN semantic_entropy AS entropy USING (model, dtype, relation, question_id, context_id)
+LEFT JOIN coherent_persuasion AS coherent USING (model, dtype, relation, question_id, context_id)
+LEFT JOIN accuracy USING (model, dtype, relation, question_id, context_id)
+LEFT JOIN stated USING (model, dtype, relation, question_id, context_id)
+LEFT JOIN persuaded AS swayed USING (model, dtype, relation, question_id, context_id)
+ORDER BY asked.model, asked.dtype, asked.relation, asked.question_id, asked.context_id

@@ -1,9 +1,9 @@
 -- Every answer in its words, the greedy one first: its cluster, its log-probability in nats, whether it ended by itself.
 -- The greedy answer is in no cluster, and no answer is where clusters were not measured: NULL.
 SELECT
-    answers.model, answers.dtype, answers.relation, answers.question_id, answers.condition,
+    answers.model, answers.dtype, answers.relation, answers.question_id, answers.context_id, answers.condition,
     answers.sample, answers."text", clusters.cluster AS answer_group,
     list_sum(answers.token_log_probs) AS log_probability, answers.finished
 FROM answers
-LEFT JOIN clusters USING (model, dtype, relation, question_id, condition, sample)
-ORDER BY answers.model, answers.dtype, answers.relation, answers.question_id, answers.condition, answers.sample NULLS FIRST
+LEFT JOIN clusters USING (model, dtype, relation, question_id, context_id, sample)
+ORDER BY answers.model, answers.dtype, answers.relation, answers.question_id, answers.context_id, answers.sample NULLS FIRST

@@ -1,9 +1,9 @@
 -- Where did a model keep its own answer although the context stated another?
 SELECT
-    a.model, a.dtype, a.question, rtrim(q.counter_memory_context, chr(10)) AS context,
-    q.replacement AS context_answer, a.answer
+    a.model, a.dtype, a.question, rtrim(c."text", chr(10)) AS context,
+    array_to_string(c.answers, '; ') AS context_answer, a.answer
 FROM answers_of_questions AS a
-JOIN questions AS q USING (relation, question_id)
-WHERE a.outcome = 'stubborn' AND a.condition = 'counter_memory'
+JOIN question_contexts AS c USING (relation, question_id, context_id)
+WHERE a.outcome = 'stubborn' AND a.condition IN ('counter_memory', 'conflicting')
 ORDER BY a.model, a.dtype, a.relation, a.question
 LIMIT 20

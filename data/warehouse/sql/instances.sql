@@ -1,7 +1,7 @@
 -- Every question with a context: its entropy without and with it, how far the answers moved, what the greedy one did.
 -- view
 SELECT
-    asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.condition,
+    asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.context_id, asked.condition,
     alone.semantic_entropy AS semantic_entropy_without,
     asked.semantic_entropy AS semantic_entropy_with,
     asked.coherent_persuasion,
@@ -13,4 +13,4 @@ LEFT JOIN answers_of_questions AS alone
     ON alone.model = asked.model AND alone.dtype = asked.dtype AND alone.relation = asked.relation
     AND alone.question_id = asked.question_id AND alone.condition = 'none'
 WHERE asked.condition <> 'none'
-ORDER BY asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.condition
+ORDER BY asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.context_id

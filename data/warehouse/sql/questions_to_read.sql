@@ -1,8 +1,8 @@
--- Every question that has answers, with its contexts, its objects and what Wikidata calls them.
+-- Every question that has answers, with its objects and what Wikidata calls them.
 SELECT
     question_id, relation, "partition",
     subject, subject_id, property_id, object, object_id, array_to_string(answers, '; ') AS accepted, replacement,
-    question, original_context, counter_memory_context,
+    question, other_columns,
     edits, subject_popularity, object_popularity
 FROM questions
 SEMI JOIN answers USING (relation, question_id)

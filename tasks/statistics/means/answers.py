@@ -15,7 +15,7 @@ MOVED = "coherent_persuasion"
 def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for coherent persuasion, semantic entropy and their standard errors."""
     keys = [*MODEL, "condition", "partition"]
-    frame = sorted_by(frames["instances"], [*keys, "relation", "question_id"]).dropna(subset=[MOVED])
+    frame = sorted_by(frames["instances"], [*keys, "relation", "question_id", "context_id"]).dropna(subset=[MOVED])
     rows = summaries(frame, keys, MOVED, unit_of_analysis="instance", interval=True, quantiles=True)
     keys += ["outcome"]
     for entropy in ("semantic_entropy_without", "semantic_entropy_with"):

@@ -1,0 +1,275 @@
+"""Questions of rows: one row a question with all its contexts, or one row a context, those of a question together."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from data import reasons
+from data.errors import InputError
+from data.options import Problem, problems, refused
+from data.records import OwnKind, Question, Rejected, RelationName, identity
+from data.sources.own.files import FileRow
+from data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, mentions
+
+LONGEST = 1_000_000
+FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
+RESERVED = frozenset({"all", "disputable", "own", "static", "study", "temporal", "triples"})
+"""Names that mean something else where a relation is named."""
+
+
+def _checked(text: str) -> str:
+    if control := FORM.search(text):
+        raise ValueError(f"holds the control character U+{ord(control[0]):04X}; remove it")
+    return text
+
+
+def _listed(value: Any) -> Any:
+    """A list as a cell has it: JSON, or texts with | between them."""
+    if value is None:
+        return ()
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            raise ValueError('is no list; write texts with | between them, or a JSON list such as ["a", "b"]') from None
+    return [part.strip() for part in value.split("|") if part.strip()]
+
+
+def _as_text(value: Any) -> Any:
+    """Numbers and truth values as they are read aloud; other values as they are."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _or_none(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+Text = Annotated[
+    str, BeforeValidator(_as_text), StringConstraints(min_length=1, max_length=LONGEST, strip_whitespace=True),
+    BeforeValidator(lambda value: _checked(value) if isinstance(value, str) else value),
+]  # fmt: skip
+Name = Annotated[Text, StringConstraints(max_length=200)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+
+
+class OwnContext(BaseModel):
+    """A context as a row has it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: Text
+    kind: Annotated[OwnKind, BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)]
+    answer: Annotated[Text | None, BeforeValidator(_or_none)] = None
+    aliases: Texts = ()
+    id: Annotated[Name | None, BeforeValidator(_or_none)] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_kind(cls, content: Any) -> Any:
+        if isinstance(content, dict):
+            return {
+                name: value for name, value in {"kind": "unknown", **content}.items() if _or_none(value) is not None
+            }
+        return content
+
+    @model_validator(mode="after")
+    def _states(self) -> "OwnContext":
+        if self.kind == "conflicting" and self.answer is None:
+            raise refused([Problem(("answer",), "is missing; a conflicting context has to name the answer it states")])
+        if self.kind == "irrelevant" and self.answer is not None:
+            raise refused([Problem(("answer",), "an irrelevant context states none; leave it out, or use unknown")])
+        return self
+
+
+def _contexts(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            raise ValueError('is no JSON list of contexts, such as [{"kind": "supporting", "text": "..."}]') from None
+    return value
+
+
+class OwnRow(BaseModel):
+    """A row: a question with its contexts in `contexts`, or with one of them in `context`, `kind` and the like."""
+
+    model_config = ConfigDict(extra="allow")
+
+    question: Text
+    answer: Text
+    aliases: Texts = ()
+    id: Annotated[Name | None, BeforeValidator(_or_none)] = None
+    group: Annotated[Name, BeforeValidator(lambda value: _or_none(value) or "questions")] = "questions"
+    contexts: Annotated[tuple[OwnContext, ...], BeforeValidator(_contexts), Field(min_length=1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_context(cls, content: Any) -> Any:
+        """The row with `contexts`, where it has its one context in columns of their own."""
+        if not isinstance(content, dict):
+            return content
+        rest = {name: value for name, value in content.items() if name not in FLAT}
+        if _or_none(rest.get("contexts")) is not None:
+            return rest
+        rest.pop("contexts", None)
+        flat = {key: content[name] for name, key in FLAT.items() if _or_none(content.get(name)) is not None}
+        if "text" not in flat:
+            raise refused([Problem(("context",), "is missing; a question needs a context at least")])
+        return {**rest, "contexts": [flat]}
+
+
+FLAT: Mapping[str, str] = {
+    "context": "text", "kind": "kind", "context_answer": "answer", "context_aliases": "aliases", "context_id": "id",
+}  # fmt: skip
+"""The columns of a row's one context, and their keys in a list of contexts."""
+COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *FLAT)
+
+
+class Origin(NamedTuple):
+    """Where questions come from, as they say themselves."""
+
+    source: str
+    licence: str
+
+
+@dataclass
+class _Asked:
+    """A question while its rows are read, and where the first of them stands."""
+
+    place: str
+    row: OwnRow
+    contexts: list[OwnContext] = field(default_factory=list)
+
+
+class ReadQuestions(NamedTuple):
+    """The questions of a file in its order, and the rows that cannot be used."""
+
+    questions: list[Question]
+    rejected: list[Rejected]
+
+
+def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str]) -> ReadQuestions:
+    """The questions of a file's rows; columns: the file's own names of columns, by ours."""
+    asked: dict[tuple[str, ...], _Asked] = {}
+    rejected: list[Rejected] = []
+    theirs = {own: name for name, own in columns.items()}
+    for place, cells, problem in rows:
+        named = {theirs.get(str(name), str(name)): value for name, value in cells.items()}
+        try:
+            if problem:
+                raise InputError(problem)
+            row = _row(named)
+            _join(asked, place, row)
+        except InputError as error:
+            rejected.append(_rejected(place, named, error, origin))
+    groups = _names(one.row.group for one in asked.values())
+    return ReadQuestions([_question(one, groups, origin) for one in asked.values()], rejected)
+
+
+def _row(named: Mapping[str, Any]) -> OwnRow:
+    present = {name: value for name, value in named.items() if value is not None}
+    try:
+        return OwnRow.model_validate(present)
+    except ValidationError as error:
+        found = problems(error, OwnRow.model_fields)
+        raise InputError("; ".join(f"{'.'.join(map(str, one.place))}: {one.message}" for one in found)) from None
+
+
+def _join(asked: dict[tuple[str, ...], _Asked], place: str, row: OwnRow) -> None:
+    """Adds a row to the questions: a new one, or a further context of one that is there."""
+    key = (row.id,) if row.id else (row.question, row.answer)
+    known = asked.setdefault(key, _Asked(place, row))
+    if (known.row.question, known.row.answer) != (row.question, row.answer):
+        raise InputError(f"id: {row.id} is the question of {known.place}; give each question its own id")
+    there = {(one.kind, one.text) for one in known.contexts}
+    ids = {one.id for one in known.contexts if one.id}
+    for context in row.contexts:
+        if (context.kind, context.text) in there:
+            raise InputError(f"context: stands there already with this question, in {known.place}; leave one out")
+        if context.id in ids:
+            raise InputError(f"context_id: {context.id} is there already with this question; give each its own")
+        there.add((context.kind, context.text))
+        ids.add(context.id or "")
+    known.contexts += row.contexts
+
+
+def _question(asked: _Asked, groups: Mapping[str, RelationName], origin: Origin) -> Question:
+    row, contexts = asked.row, asked.contexts
+    forms = tuple(dict.fromkeys((row.answer, *row.aliases)))
+    stated = [_stated(context, forms) for context in contexts]
+    lacks = any(
+        answers and not any(mentions(context.text, answer) for answer in answers)
+        for context, answers in zip(contexts, stated, strict=True)
+    )
+    return Question(
+        question_id=row.id or identity("own", row.question, row.answer), relation=groups[row.group],
+        partition=row.group, subject="", subject_id=None, property_id=None, object=row.answer, object_id=None,
+        answers=forms, replacement="", question=row.question, original_context="", counter_memory_context="",
+        edits=None, subject_popularity=None, object_popularity=None, id_source=None, source=origin.source,
+        licence=origin.licence, flags=(CONTEXT_LACKS_ITS_ANSWER,) if lacks else (), list_id=row.id,
+        context_ids=_ids(contexts), context_kinds=tuple(context.kind for context in contexts),
+        context_texts=tuple(context.text for context in contexts), context_answers=tuple(stated),
+        other_columns=_others(row),
+    )  # fmt: skip
+
+
+def _stated(context: OwnContext, forms: tuple[str, ...]) -> tuple[str, ...]:
+    """The answers that a context states, in all their forms."""
+    own = () if context.answer is None else (context.answer, *context.aliases)
+    return tuple(dict.fromkeys((*own, *forms))) if context.kind == "supporting" else own
+
+
+def _ids(contexts: Sequence[OwnContext]) -> tuple[str, ...]:
+    """The id of each context: its own, or its kind, with a number from the second of the kind on."""
+    taken = {context.id for context in contexts if context.id} | {"none"}
+    counts: Counter[str] = Counter()
+    ids = []
+    for context in contexts:
+        name = context.id
+        while name is None or (not context.id and name in taken):
+            counts[context.kind] += 1
+            number = counts[context.kind]
+            name = context.kind if number == 1 else f"{context.kind} {number}"
+        taken.add(name)
+        ids.append(name)
+    return tuple(ids)
+
+
+def _others(row: OwnRow) -> str | None:
+    others = {name: value for name, value in (row.model_extra or {}).items() if _or_none(value) is not None}
+    return json.dumps(others, ensure_ascii=False, default=str, sort_keys=True) if others else None
+
+
+def _names(groups: Iterable[str]) -> dict[str, RelationName]:
+    """A relation for each group: its words together, and a digest where that is no name or another group's."""
+    names: dict[str, RelationName] = {}
+    for group in dict.fromkeys(groups):
+        words = re.findall(r"[A-Za-z0-9]+", group)
+        joined = "".join([*words[:1], *(word[:1].upper() + word[1:] for word in words[1:])])
+        is_whole = joined[:1].isalpha() and len(joined) <= 48 and " ".join(words) == group
+        if not is_whole or joined in names.values() or joined.lower() in RESERVED:
+            kept = re.sub(r"^[0-9]+", "", joined)[:40]
+            joined = f"{kept or 'group'}{identity('group', group)[:6]}"
+        names[group] = RelationName(joined)
+    return names
+
+
+def _rejected(place: str, cells: Mapping[str, Any], error: InputError, origin: Origin) -> Rejected:
+    return Rejected(
+        partition="own", relation=RelationName("own"), part=place, subject=str(cells.get("question") or "")[:200],
+        reason=reasons.ROW_NOT_USABLE, source=origin.source, licence=origin.licence, detail=f"{place}: {error}",
+    )  # fmt: skip
+
+
+def lines(rejected: Iterable[Rejected]) -> Iterator[str]:
+    """What is wrong with each rejected row, with its place."""
+    return (row.detail or row.part for row in rejected)

@@ -1,0 +1,98 @@
+"""The source `file`: questions, answers and contexts of one's own."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from data.errors import InputError
+from data.records import Partition
+from data.sources.access import Access
+from data.sources.own.files import read_file
+from data.sources.own.rows import COLUMNS, Origin, lines, questions_of
+from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
+from data.storage.keys import file_digest
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+SHOWN = 20
+
+
+class OwnQuestions(QuestionsOptions):
+    """Questions of one's own, with contexts, in a file."""
+
+    source: Literal["file"] = "file"
+    """Questions of one's own, with contexts, in a file."""
+    file: str = Field(min_length=1)
+    """The file, by its ending: CSV, JSONL or Parquet (docs/own-data.md)."""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """What columns are called in the file, where it is not as in docs/own-data.md, such as `answer: gold`."""
+    title: str = Field(default="", max_length=200)
+    """What the page calls the data; empty: the name of the file."""
+    licence: str = Field(default="not stated", min_length=1, max_length=200)
+    """Under which terms they are."""
+    citation: str = Field(default="", max_length=1000)
+    """How they are cited."""
+    partitions: tuple[Partition, ...] = ("own",)
+    """Own questions have groups in place of partitions; leave it out."""
+    per_partition: int | None = Field(default=None, ge=1)
+    """Questions that are drawn by the study's seed; null for all."""
+    annotated: Literal[False] = False
+    """Own questions are not annotated here; leave it out."""
+
+    @field_validator("partitions")
+    @classmethod
+    def _no_partitions(cls, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:
+        if partitions != ("own",):
+            raise ValueError("own questions have groups in place of partitions; leave `partitions` out")
+        return partitions
+
+    @field_validator("columns")
+    @classmethod
+    def _known_columns(cls, columns: dict[str, str]) -> dict[str, str]:
+        if unknown := sorted(columns.keys() - set(COLUMNS)):
+            raise ValueError(f"{unknown[0]} is no column of ours; choose among {', '.join(COLUMNS)}")
+        if len(set(columns.values())) < len(columns):
+            raise ValueError("two columns have one name in the file; name each once")
+        return columns
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return Path(self.file).expanduser()
+
+    @property
+    def origin(self) -> Origin:
+        """Where the questions come from, as the page says it."""
+        return Origin(", ".join(filter(None, (self.title or self.path.name, self.citation))), self.licence)
+
+
+def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping[str, Any]:
+    return {
+        "source": "file", "version": VERSION, "digest": file_digest(options.path, "questions.file"),
+        "format": options.path.suffix.lower(), "columns": options.columns, "origin": list(options.origin),
+    }  # fmt: skip
+
+
+def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> FetchedQuestions:
+    rows = read_file(options.path, options.columns.get("question", "question"))
+    read = questions_of(rows, options.origin, options.columns)
+    if read.rejected:
+        wrong = list(lines(read.rejected))
+        more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+        text = f"{options.path}: {len(wrong)} of {len(rows)} rows cannot be used: {'; '.join(wrong[:SHOWN])}{more}"
+        if not read.questions:
+            raise InputError(text)
+        log.warning(text)
+    if flagged := [question.question_id for question in read.questions if question.flags]:
+        log.warning(
+            "%s: %d questions have a context in which the answer that it states was not found, the first %s",
+            options.path, len(flagged), flagged[0],
+        )  # fmt: skip
+    return FetchedQuestions(read.questions, read.rejected)
+
+
+OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)
