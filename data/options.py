@@ -3,9 +3,18 @@
 import json
 import reprlib
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Self
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
@@ -35,6 +44,20 @@ class Options(BaseModel):
             return handler(content)
         except ValidationError as error:
             raise refused(problems(error, cls.model_fields)) from None
+
+
+def _beside_the_study(path: str, info: ValidationInfo) -> str:
+    """The path as it is, or from the folder of the study's file where only there something is."""
+    try:
+        named = Path(path).expanduser()
+        beside = Path((info.context or {}).get("folder", ".")) / named
+        return str(beside if beside.exists() and not named.exists() else named)
+    except (OSError, RuntimeError, ValueError) as error:  # no such home directory, or a name that no file can have
+        raise ValueError(f"{path!r} cannot be a path: {error}") from None
+
+
+NamedPath = Annotated[str, AfterValidator(_beside_the_study)]
+"""The path of a file or folder: from the current folder or, where there is nothing, from that of the study's file."""
 
 
 def problems(error: ValidationError, fields: Mapping[str, FieldInfo]) -> list[Problem]:

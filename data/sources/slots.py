@@ -135,7 +135,7 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
         {
             NO_SLOT: not has_slot,
             BROKEN_SLOT: SLOT.strip("[]") in around or bool(re.search(rf"\w{slot}|{slot}\w", snippet)),
-            ANSWER_LEFT_IN_CONTEXT: has_slot and any(mentions(around, form) for form in answers if form.strip()),
+            ANSWER_LEFT_IN_CONTEXT: has_slot and any(_mentions(around, form) for form in answers if form.strip()),
         }
     )
 
@@ -181,8 +181,7 @@ def _names(broken: Mapping[str, bool]) -> tuple[str, ...]:
     return tuple(flag for flag, is_broken in broken.items() if is_broken)
 
 
-def mentions(text: str, name: str) -> bool:
-    """Whether a text has a name as whole words, in any case."""
+def _mentions(text: str, name: str) -> bool:
     return name.casefold() in text.casefold() and bool(_whole_words(name).search(text))
 
 

@@ -59,7 +59,7 @@ def read_study(path: str | Path) -> Study:
     if renamed := list(_renamed_keys(content)):
         raise StudyFileError(f"{file}: {'; '.join(renamed)}")
     try:
-        return Study.model_validate(content)
+        return Study.model_validate(content, context={"folder": str(file.parent)})
     except ValidationError as error:
         raise StudyFileError(f"{file}: {'; '.join(_messages(error))}") from None
 

@@ -12,6 +12,7 @@ from pydantic import (
     Field,
     SerializeAsAny,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -28,10 +29,10 @@ from tasks.measures import MEASURES
 from tasks.measures.measure import Measure
 
 
-def _branch(sources: Registry[Any]) -> Callable[[Any], Any]:
+def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
     """Validates a section with the options model of the source that it names."""
 
-    def validate(content: Any) -> Any:
+    def validate(content: Any, info: ValidationInfo) -> Any:
         if content is None or isinstance(content, Options):
             return content
         if not isinstance(content, dict):
@@ -46,7 +47,7 @@ def _branch(sources: Registry[Any]) -> Callable[[Any], Any]:
             raise refused(
                 Problem((key,), f"is a key of source {owners[key]}, not of {name}; leave it out") for key in foreign
             )
-        return options.model_validate(content)
+        return options.model_validate(content, context=info.context)
 
     return validate
 

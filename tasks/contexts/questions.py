@@ -1,15 +1,18 @@
 """The questions of a study: a seeded draw from each partition, without the rows that cannot be asked."""
 
 import logging
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from data import reasons
 from data.errors import InputError
 from data.records import Question, Rejected
-from data.sources.slots import UNASKABLE
+from data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
 from data.storage.keys import drawn_first
+from tasks.scoring.followed import whose_answer
+from tasks.scoring.normalise import words
 
 log = logging.getLogger(__name__)
 
@@ -39,14 +42,28 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         elif question.question_id in askable:
             rejected.append(rejected_question(question, reasons.DOUBLED))
         else:
-            askable[question.question_id] = question
+            askable[question.question_id] = _checked(question)
     if rejected:
         counted = dict(Counter(row.reason for row in rejected))
         log.warning("partition %s: rows that cannot be asked: %s", partition, counted)
     if count is not None and len(askable) < count:
         raise InputError(f"partition {partition}: {count} questions are requested, {len(askable)} can be asked")
+    if lacking := [one.question_id for one in askable.values() if CONTEXT_LACKS_ITS_ANSWER in one.flags]:
+        log.warning(
+            "%d questions have a context in which the answer that it is said to state was not found: %s",
+            len(lacking), textwrap.shorten(", ".join(lacking), 200),
+        )  # fmt: skip
     chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
     return BuiltQuestions([askable[question_id] for question_id in chosen], rejected)
+
+
+def _checked(question: Question) -> Question:
+    """The question, flagged where a context of one's own does not hold the answer that it is said to state."""
+    for case in question.cases if question.context_ids else ():
+        answers = [answer for answer in case.answers if words(answer)]
+        if answers and case.text and whose_answer(case.text, context=answers, original=()) != "context":
+            return replace(question, flags=(*question.flags, CONTEXT_LACKS_ITS_ANSWER))
+    return question
 
 
 def rejected_question(question: Question, reason: str, detail: str | None = None) -> Rejected:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from data import catalog
 from data.errors import InputError, MissingFile, ServiceBudget, ServiceError
+from data.options import NamedPath
 from data.records import Partition, Question, RelationName, WikidataId, identity
 from data.sources import slots
 from data.sources.access import Access
@@ -208,13 +209,13 @@ class PublishedQuestions(QuestionsOptions):
 
     source: Literal["dynamicqa"] = "dynamicqa"
     """The published DynamicQA."""
-    folder: str | None = None
+    folder: NamedPath | None = None
     """The folder of its three CSV files; null: they are downloaded."""
 
 
 def _key(options: PublishedQuestions, partition: Partition, access: Access) -> dict[str, Any]:
     """The study's own files are identified by their content, downloads by their address."""
-    if options.folder and not Path(options.folder).expanduser().is_dir():
+    if options.folder and not Path(options.folder).is_dir():
         raise MissingFile(
             f"questions.folder: there is no folder {options.folder}; correct the path, or leave `folder` out to "
             "download the files"
@@ -222,7 +223,7 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
     return {
         "source": "dynamicqa", "version": VERSION, "partition": partition,
         "relations": catalog.property_names_digest(),
-        "file": file_digest(Path(options.folder).expanduser() / FILES[partition], "questions.folder")
+        "file": file_digest(Path(options.folder) / FILES[partition], "questions.folder")
         if options.folder
         else access.address("dynamicqa"),
     }  # fmt: skip
@@ -230,7 +231,7 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
 
 def _fetch(options: PublishedQuestions, partition: Partition, access: Access) -> FetchedQuestions:
     if options.folder:
-        return FetchedQuestions(questions(Path(options.folder).expanduser(), partition))
+        return FetchedQuestions(questions(Path(options.folder), partition))
     folder = access.downloads / "dynamicqa"
     if not (folder / FILES[partition]).exists():
         download(folder, partition, access.session("dynamicqa"))

@@ -14,7 +14,6 @@ from data.errors import InputError
 from data.options import Problem, problems, refused
 from data.records import OwnKind, Question, Rejected, RelationName, identity
 from data.sources.own.files import FileRow
-from data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, mentions
 
 LONGEST = 1_000_000
 FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
@@ -206,16 +205,12 @@ def _question(asked: _Asked, groups: Mapping[str, RelationName], origin: Origin)
     row, contexts = asked.row, asked.contexts
     forms = tuple(dict.fromkeys((row.answer, *row.aliases)))
     stated = [_stated(context, forms) for context in contexts]
-    lacks = any(
-        answers and not any(mentions(context.text, answer) for answer in answers)
-        for context, answers in zip(contexts, stated, strict=True)
-    )
     return Question(
         question_id=row.id or identity("own", row.question, row.answer), relation=groups[row.group],
         partition=row.group, subject="", subject_id=None, property_id=None, object=row.answer, object_id=None,
         answers=forms, replacement="", question=row.question, original_context="", counter_memory_context="",
         edits=None, subject_popularity=None, object_popularity=None, id_source=None, source=origin.source,
-        licence=origin.licence, flags=(CONTEXT_LACKS_ITS_ANSWER,) if lacks else (), list_id=row.id,
+        licence=origin.licence, flags=(), list_id=row.id,
         context_ids=_ids(contexts), context_kinds=tuple(context.kind for context in contexts),
         context_texts=tuple(context.text for context in contexts), context_answers=tuple(stated),
         other_columns=_others(row),

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from data.errors import InputError
+from data.options import NamedPath
 from data.records import Partition
 from data.sources.access import Access
 from data.sources.own.files import read_file
@@ -26,7 +27,7 @@ class OwnQuestions(QuestionsOptions):
 
     source: Literal["file"] = "file"
     """Questions of one's own, with contexts, in a file."""
-    file: str = Field(min_length=1)
+    file: NamedPath
     """The file, by its ending: CSV, JSONL or Parquet (docs/own-data.md)."""
     columns: dict[str, str] = Field(default_factory=dict)
     """What columns are called in the file, where it is not as in docs/own-data.md, such as `answer: gold`."""
@@ -62,7 +63,7 @@ class OwnQuestions(QuestionsOptions):
     @property
     def path(self) -> Path:
         """Where the file is."""
-        return Path(self.file).expanduser()
+        return Path(self.file)
 
     @property
     def origin(self) -> Origin:
@@ -87,11 +88,6 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
         if not read.questions:
             raise InputError(text)
         log.warning(text)
-    if flagged := [question.question_id for question in read.questions if question.flags]:
-        log.warning(
-            "%s: %d questions have a context in which the answer that it states was not found, the first %s",
-            options.path, len(flagged), flagged[0],
-        )  # fmt: skip
     return FetchedQuestions(read.questions, read.rejected)
 
 

@@ -5,7 +5,9 @@ import pytest
 
 from data.errors import InputError
 from data.records import (
+    ALONE,
     Annotation,
+    Case,
     Context,
     Dispute,
     Fact,
@@ -84,11 +86,19 @@ def test_a_context_is_relevant_where_it_mentions_the_entity() -> None:
     assert not is_relevant(CONTEXT, QUERY), "the answer alone is not enough"
 
 
-def test_a_condition_has_its_context_and_answer() -> None:
-    assert QUESTION.context("none") is None
-    assert QUESTION.context("original") == "It is Oslo."
-    assert QUESTION.context("counter_memory") == "It is Lima."
-    assert [QUESTION.context_answer(one) for one in ("none", "original", "counter_memory")] == ["Oslo", "Oslo", "Lima"]
+def test_cases_are_the_question_alone_and_with_its_contexts() -> None:
+    assert QUESTION.cases == (
+        ALONE,
+        Case("original", "original", "It is Oslo.", QUESTION.forms),
+        Case("counter_memory", "counter_memory", "It is Lima.", ("Lima",)),
+    )
+    own = {
+        "context_ids": ("a", "b"), "context_kinds": ("conflicting", "unknown"), "context_texts": ("Lima!", "Rain."),
+        "context_answers": (("Lima", "Lima, Peru"), ()),
+    }  # fmt: skip
+    assert replace(QUESTION, **own).cases == (  # type: ignore[arg-type]
+        ALONE, Case("a", "conflicting", "Lima!", ("Lima", "Lima, Peru")), Case("b", "unknown", "Rain."),
+    )  # fmt: skip
 
 
 def test_an_identity_tells_its_parts_apart() -> None:

@@ -71,7 +71,8 @@ class Study:
         artifact, blank = self.artifact(name), {"VARCHAR": "-", "BIGINT": 0, "DOUBLE": 0.0, "BOOLEAN": True}
         filled = {column.name: blank.get(column.type, []) for column in artifact.table.columns}
         filled |= {"relation": "capital", "engine": "slots", "stand_in": None}
-        artifact.write(artifact.table.of([{**filled, **row} for row in rows]), {})
+        named = [{**filled, **({"context_id": row["condition"]} if "condition" in row else {}), **row} for row in rows]
+        artifact.write(artifact.table.of(named), {})
 
     def by_question(self, name: str) -> dict[tuple[str, str], Row]:
         """The stored rows of a measure by question and condition."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from data.records import CONDITIONS
 from tests.tasks.measures.conftest import Study
 
+CONDITIONS = ("none", "original", "counter_memory")
 Said = Mapping[str, str]
 
 

@@ -74,7 +74,7 @@ def test_a_declaration_changes_with_the_parameters_of_what_is_needed() -> None:
 )  # fmt: skip
 def test_prompts_are_counted_from_amounts(name: str, parameters: dict[str, Any], prompts: int) -> None:
     measure = MEASURES[name]
-    assert measure.count_prompts(measure.parameters(**parameters), queries=20, contexts=30, questions=7) == prompts
+    assert measure.count_prompts(measure.parameters(**parameters), queries=20, contexts=30, cases=21) == prompts
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from data.errors import ScoreError
-from data.records import CONDITIONS
 from data.sources import sample
 from tasks.measures import chunks
 from tasks.models import LanguageModel, load_entailment
@@ -31,9 +30,9 @@ def expected(study: Study, language_model: LanguageModel) -> Answers:
     """The answers to every question under every condition, sampled one at a time."""
     sampled = {}
     for question in study.inputs.questions:
-        for condition in CONDITIONS:
-            identity = (question.question_id, condition)
-            prompt = answer_prompt(language_model, question.question, question.context(condition))
+        for case in question.cases:
+            identity = (question.question_id, case.context_id)
+            prompt = answer_prompt(language_model, question.question, case.text)
             (sampled[identity],) = sample_answers(
                 language_model, [prompt.tokens], [identity], seed=7, **study.parameters["answers"]
             )
@@ -149,7 +148,7 @@ def test_without_half_samples_errors_are_null(study: Study) -> None:
 
 def test_a_question_without_stored_answers_is_named(study: Study) -> None:
     study.store("answers", [])
-    with pytest.raises(ScoreError, match=r"answers of the question '.+' under the condition none are not stored"):
+    with pytest.raises(ScoreError, match=r"answers of the question '.+' with the context none are not stored"):
         study.score("accuracy")
 
 
@@ -184,7 +183,7 @@ def test_questions_stand_before_answers_where_asked(
     monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     study.parameters["clusters"] = {"entailment_with_question": with_question}
     study.score("clusters")
-    questions = [question.question for question in study.inputs.questions for _ in CONDITIONS]
+    questions = [question.question for question in study.inputs.questions for _ in question.cases]
     assert [count for count, _ in judge.asked] == [6, 3]  # chunks of two questions and of one, under three conditions
     assert [one for _, some in judge.asked for one in some or ()] == (questions if with_question else [])
 
@@ -197,9 +196,9 @@ def test_what_was_cut_of_a_context_is_stored(study: Study, monkeypatch: pytest.M
         )
 
     monkeypatch.setattr(answer_prompts, "answer_prompt", cut)
-    questions = {question.question_id: question for question in study.inputs.questions}
+    texts = {(one.question_id, case.context_id): case.text for one in study.inputs.questions for case in one.cases}
     for row in study.rows("answers"):
-        assert row["context_cut"] == len(questions[row["question_id"]].context(row["condition"]) or "")
+        assert row["context_cut"] == len(texts[row["question_id"], row["context_id"]] or "")
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ VERDICTS = {
 def frames(drop: int = 0, times: int = 1) -> dict[str, pd.DataFrame]:
     answers = [
         {"model": model, "dtype": "float32", "question_id": f"q{number}", "condition": condition,
-         "verdict": verdict if condition != "none" else "original", "coherent_persuasion": None}
+         "context_id": condition, "verdict": "original" if condition == "none" else verdict,
+         "coherent_persuasion": None}
         for model, verdicts in VERDICTS.items()
         for number, verdict in enumerate(times * verdicts[: len(verdicts) - (drop if model == "c" else 0)])
         for condition in ("none", "counter_memory")
