@@ -1,0 +1,176 @@
+"""One's own questions: every row is used as it was meant, or named with its line and what is wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from data.errors import InputError
+from data.options import refused
+from data.records import Case, Question
+from data.sources.own.files import read_file
+from data.sources.own.rows import Origin, ReadQuestions, questions_of
+from data.sources.own.source import OWN_QUESTIONS, OwnQuestions
+
+HEADER = "id,question,answer,aliases,context,kind,context_answer,chapter"
+PAYLOAD = 'q1,What does it lift?,8 kg,eight kilograms|8 kilograms,It lifts 8 kg.,supporting,,"one, two"'
+DENIED = "q1,What does it lift?,8 kg,,It lifts 5 kg.,conflicting,5 kg,one"
+ORIGIN = Origin("Handbook", "not stated")
+
+
+def read(folder: Path, content: str | bytes, name: str = "mine.csv", **columns: str) -> ReadQuestions:
+    file = folder / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return questions_of(read_file(file, columns.get("question", "question")), ORIGIN, columns)
+
+
+def one(read: ReadQuestions) -> Question:
+    assert not read.rejected
+    (question,) = read.questions
+    return question
+
+
+def reasons(read: ReadQuestions) -> list[str]:
+    return [str(row.detail) for row in read.rejected]
+
+
+def csv(*rows: str) -> str:
+    return "\n".join((HEADER, *rows, ""))
+
+
+def test_rows_of_one_question_are_its_contexts(tmp_path: Path) -> None:
+    question = one(read(tmp_path, csv(PAYLOAD, DENIED)))
+    forms = ("8 kg", "eight kilograms", "8 kilograms")
+    assert (question.question_id, question.object, question.answers) == ("q1", "8 kg", forms)
+    assert question.cases[1:] == (
+        Case("supporting", "supporting", "It lifts 8 kg.", forms),
+        Case("conflicting", "conflicting", "It lifts 5 kg.", ("5 kg",)),
+    )
+    assert json.loads(question.other_columns or "") == {"chapter": "one, two"}
+    assert (question.source, question.licence) == ORIGIN
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        csv(PAYLOAD, DENIED).replace("\n", "\r\n").encode(),
+        b"\xef\xbb\xbf" + csv(PAYLOAD, DENIED).encode(),
+        csv(PAYLOAD, DENIED).replace('"one, two"', "one").replace(",", ";").encode(),
+        csv(PAYLOAD, DENIED).replace('"one, two"', "one").replace(",", "\t").encode(),
+    ],
+)
+def test_marks_line_ends_and_separators_are_as_programs_write_them(content: bytes, tmp_path: Path) -> None:
+    assert [case.condition for case in one(read(tmp_path, content)).cases] == ["none", "supporting", "conflicting"]
+
+
+def test_jsonl_and_parquet_have_lists_of_contexts(tmp_path: Path) -> None:
+    contexts = [
+        {"text": "It lifts 8 kg.", "kind": "supporting", "answer": "8 kg"},
+        {"text": "It rains.", "kind": "irrelevant"}, {"text": "It hums.", "kind": "irrelevant"},
+    ]  # fmt: skip
+    row: dict[str, Any] = {"question": "What does it lift?", "answer": 8, "aliases": ["8 kg"], "contexts": contexts}
+    table = pa.Table.from_pylist([row])
+    pq.write_table(table, tmp_path / "mine.parquet")
+    stored = questions_of(read_file(tmp_path / "mine.parquet", "question"), ORIGIN, {})
+    written = read(tmp_path, json.dumps(row) + "\n\n", "mine.jsonl")
+    assert one(stored) == one(written)
+    assert [case.context_id for case in one(written).cases] == ["none", "supporting", "irrelevant", "irrelevant 2"]
+    assert one(written).object == "8"
+
+
+def test_columns_may_have_other_names(tmp_path: Path) -> None:
+    content = csv(PAYLOAD).replace("question,answer", "frage,gold")
+    assert one(read(tmp_path, content, question="frage", answer="gold")).object == "8 kg"
+
+
+def test_groups_become_relations(tmp_path: Path) -> None:
+    rows = [f'{number},"{group}",Q{number}?,a,c a,unknown' for number, group in enumerate(GROUPS)]
+    found = read(tmp_path, "\n".join(["id,group,question,answer,context,kind", *rows]))
+    names = [question.relation for question in found.questions]
+    assert [question.partition for question in found.questions] == [*GROUPS[:-1], "questions"]
+    assert names[:2] == ["products", "safetyManual"]
+    assert names[-1] == "questions"
+    assert len({name.lower() for name in names}) == len(GROUPS)
+    assert "static" not in names
+
+
+GROUPS = ("products", "safety Manual", "safety, Manual", "static", "Käse", "産品", "2nd", "<b>x</b>", "")
+
+
+def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
+    texts = ["<script>alert(1)</script>", "=HYPERLINK(1)", "\u202eمرحبا", "'; DROP TABLE questions; --", "__proto__"]
+    rows = [json.dumps({"question": text, "answer": text, "context": text, text: text}) for text in texts]
+    found = read(tmp_path, "\n".join(rows), "mine.jsonl")
+    assert not found.rejected
+    assert [(one.question, one.object, one.cases[1].text) for one in found.questions] == [(text,) * 3 for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("q2,Who?,,,c,unknown,,", "line 3: answer: "),
+        ("q2,,Oslo,,c,unknown,,", "line 3: question: "),
+        ("q2,Who?,Oslo,,,unknown,,", "line 3: context: is missing"),
+        ("q2,Who?,Oslo,,c,conflicting,,", "line 3: contexts.0.answer: is missing"),
+        ("q2,Who?,Oslo,,c,irrelevant,Bergen,", "line 3: contexts.0.answer: an irrelevant context states none"),
+        ("q2,Who?,Oslo,,c,wrong,,", "line 3: contexts.0.kind: expected"),
+        ("q2,Who?,Oslo,,c", "line 3: has 5 cells, and the header 8"),
+        ('q2,Who?,Oslo,,"c"x,unknown,,', "line 3: is not CSV"),
+        ("q1,Who?,Oslo,,c,unknown,,", "line 3: id: q1 is the question of line 2"),
+        ("q1,What does it lift?,8 kg,,It lifts 8 kg.,supporting,,", "line 3: context: stands there already"),
+        ("q2,Who\x07?,Oslo,,c,unknown,,", "line 3: question: holds the control character U+0007"),
+        (f"q2,Who?,Oslo,,{'c' * 1_000_001},unknown,,", "line 3: contexts.0.text: "),
+    ],
+)  # fmt: skip
+def test_a_row_that_cannot_be_used_is_named_and_the_rest_goes_on(row: str, said: str, tmp_path: Path) -> None:
+    found = read(tmp_path, csv(PAYLOAD, row, "q9,Where?,Oslo,,In Oslo.,supporting,,"))
+    assert [question.question_id for question in found.questions] == ["q1", "q9"]
+    (reason,) = reasons(found)
+    assert reason.startswith(said)
+    assert len(reason) < 400
+
+
+def test_a_cell_of_ten_megabytes_costs_its_row_alone(tmp_path: Path) -> None:
+    found = read(tmp_path, csv(f"q2,Who?,Oslo,,{'c' * 10_000_000},unknown,,", PAYLOAD))
+    assert len(found.questions) == len(found.rejected) == 1
+
+
+def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
+    good = json.dumps({"question": "Who?", "answer": "Oslo", "context": "c"})
+    lines = [good, good[:-4], "[1]", good.replace('"Oslo"', "NaN"), "[" * 100_000, good.replace("Who", "Where")]
+    found = read(tmp_path, "\n".join(lines), "mine.jsonl")
+    assert len(found.questions) == 2
+    assert [reason.split(":")[0] for reason in reasons(found)] == ["line 2", "line 3", "line 4", "line 5"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("mine.csv", b"", "is empty"),
+        ("mine.csv", "frage,answer\nx,y\n", r"line 1: has no column question: 'frage,answer'"),
+        ("mine.csv", "question,question\nx,y\n", "has the column question twice"),
+        ("mine.csv", "question,answer\nä,y\n".encode("latin-1"), r"line 2: is not UTF-8 \(byte 0xe4\)"),
+        ("mine.csv", "question\n".encode("utf-16"), "is in UTF-16"),
+        ("mine.xlsx", b"PK", r"ends in none of \.csv"),
+        ("mine.parquet", b"PAR1", "is not a Parquet file that can be read"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, content, name)
+
+
+def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text(csv("q2,Who?,,,c,unknown,,"))
+    assert OWN_QUESTIONS.fetch is not None
+    with pytest.raises(InputError, match=r"mine\.csv: 1 of 1 rows cannot be used: line 2: answer"):
+        OWN_QUESTIONS.fetch(OwnQuestions(file=str(file)), "own", None)  # type: ignore[arg-type]
+
+
+def test_unknown_columns_of_ours_are_refused() -> None:
+    with pytest.raises(type(refused([])), match="is no column of ours"):
+        OwnQuestions(file="mine.csv", columns={"gold": "answer"})
