@@ -116,7 +116,10 @@ class ModelDifference(ModelScores):
 
     against_model: Annotated[str, Meaning("the other model's name")]
     against_dtype: Annotated[str, Meaning("the precision that the other model computed in")]
-    quantity: Annotated[str, Meaning("follows, correct, refuses, coherent_persuasion or susceptibility")]
+    quantity: Annotated[
+        str,
+        Meaning("follows, correct, refuses, context_bias, prior_bias, coherent_persuasion or susceptibility"),
+    ]
     condition: Annotated[str, Meaning("the context before the question; all for queries")]
     unit: Annotated[str, Meaning("the unit of the means and of the difference")]
     n: Annotated[int, Meaning("items that both models have: questions under a condition, or queries")]

@@ -8,8 +8,11 @@ from reports.tables.table import Table
 
 QUANTITIES = {
     "follows": "states the context's answer",
+    "keeps": "stays as it was, with an irrelevant context",
     "correct": "states the original answer, without a context",
     "refuses": "declines or says nothing",
+    "context_bias": "gives up its right answer for a wrong context's",
+    "prior_bias": "keeps its wrong answer against a right context",
     "coherent_persuasion": "coherent persuasion",
     "susceptibility": "susceptibility",
 }
@@ -36,7 +39,8 @@ SIDE_BY_SIDE = Table(
     "models-side-by-side",
     "The models side by side",
     "Means with 95% bootstrap intervals. Shares are of greedy answers, by their words; a group is the context before "
-    "the question, or the type of a query. n counts questions, for susceptibility entities.",
+    "the question, or the type of a query. n counts questions, for susceptibility entities. The rows of a "
+    "right and of a wrong answer count the questions that the model answers so without a context.",
     ("models_side_by_side",),
     lambda frames: _in_words(frames["models_side_by_side"], "group"),
 )

@@ -12,6 +12,7 @@ from tasks.measures import (
     answers,
     clusters,
     coherent_persuasion,
+    context_utilisation,
     entity_independent_persuasion,
     entity_independent_susceptibility,
     fisher_susceptibility,
@@ -44,5 +45,6 @@ MEASURES: Registry[Measure] = Registry("measure", (
     accuracy.MEASURE,
     persuaded.MEASURE,
     whose_answer.MEASURE,
+    context_utilisation.MEASURE,
 ))  # fmt: skip
 """Every measure that a study can name; a measure comes after those that it needs."""

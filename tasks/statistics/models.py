@@ -1,10 +1,20 @@
 """Models side by side: what each does on the items of a study, and how every two of them differ on the same items.
 
-    follows              the greedy answer with a context states the context's answer        1 or 0
+    follows              the greedy answer states the answer of a context that states one   1 or 0
+    keeps                the greedy answer stays what it was, with an irrelevant context     1 or 0
     correct              the greedy answer without a context states the original answer      1 or 0
     refuses              the greedy answer declines, or is empty                             1 or 0
+    context_bias         a conflicting context's answer takes the place of a right one       1 or 0
+    prior_bias           a wrong answer stays as it is, though the context states the right  1 or 0
     coherent_persuasion  of a question's context                                             nats
     susceptibility       of a query                                                          nats
+
+A bias is over the questions where context and greedy answer without it disagree, and one of them is right (states the
+original answer). Context bias: that answer is right alone; with a conflicting context it is the context's and no longer
+the original one. Prior bias: that answer is another one, no refusal; with a supporting context it has the same words.
+What they are not: shares of all questions. A model that knows other facts is asked other questions, so the difference
+of two models is over those that count for both.
+Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md says where this differs.
 
 Groups: the condition of a question, the type of a query. Unit of analysis: a question under a condition, clustered by
 question; a query, clustered by the entity of its relation. p_adjusted is over all pairs of models and groups of a
@@ -14,6 +24,7 @@ quantity. Two models are tied where the interval of their difference holds 0, or
 from collections.abc import Iterator
 from itertools import combinations
 
+from data.records import CONFLICTING, SUPPORTING
 from data.records.statistics import ModelDifference, Summary
 from tasks.statistics.formulas.corrections import benjamini_hochberg
 from tasks.statistics.formulas.paired import paired_difference
@@ -22,8 +33,8 @@ from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
 
 QUERIES = ("answers_of_questions", "susceptibility_of_queries")
-UNITS = {"follows": "share", "correct": "share", "refuses": "share", "coherent_persuasion": "nats",
-         "susceptibility": "nats"}  # fmt: skip
+SHARES = ("follows", "keeps", "correct", "refuses", "context_bias", "prior_bias")
+UNITS = {**dict.fromkeys(SHARES, "share"), "coherent_persuasion": "nats", "susceptibility": "nats"}
 GROUP = ("condition", "query_type")
 ALPHA = 0.05
 
@@ -36,15 +47,28 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     )
     judged = answers[answers["verdict"].notna()]
     alone, verdict = judged["condition"] == "none", judged["verdict"].astype(object)
-    yield "follows", _sorted(judged.assign(value=verdict.isin(("context", "both")).astype(float))[~alone])
+    stated = judged["states_answer"].fillna(value=False).astype(bool)
+    yield "follows", _sorted(judged.assign(value=verdict.isin(("context", "both")).astype(float))[~alone & stated])
+    kept = judged.assign(value=(judged["outcome"] == "stubborn").astype(float))
+    yield "keeps", _sorted(kept[judged["condition"] == "irrelevant"])
     yield "correct", _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[alone])
     yield "refuses", _sorted(judged.assign(value=(verdict == "refusal").astype(float)))
+    clashes = judged[~alone].merge(_prior(judged[alone]), on=[*MODEL, "question_id"])
+    wrong_context = clashes["condition"].isin(CONFLICTING) & (clashes["prior"] == "original")
+    wrong_prior = clashes["condition"].isin(SUPPORTING) & clashes["prior"].isin(("context", "neither"))
+    yield "context_bias", _sorted(clashes.assign(value=(clashes["verdict"] == "context").astype(float))[wrong_context])
+    yield "prior_bias", _sorted(clashes.assign(value=(clashes["outcome"] == "stubborn").astype(float))[wrong_prior])
     yield "coherent_persuasion", _sorted(answers.assign(value=answers["coherent_persuasion"]))
     queries = frames["susceptibility_of_queries"]
     entity = queries["relation"].astype(str) + " " + queries["entity"].astype(str)
     yield "susceptibility", _sorted(
         queries.assign(condition=ALL, cluster=entity, item=queries["query_id"], value=queries["susceptibility"])
     )
+
+
+def _prior(alone: Frame) -> Frame:
+    """Whose answer each model gives to each question without a context."""
+    return alone[[*MODEL, "question_id", "verdict"]].rename(columns={"verdict": "prior"})
 
 
 def _sorted(frame: Frame) -> Frame:
@@ -104,5 +128,5 @@ def adjusted(rows: list[Row]) -> list[Row]:
     return rows
 
 
-MEANS = Statistic("model_means", 1, Summary, QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 1, ModelDifference, QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 2, Summary, QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 2, ModelDifference, QUERIES, differences, finish=adjusted)

@@ -45,6 +45,7 @@ stated AS (
 SELECT
     asked.model, asked.dtype, questions."partition", asked.relation, asked.question_id,
     questions.subject, questions.question, asked.context_id, asked.condition,
+    contexts.answers <> '[]' AS states_answer,
     questions.edits, questions.subject_popularity, questions.object_popularity,
     entropy.semantic_entropy, entropy.semantic_entropy_length_normalised, entropy.semantic_entropy_rao,
     entropy.cluster_assignment_entropy,
@@ -60,6 +61,7 @@ SELECT
     asked.stand_in
 FROM asked
 JOIN questions USING (relation, question_id)
+LEFT JOIN question_contexts AS contexts USING (relation, question_id, context_id)
 LEFT JOIN said USING (model, dtype, relation, question_id, context_id)
 LEFT JOIN semantic_entropy AS entropy USING (model, dtype, relation, question_id, context_id)
 LEFT JOIN coherent_persuasion AS coherent USING (model, dtype, relation, question_id, context_id)

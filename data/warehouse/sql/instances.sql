@@ -1,7 +1,7 @@
 -- Every question with a context: its entropy without and with it, how far the answers moved, what the greedy one did.
 -- view
 SELECT
-    asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.context_id, asked.condition,
+    asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.context_id, asked.condition, asked.states_answer,
     alone.semantic_entropy AS semantic_entropy_without,
     asked.semantic_entropy AS semantic_entropy_with,
     asked.coherent_persuasion,

@@ -13,8 +13,9 @@ SELECT
     count(*) FILTER (WHERE outcome = 'stubborn') AS stubborn,
     count(*) FILTER (WHERE outcome = 'other') AS other,
     count(*) FILTER (WHERE verdict = 'refusal') AS refusals,
-    (persuaded + agreed) / nullif(measured, 0) AS share_following,
-    persuaded / nullif(measured, 0) AS share_persuaded,
+    count(*) FILTER (WHERE outcome <> 'unmeasured' AND states_answer) AS stating,
+    (persuaded + agreed) / nullif(stating, 0) AS share_following,
+    persuaded / nullif(stating, 0) AS share_persuaded,
     stubborn / nullif(measured, 0) AS share_stubborn,
     avg(persuaded_as_published::DOUBLE) AS share_persuaded_as_published,
     avg(stubborn_as_published::DOUBLE) AS share_stubborn_as_published

@@ -14,7 +14,8 @@ QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "
 ENTROPIES = ["semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao"]
 ASKED_COLUMNS = [
     *("model", "dtype", "partition", "relation", "question_id", "subject", "question", "context_id"),
-    *("condition", "edits", "subject_popularity", "object_popularity", *ENTROPIES, "cluster_assignment_entropy"),
+    *("condition", "states_answer", "edits", "subject_popularity", "object_popularity"),
+    *(*ENTROPIES, "cluster_assignment_entropy"),
     *(f"{name}_standard_error" for name in (*ENTROPIES, "cluster_assignment_entropy")),
     *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),
     *("answer", "accurate", "coherent_persuasion", "coherent_persuasion_standard_error"),

@@ -14,11 +14,12 @@ VERDICTS = {
 }
 
 
-def frames(drop: int = 0, times: int = 1) -> dict[str, pd.DataFrame]:
+def frames(drop: int = 0, times: int = 1, wrong: tuple[str, str] | None = None) -> dict[str, pd.DataFrame]:
     answers = [
         {"model": model, "dtype": "float32", "question_id": f"q{number}", "condition": condition,
-         "context_id": condition, "verdict": "original" if condition == "none" else verdict,
-         "coherent_persuasion": None}
+         "context_id": condition, "outcome": None, "coherent_persuasion": None,
+         "states_answer": None if condition == "none" else True,
+         "verdict": "neither" if wrong == (model, f"q{number}") else verdict if condition != "none" else "original"}
         for model, verdicts in VERDICTS.items()
         for number, verdict in enumerate(times * verdicts[: len(verdicts) - (drop if model == "c" else 0)])
         for condition in ("none", "counter_memory")
@@ -79,3 +80,43 @@ def test_means_of_models_have_intervals() -> None:
     assert row["low"] < 5 / 6 < row["high"]
     assert means["b", "model_refuses", "counter_memory"]["mean"] == 1 / 6
     assert means["a", "model_correct", "none"]["mean"] == 1
+
+
+CLASHES = {  # alone, with the original context and what became of it, with the counter-memory context
+    "q0": ("original", "context", "agreed", "context"),  # right, and gives in
+    "q1": ("original", "context", "agreed", "original"),  # right, and stays so
+    "q2": ("original", "context", "agreed", "both"),
+    "q3": ("original", "context", "agreed", "refusal"),
+    "q4": ("context", "neither", "stubborn", "context"),  # wrong, and stays so
+    "q5": ("neither", "context", "persuaded", "context"),  # wrong, and learns
+    "q6": ("neither", "neither", "other", "context"),  # wrong, then wrong in another way
+    "q7": ("refusal", "refusal", "stubborn", "context"),  # no answer that could stay
+    "q8": ("both", "context", "agreed", "context"),  # nothing that the contexts disagree with
+}
+
+
+def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
+    answers = [
+        {"model": "m", "dtype": "float32", "question_id": question, "condition": renamed.get(condition, condition),
+         "context_id": condition, "states_answer": True, "verdict": verdict,
+         "outcome": what if condition == "original" else None, "coherent_persuasion": None}
+        for question, (alone, original, what, counter) in CLASHES.items()
+        for condition, verdict in (("none", alone), ("original", original), ("counter_memory", counter))
+    ]  # fmt: skip
+    return {**frames(), "answers_of_questions": pd.DataFrame(answers)}
+
+
+@pytest.mark.parametrize("renamed", [{}, {"original": "supporting", "counter_memory": "conflicting"}])
+def test_biases_are_of_questions_where_one_side_is_right(renamed: dict[str, str]) -> None:
+    rows = {(row["quantity"], row["group_values"][0]): row for row in MEANS.rows(clashes(renamed), 0)}
+    context = rows["model_context_bias", renamed.get("counter_memory", "counter_memory")]
+    prior = rows["model_prior_bias", renamed.get("original", "original")]
+    assert (context["n"], context["mean"]) == (4, 1 / 4)
+    assert (prior["n"], prior["mean"]) == (3, pytest.approx(1 / 3))
+    assert len([name for name, _ in rows if name.endswith("_bias")]) == 2
+
+
+def test_biases_are_compared_where_both_models_count() -> None:
+    row = difference("context_bias", "a", "b")
+    assert (row["n"], row["mean"], row["against_mean"]) == (6, 5 / 6, 0)
+    assert difference("context_bias", "a", "b", wrong=("b", "q1"))["n"] == 5

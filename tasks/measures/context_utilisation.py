@@ -1,0 +1,90 @@
+"""Context utilisation: does a model's next token take up what a context states, or ignore a context beside the point.
+
+One row for each context of a question that promotes a token: the first one of an answer that it states; of an
+irrelevant context, the model's own first token without it. A relevant context that states no answer has no row.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from data import catalog
+from data.records import Question
+from data.records.row import Meaning, table
+from data.storage.keys import content_key
+from tasks.measures.measure import Inputs, Measure, Row
+from tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
+from tasks.models.language_model import LanguageModel
+
+
+@table("context_utilisation", "a context of a question", key=QUESTION_KEY)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextUtilisation(QuestionScore):
+    """A row of context utilisation."""
+
+    binary_utilisation: Annotated[bool, Meaning("whether the likeliest next token is one that the context promotes")]
+    continuous_utilisation: Annotated[
+        float | None,
+        Meaning(
+            "change of their probability as a share of the change that was possible, from -1 to 1; NULL where it is 1 "
+            "without and with the context",
+            "share",
+        ),
+    ]
+    promoted: Annotated[
+        tuple[str, ...],
+        Meaning(
+            "the tokens that the context promotes: first ones of the answers that it states; of an irrelevant context, "
+            "the likeliest token without it"
+        ),
+    ]
+    probability_without: Annotated[float, Meaning("probability of the promoted tokens without the context")]
+    probability_with: Annotated[float, Meaning("their probability with the context")]
+    token_without: Annotated[str, Meaning("the likeliest next token without the context")]
+    token_with: Annotated[str, Meaning("the likeliest next token with the context")]
+    context_cut: Annotated[int, Meaning("tokens of the context's end that did not fit the model's window")]
+
+
+def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> Iterator[Row]:
+    """The utilisation of every context of every question."""
+    from tasks.scoring.answer_prompts import answer_prompt
+    from tasks.scoring.first_token import first_tokens, next_tokens
+    from tasks.scoring.next_token import PLAIN
+    from tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
+
+    cases = [(question, case) for question in questions for case in question.cases]
+    prompts = [answer_prompt(model, question.question, case.text) for question, case in cases]
+    found = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
+    begins = first_tokens(model, [answer for _, case in cases for answer in case.answers])
+    alone = {question.question_id: place for place, (question, case) in enumerate(cases) if case.condition == "none"}
+    for place, (question, case) in enumerate(cases):
+        before = alone[question.question_id]
+        irrelevant = case.condition == "irrelevant"
+        promoted = [found.likeliest(before)] if irrelevant else [begins[answer] for answer in case.answers]
+        if place == before or not promoted:
+            continue
+        without, with_context = found.probability(before, promoted), found.probability(place, promoted)
+        yield {
+            **of_case(question, case),
+            "binary_utilisation": binary_utilisation(found.likeliest(place), promoted),
+            "continuous_utilisation": continuous_utilisation(without, with_context),
+            "promoted": [str(model.tokenizer.decode([token])) for token in dict.fromkeys(promoted)],
+            "probability_without": without,
+            "probability_with": with_context,
+            "token_without": str(model.tokenizer.decode([found.likeliest(before)])),
+            "token_with": str(model.tokenizer.decode([found.likeliest(place)])),
+            "context_cut": prompts[place].context_cut,
+            "engine": PLAIN,
+        }
+
+
+MEASURE = Measure(
+    row=ContextUtilisation,
+    version=1,
+    unit="share",
+    meaning="whether, and how far, a context moves the next token to the answer that it states",
+    about="questions",
+    compute=compute,
+    capability="next_token_logits",
+    depends_on=lambda parameters: {"prompts": content_key(asdict(catalog.prompts()))},
+)

@@ -1,0 +1,87 @@
+"""What a model says first: its next token after a prompt for an answer, and the token that a given answer begins with.
+
+An answer begins as it stands behind the prompt: in the chat form as the chat template writes the assistant's turn, for
+most templates without a space; in the plain form, which ends with "A:", behind a space. Prompt and answer are tokenized
+as one text, because some tokenizers mark the start of a text as if it were a space.
+
+What it is not: the whole answer. Answers with the same first token (New York and New Delhi) are one and the same here;
+where a tokenizer makes the space before a number a token of its own, all numbers are. A model that answers in a
+sentence says "The" first, whatever it goes on to say.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from data.catalog import prompts as catalog_prompts
+from data.errors import ScoreError
+from tasks.models.language_model import LanguageModel
+from tasks.scoring.answer_prompts import Turns, filled, prompt_form, rendered
+from tasks.scoring.next_token.broken import first_broken, is_broken
+from tasks.scoring.next_token.distributions import Distributions
+from tasks.scoring.next_token.plain import BATCH, read_plain
+from tasks.scoring.next_token.prompts import Tokens, no_distribution, shortened
+
+
+@dataclass(frozen=True, eq=False)
+class NextTokens:
+    """The next token after each of some prompts; logits: (n, V), in the model's dtype, on its device."""
+
+    logits: torch.Tensor
+
+    def likeliest(self, prompt: int) -> int:
+        """The likeliest token after the prompt with this number."""
+        return int(self.logits[prompt].argmax())
+
+    def probability(self, prompt: int, tokens: Collection[int]) -> float:
+        """The probability that one of these tokens comes next, each counted once; computed in float64."""
+        distribution = torch.softmax(self.logits[prompt].cpu().double(), dim=0)
+        return min(1.0, float(distribution[sorted(set(tokens))].sum()))
+
+
+def next_tokens(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> NextTokens:
+    """The next token after every prompt, read `batch_size` at once; ScoreError where a prompt has no distribution."""
+    logits = read_plain(model, prompts, batch_size=batch_size or BATCH)
+    broken = (~torch.isfinite(Distributions.of(logits).log_normaliser)).nonzero().flatten().tolist()
+    if broken:
+        prompt = first_broken([prompts[place] for place in broken], partial(is_broken, model))
+        text = shortened(str(model.tokenizer.decode(list(prompt))))
+        raise ScoreError(f"{no_distribution(model)} after the prompt {text}")
+    return NextTokens(logits)
+
+
+def first_tokens(model: LanguageModel, answers: Iterable[str]) -> dict[str, int]:
+    """The token that each answer begins with after a prompt; ScoreError where none does."""
+    is_chat = prompt_form(model) == "chat"
+    asked = "?" if is_chat else filled(catalog_prompts().plain_without_context, question="?")
+    turns = [{"role": "user", "content": asked}]
+    prompt = rendered(model, turns)
+    space = _space(model, turns, prompt) if is_chat else " "
+    before = _tokens(model, prompt)
+    found = {}
+    for answer in dict.fromkeys(answers):
+        whole = _tokens(model, f"{prompt}{space}{answer}")
+        if not answer.strip() or whole[: len(before)] != before:
+            raise ScoreError(
+                f"the answer {shortened(answer)} has no first token of its own after a prompt of {model.name}; "
+                "leave the context that states it out of the questions"
+            )
+        found[answer] = whole[len(before)]
+    return found
+
+
+def _space(model: LanguageModel, turns: Turns, prompt: str) -> str:
+    """The space that the chat template writes before the assistant's text, or nothing."""
+    answer = "xyzzy"
+    try:
+        whole = rendered(model, [*turns, {"role": "assistant", "content": answer}], generation_prompt=False)
+    except Exception:  # a template can refuse a finished turn with any exception
+        return ""
+    return " " if whole.startswith(f"{prompt} {answer}") else ""
+
+
+def _tokens(model: LanguageModel, text: str) -> list[int]:
+    tokens: list[int] = model.tokenizer(text, add_special_tokens=False)["input_ids"]
+    return tokens

@@ -1,0 +1,72 @@
+"""Context utilisation of questions with contexts of several kinds, against prompts that are read one by one."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from tasks.measures.context_utilisation import compute
+from tasks.models import LanguageModel
+from tasks.scoring.answer_prompts import answer_prompt
+from tests.tasks.measures.conftest import Row, Study
+
+ASKED = "What is the capital of Norway?"
+LIMA = "The capital of Norway is Lima, says a book. " * 5
+
+
+def case(condition: str, text: str | None, *answers: str) -> Any:
+    return SimpleNamespace(context_id=f"the {condition} one", condition=condition, text=text, answers=answers)
+
+
+CASES = (
+    case("none", None), case("conflicting", LIMA, "Lima", "Lisbon"), case("irrelevant", "Cats sleep a lot."),
+    case("unknown", LIMA, "Lima"), case("supporting", "Norway has a capital."),
+)  # fmt: skip
+
+
+@torch.inference_mode()
+def alone(model: LanguageModel, text: str | None) -> torch.Tensor:
+    tokens = answer_prompt(model, ASKED, text).tokens
+    return model.model(input_ids=torch.tensor([list(tokens)])).logits[0, -1].double().softmax(dim=0)
+
+
+@pytest.fixture(scope="module")
+def rows(smollm2: LanguageModel) -> dict[str, Row]:
+    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES)
+    inputs: Any = SimpleNamespace(batch_size=2)
+    return {row["condition"]: dict(row) for row in compute(inputs, smollm2, [question])}
+
+
+def test_a_stated_answer_is_what_a_context_promotes(rows: dict[str, Row], smollm2: LanguageModel) -> None:
+    token = smollm2.tokenizer("Lima")["input_ids"][0]
+    before, after = float(alone(smollm2, None)[token]), float(alone(smollm2, LIMA)[token])
+    row = rows["conflicting"]
+    assert row["promoted"] == ["L"]  # also of Lisbon, and counted once
+    assert (row["probability_without"], row["probability_with"]) == pytest.approx((before, after), abs=1e-5)
+    assert row["continuous_utilisation"] == pytest.approx((after - before) / (1 - before), abs=1e-4)
+    assert row["binary_utilisation"] == (row["token_with"] == "L")
+    assert (row["question_id"], row["context_id"]) == ("q", "the conflicting one")
+    assert rows["unknown"]["continuous_utilisation"] == pytest.approx(row["continuous_utilisation"], abs=1e-4)
+
+
+def test_an_irrelevant_context_is_to_leave_the_first_token(rows: dict[str, Row], smollm2: LanguageModel) -> None:
+    before, after = alone(smollm2, None), alone(smollm2, "Cats sleep a lot.")
+    token = int(before.argmax())
+    row = rows["irrelevant"]
+    assert row["promoted"] == [row["token_without"]] == [smollm2.tokenizer.decode([token])]
+    assert row["probability_with"] == pytest.approx(float(after[token]), abs=1e-5)
+    assert row["binary_utilisation"] == (int(after.argmax()) == token)
+
+
+def test_a_relevant_context_without_an_answer_has_no_row(rows: dict[str, Row]) -> None:
+    assert list(rows) == ["conflicting", "irrelevant", "unknown"]
+
+
+def test_every_context_of_a_study_has_a_row(study: Study) -> None:
+    rows = study.rows("context_utilisation")
+    asked = [question.question_id for question in study.inputs.questions]
+    assert [(row["question_id"], row["condition"]) for row in rows] == [
+        (question, condition) for question in asked for condition in ("original", "counter_memory")
+    ]
+    assert {row["engine"] for row in rows} == {"plain"}

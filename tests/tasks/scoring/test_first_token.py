@@ -1,0 +1,75 @@
+import math
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from data.errors import ScoreError
+from tasks.models import LanguageModel
+from tasks.scoring.answer_prompts import answer_prompt
+from tasks.scoring.first_token import first_tokens, next_tokens
+from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
+from tests.tasks.scoring.chat_templates import FAMILIES, family_model
+
+CONTEXTS = (None, "Oslo is the capital of Norway.", "The capital of Norway is Lima, says a book. " * 5)
+
+
+def asked(model: LanguageModel) -> list[Sequence[int]]:
+    return [answer_prompt(model, "What is the capital of Norway?", context).tokens for context in CONTEXTS]
+
+
+@torch.inference_mode()
+def alone(model: LanguageModel, prompt: Sequence[int]) -> torch.Tensor:
+    return model.model(input_ids=torch.tensor([list(prompt)])).logits[0, -1].double().softmax(dim=0)
+
+
+@pytest.mark.parametrize("batch_size", [None, 2])
+def test_a_batch_reads_what_each_prompt_gives_alone(smollm2: LanguageModel, batch_size: int | None) -> None:
+    prompts = asked(smollm2)
+    found = next_tokens(smollm2, prompts, batch_size=batch_size)
+    for place, prompt in enumerate(prompts):
+        expected = alone(smollm2, prompt)
+        assert found.likeliest(place) == int(expected.argmax())
+        some = [found.likeliest(place), 7, 7, 19]
+        assert found.probability(place, some) == pytest.approx(float(expected[[*{*some}]].sum()), abs=1e-5)
+        assert found.probability(place, range(len(expected))) == pytest.approx(1)
+
+
+def test_a_context_moves_the_first_token_of_its_answer(smollm2: LanguageModel) -> None:
+    found, tokens = next_tokens(smollm2, asked(smollm2)), first_tokens(smollm2, ["Oslo", "Lima"])
+    assert tokens == {name: smollm2.tokenizer(name)["input_ids"][0] for name in ("Oslo", "Lima")}
+    for place, name in ((1, "Oslo"), (2, "Lima")):
+        after_a_space = smollm2.tokenizer(f" {name}")["input_ids"][:1]
+        begun = found.probability(place, [tokens[name]])
+        assert begun > 5 * found.probability(0, [tokens[name]])
+        assert begun > 5 * found.probability(place, after_a_space)  # this is not how the model begins
+
+
+@pytest.mark.parametrize(
+    ("name", "token"), [("llama-2-chat", "▁the"), ("gemma", "t"), ("smollm2-instruct", "t"), ("llama-3-instruct", "t")]
+)
+def test_an_answer_begins_as_the_template_writes_it(name: str, token: str) -> None:
+    model = family_model(FAMILIES[name])
+    assert model.tokenizer.convert_ids_to_tokens(first_tokens(model, ["the sea"])["the sea"]) == token
+
+
+def test_an_answer_begins_with_a_space_in_the_plain_form() -> None:
+    merges = (("Ġ", "O"), ("ĠO", "s"))
+    plain = tiny_language_model(tokenizer=byte_pair_tokenizer(merges))
+    chat = tiny_language_model(tokenizer=byte_pair_tokenizer(merges, chat_template=CHAT))
+    tokens = [model.tokenizer.decode([*first_tokens(model, ["Oslo"]).values()]) for model in (plain, chat)]
+    assert tokens == [" Os", "O"]
+
+
+def test_an_answer_that_is_one_token_with_its_prompt_is_refused(tiny: LanguageModel) -> None:
+    joined = tiny_language_model(tokenizer=byte_pair_tokenizer(((":", "Ġ"),)))
+    for model, answer in ((joined, "Oslo"), (tiny, " ")):
+        with pytest.raises(ScoreError, match="no first token"):
+            first_tokens(model, [answer])
+
+
+def test_a_prompt_without_a_distribution_is_named() -> None:
+    model = tiny_language_model()
+    model.model.lm_head.weight.data[9] = math.nan
+    with pytest.raises(ScoreError, match=r"no distribution .* after the prompt 'Q: Who"):
+        next_tokens(model, [answer_prompt(model, "Who?").tokens])
