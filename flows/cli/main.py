@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from data.errors import SwaymeterError
 from flows.cli.annotate_commands import annotate
+from flows.cli.audit_command import audits
 from flows.cli.catalog_commands import catalog
 from flows.cli.console import err, out
 from flows.cli.dataset_commands import datasets
@@ -28,7 +29,7 @@ app = typer.Typer(
     epilog="Example: [bold]swaymeter run quickstart[/bold], then [bold]swaymeter status quickstart[/bold]. "
     "A study of your own begins with [bold]swaymeter init[/bold].",
 )
-for _group in (stages, datasets, catalog):
+for _group in (stages, audits, datasets, catalog):
     app.add_typer(_group)
 app.add_typer(annotate, name="annotate")
 STOPPED = 130

@@ -1,0 +1,227 @@
+"""An audit: a study of one's own questions, made and run without a study file, and judged by thresholds."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import get_args
+from xml.etree import ElementTree
+
+import yaml
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from data.errors import UsageError, WorkFailed, nearest
+from data.storage.files import written_whole
+from flows.cli.pipeline import Selected
+from flows.steps.aggregate import schema
+from flows.study.reading import STUDIES
+from flows.study.study import ModelPart
+
+QUANTITIES: Mapping[str, str] = {
+    "follow": "follows", "keep": "keeps", "correct": "correct", "refuse": "refuses", "context_bias": "context_bias",
+    "prior_bias": "prior_bias", "persuasion": "coherent_persuasion",
+}  # fmt: skip
+"""What a threshold can name, and the quantities of tasks.statistics.models."""
+MEANINGS: Mapping[str, str] = {
+    "follow": "states the context's answer", "keep": "stays as it was without the context",
+    "correct": "states the right answer, without a context", "refuse": "declines or says nothing",
+    "context_bias": "gives up a right answer for the context's",
+    "prior_bias": "keeps a wrong answer against the context",
+    "persuasion": "mean coherent persuasion",
+}  # fmt: skip
+DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
+_THRESHOLD = re.compile(r"(?P<quantity>[a-z_]+)(?:\.(?P<group>[a-z_]+))?=(?P<value>-?\d+(?:\.\d+)?)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The mean of a quantity of a model over n questions, and its 95% interval; group: the kind of context, or none."""
+
+    model: str
+    quantity: str
+    group: str
+    n: int
+    mean: float
+    low: float | None
+    high: float | None
+    unit: str
+
+    @property
+    def name(self) -> str:
+        """How a threshold names it."""
+        return f"{self.quantity}.{self.group}"
+
+    @property
+    def words(self) -> str:
+        """The mean with its interval."""
+        return f"{self.mean:.2f}" + (
+            "" if self.low is None or self.high is None else f" [{self.low:.2f}, {self.high:.2f}]"
+        )
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What the mean of a quantity has to be for every model: at least, or at most, a value."""
+
+    quantity: str
+    group: str | None
+    value: float
+    at_least: bool
+
+    @classmethod
+    def parse(cls, text: str, *, at_least: bool) -> "Threshold":
+        """The threshold of an option's text, such as follow.supporting=0.9; UsageError where it is none."""
+        read = _THRESHOLD.fullmatch(text.strip())
+        if read is None:
+            raise UsageError(f"{text!r} is no threshold; write such as follow.supporting=0.9 or refuse.none=0.1")
+        if read["quantity"] not in QUANTITIES:
+            raise UsageError(
+                f"{text!r}: no quantity is named {read['quantity']!r}; {nearest(read['quantity'], QUANTITIES)}"
+            )
+        return cls(read["quantity"], read["group"], float(read["value"]), at_least)
+
+    def __str__(self) -> str:
+        """How it is written."""
+        name = self.quantity if self.group is None else f"{self.quantity}.{self.group}"
+        return f"{name} {'>=' if self.at_least else '<='} {self.value:g}"
+
+    def of(self, measured: Iterable[Measured]) -> list[Measured]:
+        """What it is about; UsageError where nothing of the kind was measured."""
+        known = list(measured)
+        about = [one for one in known if one.quantity == self.quantity and self.group in (None, one.group)]
+        if not about:
+            names = ", ".join(sorted({one.name for one in known})) or "nothing"
+            raise UsageError(f"{self}: the questions have nothing of the kind; measured were {names}")
+        return about
+
+    def is_met(self, one: Measured) -> bool:
+        """Whether the mean is on the right side."""
+        return one.mean >= self.value if self.at_least else one.mean <= self.value
+
+
+def write_study(file: str, models: Sequence[str], folder: Path, *, samples: int, questions: int | None) -> Path:
+    """Writes the study of an audit into its workspace, and gives its path; UsageError where the file is not there."""
+    path = Path(file).expanduser()
+    if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
+        path = STUDIES / f"{file}.jsonl"
+    if not path.is_file():
+        bundled = ", ".join(sorted(found.stem for found in STUDIES.glob("*.jsonl")))
+        raise UsageError(f"there is no file {file}; name a CSV, JSONL or Parquet file (docs/own-data.md), or {bundled}")
+    content = {
+        "name": re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:58] or "audit",
+        "asks": "Does the model follow the passages that it is given?",
+        "workspace": str(folder),
+        "questions": {"source": "file", "file": str(path.absolute()), "per_partition": questions},
+        "models": [_model(name) for name in models],
+        "measures": {
+            "answers": {"samples": samples, "max_new_tokens": 32},
+            "clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}, "whose_answer": {},
+        },
+    }  # fmt: skip
+    written = folder / "audit.yaml"
+    with written_whole(written) as temporary:
+        temporary.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    return written
+
+
+def _model(name: str) -> dict[str, str]:
+    """A model as an option names it, perhaps with a dtype behind a colon."""
+    before, colon, dtype = name.rpartition(":")
+    return {"name": before, "dtype": dtype} if colon and dtype in DTYPES else {"name": name}
+
+
+def measured_of(selected: Selected) -> list[Measured]:
+    """What the study's database says of its models."""
+    from data.warehouse.warehouse import opened
+
+    names = {value: key for key, value in QUANTITIES.items()}
+    with opened(selected.workspace.database, schema()) as warehouse:
+        rows = warehouse.frame("models_side_by_side").to_dict("records")
+    return [
+        Measured(
+            f"{row['model']} ({row['dtype']})", names[row["quantity"]], row["group"], int(row["n"]), float(row["mean"]),
+            _finite(row["low"]), _finite(row["high"]), row["unit"],
+        )
+        for row in rows
+        if row["quantity"] in names
+    ]  # fmt: skip
+
+
+def _finite(value: float) -> float | None:
+    """A bound of an interval; None where there is none."""
+    return float(value) if math.isfinite(value) else None
+
+
+def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> list[tuple[Threshold, Measured, bool]]:
+    """Each threshold for each model, and whether it is met."""
+    return [(one, found, one.is_met(found)) for one in thresholds for found in one.of(measured)]
+
+
+def verdicts(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> Iterator[str]:
+    """A line for each threshold that is not met."""
+    for threshold, found, is_met in outcome:
+        if not is_met:
+            name = f"{found.name} of {found.model}"
+            yield f"{name} is {found.words} over {found.n} questions, and has to be {str(threshold).split(' ', 1)[1]}"
+
+
+def show(console: Console, measured: Sequence[Measured]) -> None:
+    """A table: what was measured, by model."""
+    models = list(dict.fromkeys(one.model for one in measured))
+    table = Table("quantity", "greedy answer", *models, "n")
+    for quantity in QUANTITIES:
+        for group in dict.fromkeys(one.group for one in measured if one.quantity == quantity):
+            found = {one.model: one for one in measured if (one.quantity, one.group) == (quantity, group)}
+            counts = sorted({one.n for one in found.values()})
+            cells = [found[model].words if model in found else "" for model in models]
+            n = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+            table.add_row(*map(Text, (f"{quantity}.{group}", MEANINGS[quantity], *cells, n)))
+    console.print(table)
+
+
+def as_json(
+    selected: Selected, measured: Sequence[Measured], outcome: Sequence[tuple[Threshold, Measured, bool]]
+) -> str:
+    """All of it for a program."""
+    checks = [
+        {"threshold": str(threshold), "model": found.model, "mean": found.mean, "met": is_met}
+        for threshold, found, is_met in outcome
+    ]
+    paths = {name: str(path) for name, path in selected.outputs().items()}
+    return json.dumps({"measured": [asdict(one) for one in measured], "checks": checks, **paths}, indent=2)
+
+
+def write_junit(file: Path, name: str, outcome: Sequence[tuple[Threshold, Measured, bool]]) -> None:
+    """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot."""
+    failed = list(verdicts(outcome))
+    suite = ElementTree.Element(
+        "testsuite", name=f"swaymeter audit {name}", tests=str(len(outcome)), failures=str(len(failed)), errors="0"
+    )
+    lines = iter(failed)
+    for threshold, found, is_met in outcome:
+        case = ElementTree.SubElement(suite, "testcase", classname=found.model, name=f"{found.name}: {threshold}")
+        if not is_met:
+            ElementTree.SubElement(case, "failure", message=next(lines))
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}; name another file") from None
+
+
+def refuse_unmet(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> None:
+    """WorkFailed, in one line, where a threshold is not met."""
+    if lines := list(verdicts(outcome)):
+        raise WorkFailed("; ".join(lines))
+
+
+def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
+    """The thresholds of the options --fail-under and --fail-over."""
+    return [
+        *(Threshold.parse(text, at_least=True) for text in under),
+        *(Threshold.parse(text, at_least=False) for text in over),
+    ]

@@ -1,0 +1,74 @@
+"""The command `swaymeter audit`: does a model follow the passages of a file, and is that enough?"""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from data.errors import WorkFailed
+from flows.cli import options
+from flows.cli.console import err, out
+
+audits = typer.Typer()
+
+OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSONL or Parquet.")]
+Model = Annotated[
+    list[str],
+    typer.Option(
+        "--model", help="An alias, hub id or folder, perhaps with :bfloat16 or another dtype; may be repeated."
+    ),
+]
+Under = Annotated[
+    list[str] | None, typer.Option("--fail-under", help="Such as follow.supporting=0.9; may be repeated.")
+]
+Over = Annotated[list[str] | None, typer.Option("--fail-over", help="Such as follow.conflicting=0.3; may be repeated.")]
+Samples = Annotated[int, typer.Option("--samples", min=1, max=1000, help="Sampled answers beside the greedy one.")]
+Questions = Annotated[int | None, typer.Option("--questions", min=1, help="Only so many, drawn by a fixed seed.")]
+JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
+
+
+@audits.command()
+def audit(
+    file: OwnFile,
+    model: Model,
+    workspace: options.Folder = None,
+    fail_under: Under = None,
+    fail_over: Over = None,
+    samples: Samples = 3,
+    questions: Questions = None,
+    as_json: options.AsJson = False,
+    junit: JUnit = None,
+    offline: options.Offline = False,
+    traceback: options.Traceback = False,
+) -> None:
+    """Run questions with contexts of your own, without a study file; exit code 1 where a threshold is not met.
+
+    Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
+    """
+    from flows.cli import audit as view
+    from flows.cli.pipeline import Selected
+    from flows.cli.terminal import TerminalProgress, log_to, summary
+
+    began = time.monotonic()
+    thresholds = view.thresholds_of(fail_under or (), fail_over or ())
+    folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
+    study = view.write_study(file, model, folder, samples=samples, questions=questions)
+    selected = Selected.of(str(study))
+    selected.check_models("run")
+    console = err if as_json else out
+    progress = TerminalProgress(console)
+    log_to(console, verbose=traceback)
+    graph, message = selected.execute("run", progress, force=False, refresh=False, offline=offline)
+    summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
+    if message:
+        raise WorkFailed(message)
+    measured = view.measured_of(selected)
+    outcome = view.judged(thresholds, measured)
+    if junit is not None:
+        view.write_junit(junit, selected.study.name, outcome)
+    if as_json:
+        typer.echo(view.as_json(selected, measured, outcome))
+    else:
+        view.show(out, measured)
+    view.refuse_unmet(outcome)
