@@ -16,8 +16,10 @@ from reports.page import linked
 from reports.page.shell import asset, digest, template, themes
 
 FILE = "answers.html"
-ANSWERS_QUERIES = ("answers_to_read", "questions_to_read", "answers_of_questions")
-SCRIPTS = ("element.js", "search.js", "data.js", "state.js", "list.js", "question.js", "answers.js")
+ANSWERS_QUERIES = ("answers_to_read", "questions_to_read", "contexts_to_read", "answers_of_questions")
+SCRIPTS = (
+    "element.js", "search.js", "data.js", "choices.js", "state.js", "list.js", "question.js", "answers.js",
+)  # fmt: skip
 GROUP_HUES = (
     "#2f70ca", "#c8432f", "#208149", "#9157bb", "#a0631c", "#c4398a", "#147c8d", "#727519", "#687184", "#6c63cb",
 )  # fmt: skip
@@ -34,6 +36,7 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     pieces = template("reports.answers", "answers.html", {"linked": linked}).generate(
         card=card,
         options=options(frames),
+        questions=len(frames["questions_to_read"]),
         blocks=blocks(frames),
         css=Markup(css),
         style_hash=digest(css),

@@ -27,8 +27,7 @@ function showControls() {
     if (header.dataset.sort === state.sort) header.setAttribute("aria-sort", state.order);
     else header.removeAttribute("aria-sort");
   }
-  const all = Object.entries(ALL).every(([name, value]) => state[name] === value);
-  document.getElementById("clear").hidden = all;
+  document.getElementById("clear").hidden = Object.entries(ALL).every(([name, value]) => state[name] === value);
 }
 
 function showList(model, found, before) {
@@ -124,7 +123,7 @@ function whenever(id, event, work) {
 
 function start() {
   whenever("search", "input", ({target}) => go({search: target.value}, "replaceState"));
-  for (const name of ["model", "partition", "relation", "outcome", "under", "order"]) {
+  for (const name of ["model", "partition", "relation", "outcome", "under", "order", ...Object.keys(OF_COLUMNS)]) {
     whenever(name, "change", ({target}) => go({[name]: target.value}));
   }
   whenever("sort", "change", ({target}) => go(inOrder(target.value)));
