@@ -141,6 +141,11 @@ def conditions(rows: pd.DataFrame) -> list[str]:
     return present(rows, "condition", CONTEXTS)
 
 
+def grouping(rows: pd.DataFrame) -> str:
+    """What the partitions of a frame with conditions are called: those of own questions are a user's groups."""
+    return "group" if are_own(rows) else "partition"
+
+
 def are_own(rows: pd.DataFrame) -> bool:
     """Whether a frame with conditions is about a user's own questions."""
     return len(rows) > 0 and bool(rows["condition"].isin(OWN_KINDS).any())

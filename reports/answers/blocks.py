@@ -1,6 +1,6 @@
 """What the page to read the answers knows, cut into blocks of JSON that its script parses when they are needed.
 
-index         the kinds of context, and every question in few words: what the list, the choices and the search begin with
+index         every question in few words, and what one can choose by: what list, choices and search begin with
 texts-K       contexts and ids of questions 100 K to 100 K + 99 of the index
 scores-M      of model M, in columns: what the list shows and sorts by; a row is a question that it answered, a cell has
               a value for each of its contexts of a kind
@@ -39,7 +39,7 @@ _SCORES = (
     "persuaded_as_published", "stubborn_as_published", "context_cut",
 )  # fmt: skip
 _SHOWN = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion", "outcome": "outcome"}
-_ORDER = {condition: at for at, condition in enumerate(CONDITIONS)}
+_ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
 _MARKUP = re.compile("[<>&\u2028\u2029]")
 
 Block = tuple[str, Markup]

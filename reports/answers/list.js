@@ -84,5 +84,4 @@ function outcomeOf(outcome) {
 }
 
 document.querySelector("#rows thead").append(...headsOfList());
-document.getElementById("rows").classList.toggle("many", CONTEXTS.length > 2);
 document.getElementById("rows").style.setProperty("--contexts", CONTEXTS.length);

@@ -3,6 +3,7 @@
 const WIKIDATA = "https://www.wikidata.org/wiki/";
 const HUES = 10;
 const LONG = 160;
+const FEW_CASES = 3;
 
 function questionNodes(row, model) {
   const texts = textsOf(row);
@@ -15,7 +16,7 @@ function questionNodes(row, model) {
     element("h2", {id: "question", tabindex: "-1"}, foreign(row.question.question)),
     element(
       "div",
-      {class: "known"},
+      {class: cases.length > FEW_CASES ? "known many" : "known"},
       factsOf(row.question, texts, model),
       element("div", {}, scoresOf(cases), standInsOf(standIns)),
     ),

@@ -195,7 +195,7 @@ def _questions(count: int, own: bool) -> Iterator[Row]:
             "answers": ["Oslo", "Kristiania"], "replacement": "Bergen", "question": f"What is capital {number}?",
             "original_context": "The capital of Norway is Oslo.", "counter_memory_context": "It is Bergen.",
             "edits": number, "subject_popularity": 100, "object_popularity": 50, "other_columns": None,
-            **dict.fromkeys(("context_ids", "context_kinds", "context_texts", "context_answers"), []),
+            "context_ids": [], "context_kinds": [], "context_texts": [], "context_answers": [],
         }  # fmt: skip
 
 
@@ -230,4 +230,4 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
 
 
 def _contexts_of(question: Row) -> Iterable[tuple[str, str]]:
-    return zip(question["context_ids"], question["context_kinds"], strict=True) if question["context_ids"] else DYNAMICQA
+    return [*zip(question["context_ids"], question["context_kinds"], strict=True)] or DYNAMICQA
