@@ -1,32 +1,38 @@
-/* One question: what is known of it, its scores, and under every condition the context and the answers. */
+/* One question: what is known of it, its scores, and alone and with each context the answers of one or more models. */
 
 const WIKIDATA = "https://www.wikidata.org/wiki/";
 const HUES = 10;
 const LONG = 160;
 const FEW_CASES = 3;
 
-function questionNodes(row, model) {
+function questionNodes(row, models) {
   const texts = textsOf(row);
-  const {answers, stand_ins: standIns} = answersOf(row, model);
+  const said = models.map((model) => answersOf(rowOf(row.question.question_id, model), model));
   const cases = [{id: "none", condition: "none"}, ...texts.contexts].map((one) => ({
     ...one,
-    answered: answers.find(({id}) => id === one.id),
+    answered: said.map(({answers}) => answers.find(({id}) => id === one.id)),
   }));
+  const standIns = [...new Set(said.flatMap(({stand_ins: names}) => names))];
+  const many = models.length > 1 || cases.length > FEW_CASES ? " many" : "";
   return [
     element("h2", {id: "question", tabindex: "-1"}, foreign(row.question.question)),
     element(
       "div",
-      {class: cases.length > FEW_CASES ? "known many" : "known"},
-      factsOf(row.question, texts, model),
-      element("div", {}, scoresOf(cases), standInsOf(standIns)),
+      {class: `known${many}`},
+      factsOf(row.question, texts, models),
+      element("div", {}, models.map(({name}, at) => scoresOf(name, cases, at)), standInsOf(standIns)),
     ),
-    element("div", {class: "conditions"}, cases.map((one) => caseOf(one, row.question))),
+    element(
+      "div",
+      {class: models.length > 1 ? "conditions aside" : "conditions"},
+      cases.map((one) => caseOf(one, row.question, models)),
+    ),
   ];
 }
 
-function factsOf(question, texts, model) {
+function factsOf(question, texts, models) {
   const facts = [
-    ["Model", foreign(model.name)],
+    ...(models.length > 1 ? [] : [["Model", foreign(models[0].name)]]),
     ...(question.subject ? [["Subject", foreign(question.subject), linkTo(texts.subject_id)]] : []),
     ["Relation", foreign(question.relation), linkTo(texts.property_id)],
     [index.own ? "Group" : "Partition", key(question.partition)],
@@ -58,7 +64,8 @@ function linkTo(id) {
   return [" ", element("a", {href: WIKIDATA + page, rel: "noopener noreferrer", class: "id"}, id)];
 }
 
-function scoresOf(cases) {
+/* The scores of a model, the one at this place of those that are shown. */
+function scoresOf(model, cases, at) {
   const lines = [
     ["Semantic entropy (nats)", ({scores}) => withError(scores, "semantic_entropy")],
     ["Coherent persuasion (nats)", ({scores}) => withError(scores, "coherent_persuasion")],
@@ -72,13 +79,14 @@ function scoresOf(cases) {
   ];
   const cell = (say, answered) => element("td", {class: "n"}, answered ? say(answered) : "–");
   const line = ([said, say]) =>
-    element("tr", {}, element("th", {scope: "row"}, said), cases.map(({answered}) => cell(say, answered)));
+    element("tr", {}, element("th", {scope: "row"}, said), cases.map(({answered}) => cell(say, answered[at])));
   const ids = (one) => idOf(one).map((id) => foreign(id, "span", {class: "about"}));
   const names = cases.map((one) => [CONDITIONS[one.condition], ids(one)]);
   const head = ["score", ...names].map((said) => element("th", {scope: "col"}, said));
   return element(
     "table",
-    {class: "scores", "aria-label": "Scores"},
+    {class: "scores", "aria-label": cases[0].answered.length > 1 ? `Scores of ${model}` : "Scores"},
+    cases[0].answered.length > 1 ? element("caption", {class: "model"}, foreign(model)) : [],
     element("thead", {}, element("tr", {}, head)),
     element("tbody", {}, lines.map(line)),
   );
@@ -99,15 +107,21 @@ function standInsOf(said) {
 }
 
 /* A question alone, or with one of its contexts: its kind, its id, its text, and the answers. */
-function caseOf(one, question) {
+function caseOf(one, question, models) {
   const title = one.condition === "none" ? "Without a context" : `With the ${CONDITIONS[one.condition]}`;
   return element(
     "section",
     {"aria-label": [title, ...idOf(one)].join(", ")},
     element("h3", {}, title, idOf(one).map((id) => [" · ", foreign(id)])),
     one.text === undefined ? [] : foreign(highlighted(one, question), "blockquote"),
-    one.answered ? answersUnder(one.answered) : element("p", {class: "note"}, "No answers were sampled."),
+    models.length === 1
+      ? answersUnder(one.answered[0])
+      : element("div", {class: "models"}, models.map(({name}, at) => answersOfModel(name, one.answered[at]))),
   );
+}
+
+function answersOfModel(model, answered) {
+  return element("div", {}, element("h4", {class: "model"}, foreign(model)), answersUnder(answered));
 }
 
 /* The id of a context that has another one than its kind. */
@@ -130,7 +144,9 @@ function marked(text, kind) {
   return foreign(text, "mark", {class: kind});
 }
 
-function answersUnder({greedy, groups, scores}) {
+function answersUnder(answered) {
+  if (!answered) return element("p", {class: "note"}, "No answers were sampled.");
+  const {greedy, groups, scores} = answered;
   const samples = groups.flat().reduce((sum, [, , , count]) => sum + count, 0);
   return [
     cutOf(scores.context_cut),

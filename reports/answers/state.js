@@ -9,8 +9,9 @@ const FIRST = {
   order: "descending",
   page: "1",
   open: "",
+  models: "",
 };
-const FREE = new Set(["search", "page", "open"]);
+const FREE = new Set(["search", "page", "open", "models"]);
 
 /* The state that the address says; what it says wrongly is as if it were not said. */
 function stateOfAddress() {
