@@ -16,7 +16,24 @@ from reports.figures.answer_set import masses
 from reports.figures.followed import EVERY
 from reports.figures.panels import query_types
 from reports.figures.precision import cost
-from reports.frames import Frames, Model, models, partitions, plural, records, rows_of, where, with_empty
+from reports.frames import (
+    Frames,
+    Model,
+    are_own,
+    conditions,
+    models,
+    partitions,
+    plural,
+    records,
+    rows_of,
+    where,
+    with_empty,
+)
+
+NOT_JUDGED = "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
+FOLLOWED = "stated the context's answer", ("persuaded", "agreed")
+STAYED = "stayed the same", ("stubborn", "agreed")
+"""What can be said of greedy answers, and the outcomes that it counts."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +84,12 @@ def _answers(model: Model, frames: Frames) -> str:
     rows = frames["outcomes"]
     if rows.empty:
         return "Answers to questions were not sampled."
+    if are_own(rows):
+        return _own_answers(rows)
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
     rows = where(rows, condition=condition)
     if not rows["measured"].any():
-        return "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
+        return NOT_JUDGED
     words = []
     for partition in partitions(rows):
         row = _row(rows, partition=partition)
@@ -82,6 +101,22 @@ def _answers(model: Model, frames: Frames) -> str:
         )
     context = "a counter-memory context" if condition == "counter_memory" else "the original context"
     return f"With {context}, the greedy answer stated the context's answer in {'; '.join(words)}."
+
+
+def _own_answers(rows: pd.DataFrame) -> str:
+    """What greedy answers did with each kind of context, over all groups; an irrelevant one states no answer."""
+    said = {"supporting": FOLLOWED, "conflicting": FOLLOWED, "irrelevant": STAYED, "unknown": STAYED}
+    words: dict[str, list[str]] = {}
+    for condition in conditions(rows):
+        sums = where(rows, condition=condition)[["measured", *said[condition][1]]].sum()
+        measured = int(sums.pop("measured"))
+        if measured:
+            count = plural(measured, f"{condition} context")
+            words.setdefault(said[condition][0], []).append(f"{100 * sums.sum() / measured:.0f}% of {count}")
+    if not words:
+        return NOT_JUDGED
+    sentences = [f"{what} with {' and '.join(shares)}" for what, shares in words.items()]
+    return f"The greedy answer {'; it '.join(sentences)}."
 
 
 def _memorization(model: Model, frames: Frames) -> str:

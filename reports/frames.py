@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from data.records import CONDITIONS, PARTITIONS, identity
+from data.records import CONDITIONS, OWN_KINDS, PARTITIONS, identity
 from data.storage.workspace import slug
 
 Frames = Mapping[str, pd.DataFrame]
@@ -132,13 +132,23 @@ def present(rows: pd.DataFrame, column: str, order: Sequence[str]) -> list[str]:
 
 
 def partitions(rows: pd.DataFrame) -> list[str]:
-    """The partitions of DynamicQA that occur, in their fixed order."""
+    """The partitions that occur: DynamicQA's in their fixed order, then the groups of own questions."""
     return present(rows, "partition", PARTITIONS)
 
 
 def conditions(rows: pd.DataFrame) -> list[str]:
-    """The contexts of DynamicQA that occur, in their fixed order."""
+    """The kinds of context that occur, in their fixed order."""
     return present(rows, "condition", CONTEXTS)
+
+
+def grouping(rows: pd.DataFrame) -> str:
+    """What the partitions of a frame with conditions are called: those of own questions are a user's groups."""
+    return "group" if are_own(rows) else "partition"
+
+
+def are_own(rows: pd.DataFrame) -> bool:
+    """Whether a frame with conditions is about a user's own questions."""
+    return len(rows) > 0 and bool(rows["condition"].isin(OWN_KINDS).any())
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -35,6 +35,10 @@ CONDITION_NAMES: Mapping[str, str] = {
     "none": "no context",
     "original": "original context",
     "counter_memory": "counter-memory context",
+    "supporting": "supporting context",
+    "conflicting": "conflicting context",
+    "irrelevant": "irrelevant context",
+    "unknown": "unknown context",
 }
 WIDTH = 7.2
 FEW_DOTS, MANY_DOTS = 600, 10_000

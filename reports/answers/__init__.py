@@ -16,8 +16,12 @@ from reports.page import linked
 from reports.page.shell import asset, digest, template, themes
 
 FILE = "answers.html"
-ANSWERS_QUERIES = ("answers_to_read", "questions_to_read", "answers_of_questions")
-SCRIPTS = ("element.js", "search.js", "data.js", "state.js", "list.js", "question.js", "answers.js")
+ANSWERS_QUERIES = ("answers_to_read", "questions_to_read", "contexts_to_read", "answers_of_questions")
+SCRIPTS = (
+    "element.js", "search.js", "data.js", "choices.js", "state.js", "list.js", "question.js", "answers.js",
+)  # fmt: skip
+FEW_CONDITIONS = 3
+"""Up to so many the list is a table in a wide window; otherwise its rows are cards."""
 GROUP_HUES = (
     "#2f70ca", "#c8432f", "#208149", "#9157bb", "#a0631c", "#c4398a", "#147c8d", "#727519", "#687184", "#6c63cb",
 )  # fmt: skip
@@ -29,11 +33,16 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     if frames["answers_to_read"].empty:
         return ""
     hues = "".join(f".hue-{number}{{--hue:{hue}}}" for number, hue in enumerate(GROUP_HUES))
-    css = themes() + asset("reports.page", "page.css") + asset("reports.answers", "answers.css") + hues
+    known = options(frames)
+    cards = asset("reports.answers", "cards.css")
+    if len(known["conditions"]) <= FEW_CONDITIONS:
+        cards = f"@media (max-width:56rem){{{cards}}}"
+    css = themes() + asset("reports.page", "page.css") + asset("reports.answers", "answers.css") + cards + hues
     script = "\n".join(asset("reports.answers", file) for file in SCRIPTS)
     pieces = template("reports.answers", "answers.html", {"linked": linked}).generate(
         card=card,
-        options=options(frames),
+        options=known,
+        questions=len(frames["questions_to_read"]),
         blocks=blocks(frames),
         css=Markup(css),
         style_hash=digest(css),

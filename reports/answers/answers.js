@@ -27,8 +27,7 @@ function showControls() {
     if (header.dataset.sort === state.sort) header.setAttribute("aria-sort", state.order);
     else header.removeAttribute("aria-sort");
   }
-  const all = Object.entries(ALL).every(([name, value]) => state[name] === value);
-  document.getElementById("clear").hidden = all;
+  document.getElementById("clear").hidden = Object.entries(ALL).every(([name, value]) => state[name] === value);
 }
 
 function showList(model, found, before) {
@@ -63,8 +62,9 @@ function showQuestion(row, model, found, before) {
   document.title = `${row.question.question} – ${title}`;
   document.getElementById("ways").replaceChildren(...waysFrom(row, found));
   document.getElementById("models").replaceChildren(...modelsOf(row));
-  if (before?.open === state.open && before.model === state.model) return;
-  document.getElementById("body").replaceChildren(...questionNodes(row, model));
+  if (before?.open === state.open && before.model === state.model && before.models === state.models) return;
+  const shown = state.models === "all" ? modelsAsked(row) : [model];
+  document.getElementById("body").replaceChildren(...questionNodes(row, shown));
   if (!before) return;
   window.scrollTo(0, 0);
   document.getElementById("question").focus({preventScroll: true});
@@ -83,10 +83,19 @@ function waysFrom(row, found) {
   ];
 }
 
-/* The models that answered the question, the one that is read marked. */
+/* The models that answered the question, and all of them side by side; what is read is marked. */
 function modelsOf(row) {
-  const asked = [...models.values()].filter((model) => rowOf(row.question.question_id, model));
-  return asked.map(({name}) => way(foreign(name), {model: name}, name === state.model ? {"aria-current": "true"} : {}));
+  const all = state.models === "all";
+  const current = (is) => (is ? {"aria-current": "true"} : {});
+  const asked = modelsAsked(row);
+  const ways = asked.map(({name}) =>
+    way(foreign(name), {model: name, models: ""}, current(!all && name === state.model)),
+  );
+  return asked.length > 1 ? [...ways, way("side by side", {models: "all"}, current(all))] : ways;
+}
+
+function modelsAsked(row) {
+  return [...models.values()].filter((model) => rowOf(row.question.question_id, model));
 }
 
 function way(said, change, attributes = {}) {
@@ -124,7 +133,7 @@ function whenever(id, event, work) {
 
 function start() {
   whenever("search", "input", ({target}) => go({search: target.value}, "replaceState"));
-  for (const name of ["model", "partition", "relation", "outcome", "under", "order"]) {
+  for (const name of ["model", "partition", "relation", "outcome", "under", "order", ...Object.keys(OF_COLUMNS)]) {
     whenever(name, "change", ({target}) => go({[name]: target.value}));
   }
   whenever("sort", "change", ({target}) => go(inOrder(target.value)));

@@ -1,9 +1,12 @@
 """What the page to read the answers knows, cut into blocks of JSON that its script parses when they are needed.
 
-index         every question in few words, what the list and the search begin with
+index         every question in few words, and what one can choose by: what list, choices and search begin with
 texts-K       contexts and ids of questions 100 K to 100 K + 99 of the index
-scores-M      of model M, in columns: what the list shows and sorts by; a row is a question that it answered
-answers-M-K   of rows 100 K to 100 K + 99 of scores-M: the answers and all scores, condition by condition
+scores-M      of model M, in columns: what the list shows and sorts by; a row is a question that it answered, a cell has
+              a value for each of its contexts of a kind
+answers-M-K   of rows 100 K to 100 K + 99 of scores-M: the answers and all scores, context by context
+
+Names from a file of one's own are values here and never keys.
 """
 
 import json
@@ -12,28 +15,32 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import pandas as pd
 from markupsafe import Markup
 
 from data.errors import InputError
-from data.records import CONDITIONS
-from reports.frames import CONTEXTS, models, partitions, records, rows_of
+from data.records import CONDITIONS, SUPPORTING
+from reports.frames import Frames, are_own, models, partitions, present, records, rows_of
+from reports.style import CONDITION_NAMES
 
 SHARD = 100
+MOST_CHOICES = 50
+"""How many different values a column may have to be chosen from."""
 _LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
 _TEXTS = (
-    "original_context", "counter_memory_context", "accepted", "subject_id", "property_id", "object_id", "edits",
-    "subject_popularity", "object_popularity",
+    "accepted", "subject_id", "property_id", "object_id", "edits", "subject_popularity", "object_popularity",
 )  # fmt: skip
 _SCORES = (
     "semantic_entropy", "semantic_entropy_standard_error", "coherent_persuasion",
     "coherent_persuasion_standard_error", "verdict", "outcome", "samples_that_follow", "accurate",
     "persuaded_as_published", "stubborn_as_published", "context_cut",
 )  # fmt: skip
+_SHOWN = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion", "outcome": "outcome"}
+_ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
 _MARKUP = re.compile("[<>&\u2028\u2029]")
-
 
 Block = tuple[str, Markup]
 """A data block of the page: the id of its element, and its JSON."""
@@ -49,35 +56,42 @@ class _Answer(NamedTuple):
 
 @dataclass
 class _Answers:
-    """The answers to a question under a condition; the samples in their order, each with its cluster."""
+    """The answers to a question with a context, or alone; the samples in their order, each with its cluster."""
 
+    context: str
+    condition: str
     greedy: _Answer | None
     samples: list[tuple[int | None, _Answer]]
 
 
-def options(frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    """What can be chosen from on the page, and how many questions there are."""
-    questions = frames["questions_to_read"]
+def options(frames: Frames) -> dict[str, Any]:
+    """What the page's own words follow from: models, kinds of context, and whether the questions are one's own."""
+    answers = frames["answers_to_read"]
     return {
-        "models": [str(model) for model in models(frames["answers_to_read"])],
-        "partitions": partitions(questions),
-        "relations": sorted(set(questions["relation"].astype(str))),
-        "questions": len(questions),
+        "models": [str(model) for model in models(answers)],
+        "conditions": {name: CONDITION_NAMES[name] for name in present(answers, "condition", CONDITIONS)},
+        "own": are_own(answers),
     }
 
 
-def blocks(frames: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
+def blocks(frames: Frames) -> Iterator[Block]:
     """Every block, made one after another; InputError where an answer's question is not there."""
     questions = sorted(
         records(frames["questions_to_read"]), key=lambda row: (row["question"].casefold(), row["question_id"])
     )
     place = {row["question_id"]: at for at, row in enumerate(questions)}
-    listed = {name: [row[name] for row in questions] for name in _LISTED}
-    yield "index", sealed({"shard": SHARD, "models": options(frames)["models"], "questions": listed})
-    yield from _shards("texts", [_present(row, _TEXTS) for row in questions])
+    known = options(frames)
+    choices = {
+        "partitions": partitions(frames["questions_to_read"]),
+        "relations": sorted({row["relation"] for row in questions}),
+    }
+    yield "index", sealed({**known, **choices, "shard": SHARD, **_listed(questions)})
+    contexts = _contexts_of(frames["contexts_to_read"])
+    texts = [{**_present(row, _TEXTS), "contexts": contexts[row["question_id"]]} for row in questions]
+    yield from _shards("texts", texts)
     for number, model in enumerate(models(frames["answers_to_read"])):
         rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
-        yield from _of_model(number, rows, scored, place)
+        yield from _of_model(number, rows, scored, place, list(known["conditions"]))
 
 
 def sealed(value: object) -> Markup:
@@ -86,7 +100,45 @@ def sealed(value: object) -> Markup:
     return Markup(_MARKUP.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
-def _of_model(number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapping[str, int]) -> Iterator[Block]:
+def _listed(questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The questions in columns, and the other columns of their file: name, and values where one can choose by them."""
+    others = [_others(row["other_columns"]) for row in questions]
+    values: dict[str, set[str]] = defaultdict(set)
+    for name, value in (cell for row in others for cell in row.items()):
+        values[name].add(value)
+    number = {name: at for at, name in enumerate(sorted(values))}
+    listed: dict[str, list[Any]] = {name: [row[name] for row in questions] for name in _LISTED}
+    listed["others"] = [[(number[name], value) for name, value in row.items()] for row in others]
+    choices = [sorted(values[name]) if 2 <= len(values[name]) <= MOST_CHOICES else [] for name in number]
+    return {"columns": list(zip(number, choices, strict=True)), "questions": listed}
+
+
+def _others(columns: object) -> dict[str, str]:
+    """The other columns of a question's row, their values as texts."""
+    values = json.loads(columns) if isinstance(columns, str) else {}
+    texts = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values.values())
+    return dict(zip(values, texts, strict=True))
+
+
+def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """The contexts of each question, with the answers that are to be marked in them."""
+    by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(records(rows), key=lambda row: _in_order(row["context_id"], row["condition"])):
+        text = row["text"].lower()
+        stated = [answer for answer in row["answers"] if answer.lower() in text]
+        kind = "original" if row["condition"] in SUPPORTING else "replacement"
+        context = {"id": row["context_id"], "condition": row["condition"], "text": row["text"]}
+        by_question[row["question_id"]].append({**context, "marks": [(answer, kind) for answer in stated]})
+    return by_question
+
+
+def _in_order(context: str, condition: str) -> tuple[int, str]:
+    return _ORDER[condition], context
+
+
+def _of_model(
+    number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapping[str, int], conditions: Sequence[str]
+) -> Iterator[Block]:
     answers = _answers_of(rows)
     if unknown := sorted(answers.keys() - place.keys()):
         raise InputError(
@@ -94,12 +146,15 @@ def _of_model(number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapp
             "from the files"
         )
     scores, stand_ins = _scores_of(scored), _stand_ins_of(scored)
-    order = sorted(answers, key=place.__getitem__)
-    yield f"scores-{number}", sealed(_columns(order, place, scores))
     shown = [
-        {"answers": _conditions(answers[question], scores[question]), "stand_ins": stand_ins[question]}
-        for question in order
+        {
+            "place": place[question],
+            "answers": [_shown(case, scores[question].get(case.context, {})) for case in answers[question]],
+            "stand_ins": stand_ins[question],
+        }
+        for question in sorted(answers, key=place.__getitem__)
     ]
+    yield f"scores-{number}", sealed(_columns(shown, conditions))
     yield from _shards(f"answers-{number}", shown)
 
 
@@ -108,25 +163,31 @@ def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
         yield f"{name}-{number}", sealed(rows[start : start + SHARD])
 
 
-def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, _Answers]]:
+def _answers_of(rows: pd.DataFrame) -> dict[str, list[_Answers]]:
+    """The answers to each question, alone and with each of its contexts."""
     by_question: dict[str, dict[str, _Answers]] = defaultdict(dict)
-    columns = ("question_id", "condition", "sample", "answer_group", "text", "log_probability", "finished")
-    for question, condition, sample, group, text, log_probability, finished in zip(
+    columns = (
+        "question_id", "context_id", "condition", "sample", "answer_group", "text", "log_probability", "finished",
+    )  # fmt: skip
+    for question, context, condition, sample, group, text, log_probability, finished in zip(
         *(rows[name].tolist() for name in columns), strict=True
     ):
-        answers = by_question[question].setdefault(condition, _Answers(None, []))
+        answers = by_question[question].setdefault(context, _Answers(context, condition, None, []))
         answer = _Answer(text, round(log_probability, 2), bool(finished))
         if pd.isna(sample):
             answers.greedy = answer
         else:
             answers.samples.append((None if pd.isna(group) else group, answer))
-    return by_question
+    return {
+        question: sorted(cases.values(), key=lambda case: _in_order(case.context, case.condition))
+        for question, cases in by_question.items()
+    }
 
 
 def _scores_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
-        by_question[row["question_id"]][row["condition"]] = _present(row, _SCORES)
+        by_question[row["question_id"]][row["context_id"]] = _present(row, _SCORES)
     return by_question
 
 
@@ -137,29 +198,24 @@ def _stand_ins_of(rows: pd.DataFrame) -> dict[str, list[str]]:
     return by_question
 
 
-def _columns(
-    order: Sequence[str], place: Mapping[str, int], scores: Mapping[str, Mapping[str, Mapping[str, Any]]]
-) -> dict[str, list[Any]]:
-    def column(condition: str, name: str) -> list[Any]:
-        return [scores[question].get(condition, {}).get(name) for question in order]
+def _columns(shown: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {"place": [row["place"] for row in shown]}
+    for (name, score), condition in product(_SHOWN.items(), conditions):
+        if name == "entropy" or condition != "none":
+            columns[f"{name}_{condition}"] = [
+                [case["scores"].get(score) for case in row["answers"] if case["condition"] == condition]
+                for row in shown
+            ]
+    return columns
 
+
+def _shown(case: _Answers, scores: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "place": [place[question] for question in order],
-        **{f"entropy_{condition}": column(condition, "semantic_entropy") for condition in CONDITIONS},
-        **{f"persuasion_{condition}": column(condition, "coherent_persuasion") for condition in CONTEXTS},
-        **{f"outcome_{condition}": column(condition, "outcome") for condition in CONTEXTS},
-    }
-
-
-def _conditions(answers: Mapping[str, _Answers], scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    return {
-        condition: {
-            "greedy": answers[condition].greedy,
-            "groups": _groups(answers[condition].samples),
-            "scores": scores.get(condition, {}),
-        }
-        for condition in CONDITIONS
-        if condition in answers
+        "id": case.context,
+        "condition": case.condition,
+        "greedy": case.greedy,
+        "groups": _groups(case.samples),
+        "scores": scores,
     }
 
 

@@ -1,48 +1,56 @@
-/* One question: what is known of it, its scores, and under every condition the context and the answers. */
+/* One question: what is known of it, its scores, and alone and with each context the answers of one or more models. */
 
 const WIKIDATA = "https://www.wikidata.org/wiki/";
 const HUES = 10;
 const LONG = 160;
+const FEW_CASES = 3;
 
-function questionNodes(row, model) {
+function questionNodes(row, models) {
   const texts = textsOf(row);
-  const {answers, stand_ins: standIns} = answersOf(row, model);
+  const said = models.map((model) => answersOf(rowOf(row.question.question_id, model), model));
+  const cases = [{id: "none", condition: "none"}, ...texts.contexts].map((one) => ({
+    ...one,
+    answered: said.map(({answers}) => answers.find(({id}) => id === one.id)),
+  }));
+  const standIns = [...new Set(said.flatMap(({stand_ins: names}) => names))];
+  const many = models.length > 1 || cases.length > FEW_CASES ? " many" : "";
   return [
     element("h2", {id: "question", tabindex: "-1"}, foreign(row.question.question)),
     element(
       "div",
-      {class: "known"},
-      factsOf(row.question, texts, model),
-      element("div", {}, scoresOf(answers), standInsOf(standIns)),
+      {class: `known${many}`},
+      factsOf(row.question, texts, models),
+      element("div", {}, models.map(({name}, at) => scoresOf(name, cases, at)), standInsOf(standIns)),
     ),
     element(
       "div",
-      {class: "conditions"},
-      Object.keys(CONDITIONS).map((name) => conditionOf(name, row.question, texts[`${name}_context`], answers[name])),
+      {class: models.length > 1 ? "conditions aside" : "conditions"},
+      cases.map((one) => caseOf(one, row.question, models)),
     ),
   ];
 }
 
-function factsOf(question, texts, model) {
+function factsOf(question, texts, models) {
   const facts = [
-    ["Model", foreign(model.name)],
-    ["Subject", foreign(question.subject), linkTo(texts.subject_id)],
+    ...(models.length > 1 ? [] : [["Model", foreign(models[0].name)]]),
+    ...(question.subject ? [["Subject", foreign(question.subject), linkTo(texts.subject_id)]] : []),
     ["Relation", foreign(question.relation), linkTo(texts.property_id)],
-    ["Partition", key(question.partition)],
+    [index.own ? "Group" : "Partition", key(question.partition)],
     ["Original answer", marked(question.object, "original"), linkTo(texts.object_id)],
-    ["Counts as right", folding(texts.accepted ?? question.object)],
-    ["Replacement", marked(question.replacement, "replacement")],
+    ["Counts as right", folding(texts.accepted ?? question.object, "a long list")],
+    ...(question.replacement ? [["Replacement", marked(question.replacement, "replacement")]] : []),
     ...measured("Edits of the fact", texts.edits),
     ...measured("Views of the subject", texts.subject_popularity, " a month"),
     ...measured("Views of the object", texts.object_popularity, " a month"),
+    ...question.others.map(([at, value]) => [foreign(index.columns[at][0]), folding(value, "a long text")]),
   ];
   return element("dl", {}, facts.map(([name, ...said]) => [element("dt", {}, name), element("dd", {}, said)]));
 }
 
 /* A text that is out of the way until it is asked for, where it is long. */
-function folding(text) {
+function folding(text, said) {
   if (text.length <= LONG) return foreign(text);
-  return element("details", {}, element("summary", {}, "a long list"), foreign(text));
+  return element("details", {}, element("summary", {}, said), foreign(text));
 }
 
 function measured(name, value, unit = "") {
@@ -56,7 +64,8 @@ function linkTo(id) {
   return [" ", element("a", {href: WIKIDATA + page, rel: "noopener noreferrer", class: "id"}, id)];
 }
 
-function scoresOf(answers) {
+/* The scores of a model, the one at this place of those that are shown. */
+function scoresOf(model, cases, at) {
   const lines = [
     ["Semantic entropy (nats)", ({scores}) => withError(scores, "semantic_entropy")],
     ["Coherent persuasion (nats)", ({scores}) => withError(scores, "coherent_persuasion")],
@@ -68,14 +77,16 @@ function scoresOf(answers) {
     ["Persuaded, as published", ({scores}) => yesOrNo(scores.persuaded_as_published)],
     ["Stubborn, as published", ({scores}) => yesOrNo(scores.stubborn_as_published)],
   ];
-  const names = Object.keys(CONDITIONS);
-  const cell = (say, name) => element("td", {class: "n"}, answers[name] ? say(answers[name]) : "–");
+  const cell = (say, answered) => element("td", {class: "n"}, answered ? say(answered) : "–");
   const line = ([said, say]) =>
-    element("tr", {}, element("th", {scope: "row"}, said), names.map((name) => cell(say, name)));
-  const head = ["score", ...Object.values(CONDITIONS)].map((said) => element("th", {scope: "col"}, said));
+    element("tr", {}, element("th", {scope: "row"}, said), cases.map(({answered}) => cell(say, answered[at])));
+  const ids = (one) => idOf(one).map((id) => foreign(id, "span", {class: "about"}));
+  const names = cases.map((one) => [CONDITIONS[one.condition], ids(one)]);
+  const head = ["score", ...names].map((said) => element("th", {scope: "col"}, said));
   return element(
     "table",
-    {class: "scores", "aria-label": "Scores"},
+    {class: "scores", "aria-label": cases[0].answered.length > 1 ? `Scores of ${model}` : "Scores"},
+    cases[0].answered.length > 1 ? element("caption", {class: "model"}, foreign(model)) : [],
     element("thead", {}, element("tr", {}, head)),
     element("tbody", {}, lines.map(line)),
   );
@@ -95,25 +106,34 @@ function standInsOf(said) {
   return foreign(text, "p", {class: "note"});
 }
 
-function conditionOf(name, question, context, answers) {
-  const title = name === "none" ? "Without a context" : `With the ${CONDITIONS[name]}`;
+/* A question alone, or with one of its contexts: its kind, its id, its text, and the answers. */
+function caseOf(one, question, models) {
+  const title = one.condition === "none" ? "Without a context" : `With the ${CONDITIONS[one.condition]}`;
   return element(
     "section",
-    {"aria-label": title},
-    element("h3", {}, title),
-    context === undefined ? [] : foreign(highlighted(context, question), "blockquote"),
-    answers ? answersUnder(answers) : element("p", {class: "note"}, "No answers were sampled."),
+    {"aria-label": [title, ...idOf(one)].join(", ")},
+    element("h3", {}, title, idOf(one).map((id) => [" · ", foreign(id)])),
+    one.text === undefined ? [] : foreign(highlighted(one, question), "blockquote"),
+    models.length === 1
+      ? answersUnder(one.answered[0])
+      : element("div", {class: "models"}, models.map(({name}, at) => answersOfModel(name, one.answered[at]))),
   );
 }
 
-/* The context in pieces, the original answer and the replacement marked where they stand as words of their own. */
-function highlighted(context, {object, replacement}) {
-  const kinds = new Map([
-    [replacement.toLowerCase(), "replacement"],
-    [object.toLowerCase(), "original"],
-  ]);
+function answersOfModel(model, answered) {
+  return element("div", {}, element("h4", {class: "model"}, foreign(model)), answersUnder(answered));
+}
+
+/* The id of a context that has another one than its kind. */
+function idOf({id, condition}) {
+  return id === condition ? [] : [id];
+}
+
+/* A context in pieces: the original answer, and those that it states, marked where they stand as words of their own. */
+function highlighted({text: context, marks}, {object, replacement}) {
+  const all = [...marks, [replacement, "replacement"], [object, "original"]];
+  const kinds = new Map(all.map(([words, kind]) => [words.toLowerCase(), kind]));
   const words = [...kinds.keys()].filter(Boolean).sort((one, other) => other.length - one.length);
-  if (!words.length) return context;
   const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join("|")})(?![\\p{L}\\p{N}])`, "giu");
   const pieces = context.split(pattern);
@@ -124,7 +144,9 @@ function marked(text, kind) {
   return foreign(text, "mark", {class: kind});
 }
 
-function answersUnder({greedy, groups, scores}) {
+function answersUnder(answered) {
+  if (!answered) return element("p", {class: "note"}, "No answers were sampled.");
+  const {greedy, groups, scores} = answered;
   const samples = groups.flat().reduce((sum, [, , , count]) => sum + count, 0);
   return [
     cutOf(scores.context_cut),

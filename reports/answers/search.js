@@ -1,20 +1,6 @@
 /* Search, filters and order: which rows of a model are listed. */
 
 const LETTERS = {ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i"};
-const larger = (one, other) => (one === null ? other : other === null ? one : Math.max(one, other));
-const SORTS = {
-  persuasion: (row) => larger(row.persuasion_original, row.persuasion_counter_memory),
-  persuasion_original: (row) => row.persuasion_original,
-  persuasion_counter_memory: (row) => row.persuasion_counter_memory,
-  entropy_none: (row) => row.entropy_none,
-  entropy_original: (row) => row.entropy_original,
-  entropy_counter_memory: (row) => row.entropy_counter_memory,
-  persuaded: (row) => howOften(row, "persuaded"),
-  stubborn: (row) => howOften(row, "stubborn"),
-  question: (row) => row.place,
-};
-const OUTCOME_MARKS = {persuaded: "▲ ", agreed: "◆ ", stubborn: "■ ", other: ""};
-const UNDER = {"": ["original", "counter_memory"], original: ["original"], counter_memory: ["counter_memory"]};
 
 /* The text as a search compares it: small letters without accents. */
 function folded(text) {
@@ -24,8 +10,9 @@ function folded(text) {
 }
 
 function wordsOfQuestion(question) {
-  const {question: asked, subject, relation, object, replacement} = question;
-  return folded([asked, subject, relation, object, replacement].join("\n"));
+  const {question: asked, subject, relation, partition, object, replacement, others} = question;
+  const own = [...(index.own ? [partition] : []), ...others.map(([, value]) => value)];
+  return folded([asked, subject, relation, object, replacement, ...own].join("\n"));
 }
 
 function hits(rows, state) {
@@ -34,12 +21,27 @@ function hits(rows, state) {
   return sorted(found, SORTS[state.sort], state.order === "ascending" ? 1 : -1);
 }
 
-function chosen(row, {partition, relation, outcome, under}) {
+function chosen(row, state) {
+  const {partition, relation, outcome, under} = state;
   return (
     (!partition || row.question.partition === partition) &&
     (!relation || row.question.relation === relation) &&
-    (!outcome || UNDER[under].some((name) => row[`outcome_${name}`] === outcome))
+    (!outcome || all(row, "outcome", under ? [under] : CONTEXTS).includes(outcome)) &&
+    COLUMNS.every(({at, control}) => !state[control] || cellOf(row, at) === state[control])
   );
+}
+
+function cellOf(row, column) {
+  return row.question.others.find(([at]) => at === column)?.[1];
+}
+
+/* What is known of a row under these conditions: none, one or several values under each. */
+function all(row, measure, conditions) {
+  return conditions.flatMap((name) => row[`${measure}_${name}`]).filter((known) => known !== null);
+}
+
+function largest(values) {
+  return values.length ? values.reduce((one, other) => Math.max(one, other)) : null;
 }
 
 /* In order of a key, rows without one last in either direction, ties in the order of the questions. */
@@ -54,7 +56,7 @@ function sorted(rows, keyOf, direction) {
 }
 
 function howOften(row, outcome) {
-  const measured = CONTEXTS.map((name) => row[`outcome_${name}`]).filter((known) => known !== null);
+  const measured = all(row, "outcome", CONTEXTS);
   return measured.length ? measured.filter((known) => known === outcome).length : null;
 }
 
@@ -82,8 +84,8 @@ function allRead(model) {
 }
 
 function wordsOfAnswers({answers}) {
-  const all = Object.values(answers).flatMap(({greedy, groups}) => [...groups.flat(), greedy ?? [""]]);
-  return folded([...new Set(all.map(([text]) => text))].join("\n"));
+  const said = answers.flatMap(({greedy, groups}) => [...groups.flat(), greedy ?? [""]]);
+  return folded([...new Set(said.map(([text]) => text))].join("\n"));
 }
 
 function whenIdle(work) {

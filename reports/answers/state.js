@@ -1,6 +1,7 @@
 /* What is looked at, kept in the address after the #, so that a link says it and Back works. */
 
-const ALL = {search: "", partition: "", relation: "", outcome: "", under: ""};
+const OF_COLUMNS = Object.fromEntries(COLUMNS.map(({control}) => [control, ""]));
+const ALL = {search: "", partition: "", relation: "", outcome: "", under: "", ...OF_COLUMNS};
 const FIRST = {
   ...ALL,
   model: index.models[0],
@@ -8,8 +9,9 @@ const FIRST = {
   order: "descending",
   page: "1",
   open: "",
+  models: "",
 };
-const FREE = new Set(["search", "page", "open"]);
+const FREE = new Set(["search", "page", "open", "models"]);
 
 /* The state that the address says; what it says wrongly is as if it were not said. */
 function stateOfAddress() {

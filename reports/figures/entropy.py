@@ -9,13 +9,25 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, conditions, finite, in_order, partitions, unit_of, where, without_unit
-from reports.style import ANSWER_MARKERS, CONDITION_NAMES, FEW_DOTS, MUTED, PARTITION_HUES, blank, legend_above, mark
+from reports.style import (
+    ANSWER_MARKERS,
+    CONDITION_NAMES,
+    FEW_DOTS,
+    MUTED,
+    PARTITION_HUES,
+    blank,
+    legend_above,
+    mark,
+    plain,
+)
 
 When = Literal["without", "with"]
 QUESTIONS: dict[When, str] = {
     "without": "Are questions that the model is unsure of alone the ones a context moves most?",
     "with": "Is a model that a context moved far still unsure with it?",
 }
+MOST_GROUPS = 3
+"""How many groups of own questions have a panel each; more are drawn together."""
 _MEASURES = ("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "whose_answer")
 
 
@@ -37,7 +49,7 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
         )  # fmt: skip
     counts = data["outcome"].value_counts()
     axes.set_title(
-        f"{data['partition'].iloc[0]}, n = {len(data)}\n"
+        f"{plain(data['partition'].iloc[0], 24)}, n = {len(data)}\n"
         f"{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn",
         fontsize=8,
     )
@@ -49,6 +61,9 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
     rows = result.rows
     if rows.empty:
         return None
+    groups = len(partitions(rows))
+    if groups > MOST_GROUPS:
+        rows = rows.assign(partition=f"{groups} groups")
     counts = rows["outcome"].value_counts()
     caption = (
         f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
@@ -97,7 +112,7 @@ def _paint(rows: pd.DataFrame, when: When) -> Canvas:
         for axes, partition in zip(line, across, strict=True):
             data = where(rows, partition=partition, condition=condition)
             if data.empty:
-                axes.set_title(f"{partition}, n = 0", fontsize=8)
+                axes.set_title(f"{plain(partition, 24)}, n = 0", fontsize=8)
             else:
                 entropy_against_persuasion(axes, data)
         line[0].set_ylabel(f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)")

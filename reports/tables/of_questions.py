@@ -3,7 +3,7 @@
 import pandas as pd
 
 from data.reasons import REASONS
-from reports.frames import Frames, in_order, models, partitions, rows_of
+from reports.frames import Frames, in_order, models, partitions, plural, rows_of
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
@@ -44,18 +44,19 @@ def _rejected(frames: Frames) -> pd.DataFrame:
 
 def _scored(frames: Frames) -> str:
     count = len(frames["answers_of_questions"].get("question_id", pd.Series()).unique())
+    beside = f" beside the {plural(count, 'question')} with scores" if count else ""
     return (
-        f"A candidate is a fact, a dispute or a question that was looked at beside the {count} questions with scores, "
-        "and rejected by a rule. Nothing is rejected without one; the database lists each in its table rejected."
+        f"A candidate is a fact, a dispute or a question that was looked at{beside}, and rejected by a rule. Nothing "
+        "is rejected without one; the database lists each in its table rejected."
     )
 
 
 ACCURACY = Table(
     "accuracy-entropy-persuasion",
     "Accuracy, uncertainty and persuasion, with and without context",
-    "A row is a partition under a context. Accuracy, as published, is the share of greedy answers that are the "
-    "expected one by ROUGE-L over 0.3: the original object, or what the context states. Entropies and coherent "
-    "persuasion are means in nats; there is no persuasion without a context.",
+    "A row is a partition, of own questions a group, under a context. Accuracy, as published, is the share of greedy "
+    "answers that are the expected one by ROUGE-L over 0.3: the original object, or what the context states. Entropies "
+    "and coherent persuasion are means in nats; there is no persuasion without a context.",
     ("partition_summary", "measures_in_short"),
     lambda frames: by_condition(
         frames["partition_summary"], "questions", "accuracy", "semantic_entropy", "semantic_entropy_length_normalised",

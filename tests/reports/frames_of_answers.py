@@ -25,7 +25,8 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
         entropy = float(rng.normal(2.4 if alone else 1.2, 0.9))
         rows.append(
             {
-                "model": model, "dtype": dtype, "relation": "P36", "question_id": f"q{number}", "condition": condition,
+                "model": model, "dtype": dtype, "relation": "P36", "question_id": f"q{number}", "context_id": condition,
+                "condition": condition,
                 "partition": ("static", "temporal", "disputable")[number % 3],
                 "semantic_entropy": entropy, "semantic_entropy_standard_error": 0.2,
                 "coherent_persuasion": np.nan if alone else moved,
@@ -44,7 +45,7 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
 def make_answers(scores: pd.DataFrame) -> pd.DataFrame:
     """The greedy answer and ten samples in three clusters; here and there one is empty, or was cut short."""
     rows: list[dict[str, Any]] = []
-    names = ["model", "dtype", "relation", "question_id", "condition"]
+    names = ["model", "dtype", "relation", "question_id", "context_id", "condition"]
     for keys, sample in product(scores[names].to_dict("records"), (None, *range(SAMPLES))):
         number, cluster = int(keys["question_id"][1:]), None if sample is None else CLUSTERS[sample]
         text = f"A town {cluster} of subject {number}, {keys['dtype']}" if cluster else WORDS[keys["condition"]]
@@ -59,13 +60,22 @@ def make_questions(scores: pd.DataFrame) -> pd.DataFrame:
     """The questions that have scores."""
     asked = scores.drop_duplicates("question_id").reset_index(drop=True)
     subject = "Subject " + asked["question_id"].str[1:]
-    said = subject + " is a place by the sea. Its capital is "
     return asked[["question_id", "relation", "partition"]].assign(
         subject=subject, question="What is the capital of " + subject.str.lower() + "?", edits=1 + asked.index % 4,
         subject_popularity=100.0, object_popularity=np.nan, subject_id=[f"Q{20 + at}" for at in asked.index],
         property_id="P36", object="Oslo", object_id="Q585", accepted="Oslo; Kristiania", replacement="Bergen",
-        original_context=said + "Oslo.", counter_memory_context=said + "Bergen.",
+        other_columns=None,
     )  # fmt: skip
+
+
+def make_contexts(questions: pd.DataFrame) -> pd.DataFrame:
+    """Two contexts of each question."""
+    said = questions["subject"] + " is a place by the sea. Its capital is "
+    of = questions[["question_id"]]
+    original = of.assign(context_id="original", text=said + "Oslo.", answers=[["Oslo", "Kristiania"]] * len(of))
+    other = of.assign(context_id="counter_memory", text=said + "Bergen.", answers=[["Bergen"]] * len(of))
+    contexts = pd.concat([original, other], ignore_index=True)
+    return contexts.assign(condition=contexts["context_id"])
 
 
 def frames_of_answers(
@@ -73,8 +83,10 @@ def frames_of_answers(
 ) -> dict[str, pd.DataFrame]:
     """What the page of answers reads: every answer, question and score of these models."""
     scores = make_scores(models, questions)
+    asked = make_questions(scores)
     return {
         "answers_of_questions": scores,
         "answers_to_read": make_answers(scores),
-        "questions_to_read": make_questions(scores),
+        "questions_to_read": asked,
+        "contexts_to_read": make_contexts(asked),
     }

@@ -26,6 +26,12 @@ TABLES = [table_of(row) for row in (GroupTest, Summary, CorrelationRow, Envelope
 RELATIONS = ("capital", "officialLanguage", "author", "birthPlace")
 KINDS = ("base", "assertive", "negation")
 FORMS = tuple(product(("open", "closed"), (1, 2)))
+DYNAMICQA = (("original", "original"), ("counter_memory", "counter_memory"))
+OWN = (
+    ("forum", "conflicting"), ("shop", "conflicting"), ("irrelevant", "irrelevant"), ("supporting", "supporting"),
+    ("unknown", "unknown"),
+)  # fmt: skip
+"""Contexts of a user's own questions: their ids and kinds."""
 CARD = StudyCard(
     name="quickstart",
     seed=7,
@@ -43,10 +49,11 @@ def tables(
     relations: Iterable[str] = RELATIONS,
     entities: int = 10,
     questions: int = 36,
+    own: bool = False,
 ) -> dict[str, list[Row]]:
-    """The rows of every table of a study with these models, by table."""
+    """The rows of every table of a study with these models, by table. own: whether the questions are a user's."""
     queries, contexts = [*_queries(list(relations), entities)], [*_contexts(list(relations), entities)]
-    asked = [*_questions(questions)]
+    asked = [*_questions(questions, own)]
     found: dict[str, list[Row]] = {"queries": queries, "contexts": contexts, "questions": asked}
     for name, dtype in models:
         of = {"model": name, "dtype": dtype}
@@ -167,22 +174,37 @@ def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tu
         yield "entity_independent_persuasion", {**about, "context_id": context["context_id"], **moved}
 
 
-def _questions(count: int) -> Iterator[Row]:
+def _questions(count: int, own: bool) -> Iterator[Row]:
     for number in range(count):
+        if own:
+            ids, kinds = zip(*OWN, strict=True)
+            yield {
+                "question_id": f"question {number}", "relation": RELATIONS[number % 2],
+                "partition": f"group {number % 2} & more", "subject": "", "subject_id": None, "property_id": None,
+                "object": "Oslo", "object_id": None, "answers": ["Oslo"], "replacement": "",
+                "question": f"What is capital {number}?", "original_context": "", "counter_memory_context": "",
+                "edits": None, "subject_popularity": None, "object_popularity": None,
+                "other_columns": f'{{"chapter": {number % 3}}}', "context_ids": ids, "context_kinds": kinds,
+                "context_texts": [f"A text of {name}." for name in ids], "context_answers": [["Bergen"]] * len(ids),
+            }  # fmt: skip
+            continue
         partition = ("static", "temporal", "disputable")[number % 3]
         yield {
             "question_id": f"question {number}", "relation": RELATIONS[number % 2], "partition": partition,
             "subject": "Norway", "subject_id": "Q20", "property_id": "P36", "object": "Oslo", "object_id": "Q585",
             "answers": ["Oslo", "Kristiania"], "replacement": "Bergen", "question": f"What is capital {number}?",
             "original_context": "The capital of Norway is Oslo.", "counter_memory_context": "It is Bergen.",
-            "edits": number, "subject_popularity": 100, "object_popularity": 50,
+            "edits": number, "subject_popularity": 100, "object_popularity": 50, "other_columns": None,
+            "context_ids": [], "context_kinds": [], "context_texts": [], "context_answers": [],
         }  # fmt: skip
 
 
 def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
-    for question, condition in product(questions, ("none", "original", "counter_memory")):
-        about = {"relation": question["relation"], "question_id": question["question_id"], "condition": condition}
-        draw = [_draw(of["dtype"], about["question_id"], condition, number) for number in range(4)]
+    cases = ((question, case) for question in questions for case in (("none", "none"), *_contexts_of(question)))
+    for question, (context, condition) in cases:
+        about = {"relation": question["relation"], "question_id": question["question_id"], "context_id": context,
+                 "condition": condition}  # fmt: skip
+        draw = [_draw(of["dtype"], about["question_id"], context, number) for number in range(4)]
         stand_in = {"stand_in": None}
         for sample in (None, 0, 1, 2):
             text = "Oslo" if draw[0] < 0.5 or sample == 1 else "Bergen"
@@ -205,3 +227,7 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         verdict = "context" if draw[3] < 0.5 else "refusal" if draw[3] < 0.6 else "neither"
         yield "whose_answer", {**about, **stand_in, "sample": None, "verdict": verdict, "outcome": outcome}
         yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "outcome": None}
+
+
+def _contexts_of(question: Row) -> Iterable[tuple[str, str]]:
+    return [*zip(question["context_ids"], question["context_kinds"], strict=True)] or DYNAMICQA

@@ -41,11 +41,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Parsed:
 
 
 def of_question(page: Parsed, name: str, model: int = 0) -> dict[str, Any]:
-    """What the block of answers holds of a question."""
+    """What the block of answers holds of a question, its answers by the id of the context."""
     place = page.block("index")["questions"]["question_id"].index(name)
     at = page.block(f"scores-{model}")["place"].index(place)
     found: dict[str, Any] = page.block(f"answers-{model}-0")[at]
-    return found
+    return {**found, "answers": {case["id"]: case for case in found["answers"]}}
 
 
 def test_every_answer_is_there_with_its_count(tmp_path: Path) -> None:
@@ -100,15 +100,15 @@ def test_the_list_has_the_scores_of_its_own_questions(tmp_path: Path) -> None:
     assert index["question"] == sorted(index["question"], key=str.casefold)
     for at, place in enumerate(listed["place"]):
         name = index["question_id"][place]
-        assert listed["entropy_none"][at] == round(scores.loc[("none", name), "semantic_entropy"], 4)
-        assert listed["outcome_counter_memory"][at] == scores.loc[("counter_memory", name), "outcome"]
+        assert listed["entropy_none"][at] == [round(scores.loc[("none", name), "semantic_entropy"], 4)]
+        assert listed["outcome_counter_memory"][at] == [scores.loc[("counter_memory", name), "outcome"]]
 
 
 def test_without_scores_the_answers_can_still_be_read(tmp_path: Path) -> None:
     frames = frames_of_answers()
     frames["answers_of_questions"] = frames["answers_of_questions"].iloc[:0]
     page = written(frames, tmp_path)
-    assert page.block("scores-0")["persuasion_original"] == [None] * 6
+    assert page.block("scores-0")["persuasion_original"] == [[None]] * 6
     shown = of_question(page, "q1")
     assert (shown["answers"]["none"]["scores"], shown["stand_ins"]) == ({}, [])
     assert sum(answer[3] for group in shown["answers"]["none"]["groups"] for answer in group) == SAMPLES
@@ -132,22 +132,26 @@ def test_blocks_hold_a_hundred_questions_in_order(tmp_path: Path) -> None:
     page = written(frames, tmp_path)
     texts = [text for number in range(3) for text in page.block(f"texts-{number}")]
     assert [len(page.block(f"answers-0-{number}")) for number in range(3)] == [100, 100, 30]
-    assert [text["original_context"].split(" is ")[0] for text in texts] == page.block("index")["questions"]["subject"]
+    starts = [text["contexts"][0]["text"].split(" is ")[0] for text in texts]
+    assert starts == page.block("index")["questions"]["subject"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_are_json_and_nothing_else(tmp_path: Path, text: str) -> None:
     frames = frames_of_answers()
     tame = written(frames, tmp_path / "tame")
-    asked = ["subject", "object", "replacement", "question", "accepted", "original_context", "subject_id"]
+    asked = ["subject", "object", "replacement", "question", "accepted", "subject_id", "partition", "relation"]
     frames["questions_to_read"][asked] = text
+    frames["questions_to_read"]["other_columns"] = [json.dumps({text: f"{text} {at}"}) for at in range(6)]
+    frames["contexts_to_read"]["text"] = text
     frames["answers_to_read"]["text"] = text
     frames["answers_of_questions"]["stand_in"] = text
     page = written(frames, tmp_path / "hostile")
     assert [tag for tag, _ in page.found] == [tag for tag, _ in tame.found]
     assert page.inside["script"] == tame.inside["script"]
     assert page.block("index")["questions"]["replacement"] == [text] * 6
-    assert page.block("texts-0")[0]["original_context"] == text
+    assert page.block("texts-0")[0]["contexts"][0]["text"] == text
+    assert page.block("index")["columns"] == [[text, [f"{text} {at}" for at in range(6)]]]
     assert of_question(page, "q1")["answers"]["original"]["greedy"][0] == text
     for name, block in page.inside.items():
         assert name in {"script", "style"} or not re.search("[<>&\u2028\u2029]", block)

@@ -224,8 +224,9 @@ def test_an_address_that_says_nonsense_opens_the_list(browser: Browser, answers:
 def test_hostile_texts_are_shown_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers(questions=3)
     text = "".join(HOSTILE)
-    asked = ["subject", "object", "replacement", "question", "accepted", "original_context", "relation"]
+    asked = ["subject", "object", "replacement", "question", "accepted", "relation", "partition"]
     frames["questions_to_read"][[*asked, "subject_id"]] = text
+    frames["contexts_to_read"]["text"] = text
     frames["answers_to_read"]["text"] = text
     frames["answers_of_questions"]["stand_in"] = text
     browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#open=q0")
@@ -248,8 +249,8 @@ def test_paper_has_the_question_and_not_the_controls(browser: Browser, answers: 
 def published_size() -> dict[str, pd.DataFrame]:
     """5,689 questions with two contexts of some 600 characters and eleven answers a condition."""
     made = frames_of_answers([("m", "float32")], 5689)
-    asked, answers = made["questions_to_read"], made["answers_to_read"]
-    asked[["original_context", "counter_memory_context"]] *= 12
+    contexts, answers = made["contexts_to_read"], made["answers_to_read"]
+    contexts["text"] *= 12
     answers["text"] = "The capital is number " + (pd.Series(answers.index) % 9973).astype(str) + " of them all"
     return made
 
