@@ -16,10 +16,13 @@ from rich.text import Text
 
 from data.errors import UsageError, WorkFailed, nearest
 from data.storage.files import written_whole
+from data.warehouse.warehouse import opened
+from flows.cli.compare import Row
 from flows.cli.pipeline import Selected
 from flows.steps.aggregate import schema
 from flows.study.reading import STUDIES
 from flows.study.study import ModelPart
+from reports.frames import records
 
 QUANTITIES: Mapping[str, str] = {
     "follow": "follows", "keep": "keeps", "correct": "correct", "refuse": "refuses", "context_bias": "context_bias",
@@ -134,21 +137,22 @@ def _model(name: str) -> dict[str, str]:
     return {"name": before, "dtype": dtype} if colon and dtype in DTYPES else {"name": name}
 
 
-def measured_of(selected: Selected) -> list[Measured]:
-    """What the study's database says of its models."""
-    from data.warehouse.warehouse import opened
-
+def found_in(database: Path) -> tuple[list[Measured], list[Row]]:
+    """What a database says of its models: each alone, and how every two of them differ."""
     names = {value: key for key, value in QUANTITIES.items()}
-    with opened(selected.workspace.database, schema()) as warehouse:
-        rows = warehouse.frame("models_side_by_side").to_dict("records")
-    return [
+    with opened(database, schema()) as warehouse:
+        rows = records(warehouse.frame("models_side_by_side"))
+        differences = warehouse.frame("model_differences")
+    known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
+    measured = [
         Measured(
             f"{row['model']} ({row['dtype']})", names[row["quantity"]], row["group"], int(row["n"]), float(row["mean"]),
             _finite(row["low"]), _finite(row["high"]), row["unit"],
         )
         for row in rows
         if row["quantity"] in names
-    ]  # fmt: skip
+    ]
+    return measured, records(known.where(known.notna(), None))
 
 
 def _finite(value: float) -> float | None:
@@ -170,21 +174,27 @@ def verdicts(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> Iterator[st
 
 
 def show(console: Console, measured: Sequence[Measured]) -> None:
-    """A table: what was measured, by model."""
+    """A table: what was measured, by model, and what the quantities mean."""
     models = list(dict.fromkeys(one.model for one in measured))
-    table = Table("quantity", "greedy answer", *models, "n")
+    table = Table("quantity", *models, "n")
     for quantity in QUANTITIES:
         for group in dict.fromkeys(one.group for one in measured if one.quantity == quantity):
             found = {one.model: one for one in measured if (one.quantity, one.group) == (quantity, group)}
             counts = sorted({one.n for one in found.values()})
             cells = [found[model].words if model in found else "" for model in models]
             n = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-            table.add_row(*map(Text, (f"{quantity}.{group}", MEANINGS[quantity], *cells, n)))
+            table.add_row(*map(Text, (f"{quantity}.{group}", *cells, n)))
     console.print(table)
+    shown = dict.fromkeys(one.quantity for one in measured)
+    said = "; ".join(f"{name}: {MEANINGS[name]}" for name in QUANTITIES if name in shown)
+    console.print(f"Shares of greedy answers, with 95% intervals. {said}.", highlight=False)
 
 
 def as_json(
-    selected: Selected, measured: Sequence[Measured], outcome: Sequence[tuple[Threshold, Measured, bool]]
+    selected: Selected,
+    measured: Sequence[Measured],
+    differences: Sequence[Row],
+    outcome: Sequence[tuple[Threshold, Measured, bool]],
 ) -> str:
     """All of it for a program."""
     checks = [
@@ -192,7 +202,13 @@ def as_json(
         for threshold, found, is_met in outcome
     ]
     paths = {name: str(path) for name, path in selected.outputs().items()}
-    return json.dumps({"measured": [asdict(one) for one in measured], "checks": checks, **paths}, indent=2)
+    content = {
+        "measured": [asdict(one) for one in measured],
+        "differences": list(differences),
+        "checks": checks,
+        **paths,
+    }
+    return json.dumps(content | paths, indent=2)
 
 
 def write_junit(file: Path, name: str, outcome: Sequence[tuple[Threshold, Measured, bool]]) -> None:

@@ -1,4 +1,4 @@
-"""The command `swaymeter audit`: does a model follow the passages of a file, and is that enough?"""
+"""The commands `audit`, does a model follow the passages of a file, and `compare`, how do two runs differ?"""
 
 import time
 from pathlib import Path
@@ -47,6 +47,7 @@ def audit(
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
     """
     from flows.cli import audit as view
+    from flows.cli import compare as comparison
     from flows.cli.pipeline import Selected
     from flows.cli.terminal import TerminalProgress, log_to, summary
 
@@ -63,12 +64,31 @@ def audit(
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     if message:
         raise WorkFailed(message)
-    measured = view.measured_of(selected)
+    measured, differences = view.found_in(selected.workspace.database)
     outcome = view.judged(thresholds, measured)
     if junit is not None:
         view.write_junit(junit, selected.study.name, outcome)
     if as_json:
-        typer.echo(view.as_json(selected, measured, outcome))
+        typer.echo(view.as_json(selected, measured, differences, outcome))
     else:
         view.show(out, measured)
+        comparison.show(out, differences)
     view.refuse_unmet(outcome)
+
+
+Run = Annotated[str, typer.Argument(help="A study, the folder of its workspace, or its database.")]
+
+
+@audits.command()
+def compare(a: Run, b: Run, as_json: options.AsJson = False, traceback: options.Traceback = False) -> None:
+    """Compare the models of two runs on the questions and queries that both were asked: paired differences, or tied.
+
+    Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
+    """
+    from flows.cli import compare as view
+
+    rows = view.compared(view.database_of(a), view.database_of(b))
+    if as_json:
+        typer.echo(view.as_json(rows))
+    else:
+        view.show(out, rows)

@@ -17,7 +17,7 @@ from flows.cli.terminal import TerminalProgress
 from flows.execution.progress import report_to
 from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun
-from flows.graph.selection import DISPUTABLE, Selection
+from flows.graph.selection import DISPUTABLE, UNKNOWN_RELATIONS, Selection
 from flows.graph.step import STAGES, Stage
 from flows.stages.contents import Contents
 from flows.stages.estimate import estimate
@@ -66,7 +66,9 @@ class Selected:
             known |= {*catalog.relations(), DISPUTABLE}
         fetched = (node.id for node in self.graph if node.id.stage == "fetch")
         known |= {step.subject for step in fetched if step.group != "invented names"}  # those are of a class
-        return sorted(known - {"static", "temporal", "triples", "study"})
+        if any(node.id.subject == "own" and node.state != "done" for node in self.graph):
+            known |= {*self.selection.relations}  # the groups of the file are not read yet
+        return sorted(known - {*UNKNOWN_RELATIONS, "study"})
 
     @cached_property
     def graph(self) -> Graph:

@@ -10,7 +10,7 @@ from tasks.measures import MEASURES
 DISPUTABLE = "disputable"
 """The relation of questions about disputes."""
 
-UNKNOWN_RELATIONS = ("static", "temporal", "triples")
+UNKNOWN_RELATIONS = ("static", "temporal", "triples", "own")
 """The subjects of steps that may lead to any other relation."""
 
 UNKNOWN_MEASURES = "every measure"

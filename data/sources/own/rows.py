@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from data import reasons
 from data.errors import InputError
 from data.options import Problem, problems, refused
-from data.records import OwnKind, Question, Rejected, RelationName, identity
+from data.records import ALONE, OwnKind, Question, Rejected, RelationName, identity
 from data.sources.own.files import FileRow
 
 LONGEST = 1_000_000
@@ -84,6 +84,8 @@ class OwnContext(BaseModel):
     def _states(self) -> "OwnContext":
         if self.kind == "conflicting" and self.answer is None:
             raise refused([Problem(("answer",), "is missing; a conflicting context has to name the answer it states")])
+        if self.id == ALONE.context_id:
+            raise refused([Problem(("id",), "none is what a question without a context is called; choose another")])
         if self.kind == "irrelevant" and self.answer is not None:
             raise refused([Problem(("answer",), "an irrelevant context states none; leave it out, or use unknown")])
         return self
@@ -225,7 +227,7 @@ def _stated(context: OwnContext, forms: tuple[str, ...]) -> tuple[str, ...]:
 
 def _ids(contexts: Sequence[OwnContext]) -> tuple[str, ...]:
     """The id of each context: its own, or its kind, with a number from the second of the kind on."""
-    taken = {context.id for context in contexts if context.id} | {"none"}
+    taken = {context.id for context in contexts if context.id} | {ALONE.context_id}
     counts: Counter[str] = Counter()
     ids = []
     for context in contexts:

@@ -19,6 +19,7 @@ from tasks.measures import MEASURES
 STATISTICS, SUMMARIES = table_of(GroupTest), table_of(Summary)
 CORRELATIONS, ENVELOPES = table_of(CorrelationRow), table_of(EnvelopePoint)
 MODEL_DIFFERENCES = table_of(ModelDifference)
+Row = dict[str, Any]
 TABLES = (
     *RECORD_TABLES, STATISTICS, SUMMARIES, CORRELATIONS, ENVELOPES, MODEL_DIFFERENCES,
     *(measure.table for measure in MEASURES.values())

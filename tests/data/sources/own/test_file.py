@@ -174,3 +174,9 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
 def test_unknown_columns_of_ours_are_refused() -> None:
     with pytest.raises(type(refused([])), match="is no column of ours"):
         OwnQuestions(file="mine.csv", columns={"gold": "answer"})
+
+
+def test_a_context_may_not_be_called_none(tmp_path: Path) -> None:
+    context = {"id": "none", "text": "It rains."}
+    found = read(tmp_path, json.dumps({"question": "Who?", "answer": "I", "contexts": [context]}), "mine.jsonl")
+    assert reasons(found)[0].startswith("line 1: contexts.0.id: none is what a question without")

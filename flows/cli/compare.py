@@ -1,0 +1,74 @@
+"""Two runs side by side: how the models of one differ from those of the other on the same questions and queries."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from data.errors import UsageError
+from data.warehouse.warehouse import opened
+from flows.cli.pipeline import Selected
+from flows.steps.aggregate import schema
+from tasks.statistics.models import QUERIES, adjusted, differences
+
+Row = dict[str, Any]
+
+
+def database_of(run: str) -> Path:
+    """The database of a run: of a study, of a workspace, or a file; UsageError where there is none."""
+    path = Path(run).expanduser()
+    found = path / "study.duckdb" if path.is_dir() else path if path.suffix == ".duckdb" else None
+    found = found or Selected.of(run).workspace.database
+    if not found.exists():
+        raise UsageError(f"{run} has no database {found}; run the study, or name a workspace")
+    return found
+
+
+def compared(first: Path, second: Path) -> list[Row]:
+    """The paired differences of every model of the first run and every one of the second, over what both were asked.
+
+    The p-values are adjusted over these pairs alone.
+    """
+    frames = [_frames(path, name) for path, name in ((first, "A"), (second, "B"))]
+    both = {name: pd.concat([of_run[name] for of_run in frames], ignore_index=True) for name in QUERIES}
+    pairs = [row for row in differences(both, 0) if (row["model"][0], row["against_model"][0]) == ("A", "B")]
+    if not any(row["n"] for row in pairs):
+        raise UsageError(f"{first} and {second} have no question or query in common that both were asked")
+    return adjusted([row for row in pairs if row["n"]])
+
+
+def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
+    with opened(path, schema()) as warehouse:
+        frames = {query: warehouse.frame(query) for query in QUERIES}
+    return {query: frame.assign(model=f"{name}: " + frame["model"].astype(str)) for query, frame in frames.items()}
+
+
+def show(console: Console, rows: Sequence[Row]) -> None:
+    """A table of the differences for every two models."""
+    for pair in dict.fromkeys(map(_pair, rows)):
+        first, second = pair
+        table = Table("quantity", "n", "first", "second", "first - second [95%]", "verdict", title_justify="left")
+        table.title = Text(f"{first} against {second}")
+        for row in (row for row in rows if _pair(row) == pair):
+            group = row["query_type"] if row["condition"] == "all" else row["condition"]
+            bounds = "" if row["low"] is None else f" [{row['low']:.2f}, {row['high']:.2f}]"
+            cells = (
+                f"{row['quantity']}, {group}", str(row["n"]), f"{row['mean']:.2f}", f"{row['against_mean']:.2f}",
+                f"{row['difference']:.2f}{bounds}", row["verdict"] or row["untestable"] or "",
+            )  # fmt: skip
+            table.add_row(*map(Text, cells))
+        console.print(table)
+
+
+def _pair(row: Row) -> tuple[str, str]:
+    return f"{row['model']} ({row['dtype']})", f"{row['against_model']} ({row['against_dtype']})"
+
+
+def as_json(rows: Sequence[Row]) -> str:
+    """The differences for a program."""
+    return json.dumps(rows, indent=2, default=str)

@@ -1,0 +1,114 @@
+"""An audit's thresholds, what it says of them, and two runs compared; no model is loaded."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from data.errors import UsageError, WorkFailed
+from flows.cli import audit
+from flows.cli.audit import Measured, Threshold
+from flows.steps.aggregate import schema
+from flows.study.reading import read_study
+from tests.data.warehouse.small_study import Row, row, stored, table
+from tests.flows.conftest import Command
+
+FOLLOWS = Measured("m (float32)", "follow", "supporting", 40, 0.8, 0.7, 0.9, "share")
+GIVES_IN = Measured("m (float32)", "follow", "conflicting", 40, 0.4, None, None, "share")
+
+
+@pytest.mark.parametrize(
+    ("under", "over", "unmet"),
+    [
+        (["follow.supporting=0.8"], ["follow.conflicting=0.4"], ""),
+        (["follow.supporting=0.81"], [], "follow.supporting of m (float32) is 0.80 [0.70, 0.90] over 40 questions"),
+        ([], ["follow.conflicting=0.3"], "follow.conflicting of m (float32) is 0.40 over 40 questions, and has"),
+        (["follow=0.5"], [], "follow.conflicting of m"),
+    ],
+)
+def test_a_threshold_that_is_not_met_fails(under: list[str], over: list[str], unmet: str) -> None:
+    outcome = audit.judged(audit.thresholds_of(under, over), [FOLLOWS, GIVES_IN])
+    if not unmet:
+        audit.refuse_unmet(outcome)
+        return
+    with pytest.raises(WorkFailed) as failed:
+        audit.refuse_unmet(outcome)
+    assert str(failed.value).startswith(unmet)
+
+
+@pytest.mark.parametrize("text", ["follow", "follow.a", "follow=x", "folow.a=1", "follow.a b=1", "=1"])
+def test_what_is_no_threshold_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"no threshold|no quantity"):
+        Threshold.parse(text, at_least=True)
+
+
+def test_a_threshold_on_what_was_not_measured_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"keep\.irrelevant >= 1: .* measured were follow\.supporting"):
+        Threshold.parse("keep.irrelevant=1", at_least=True).of([FOLLOWS])
+
+
+def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
+    hostile = Measured("<m> & \u202e\"'", "follow", "conflicting", 3, 0.9, None, None, "share")
+    outcome = audit.judged(audit.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
+    audit.write_junit(tmp_path / "new" / "junit.xml", "mine", outcome)
+    suite = ElementTree.parse(tmp_path / "new" / "junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    (failed,) = [case for case in suite if len(case)]
+    assert failed.get("classname") == hostile.model
+    assert failed[0].get("message", "").startswith("follow.conflicting of <m>")
+
+
+def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("question,answer\n")
+    models = ["smollm2-135m-instruct:bfloat16", "C:folder"]
+    study = read_study(audit.write_study(str(tmp_path / "mine.csv"), models, tmp_path / "ws", samples=2, questions=5))
+    assert [(model.name, model.dtype) for model in study.models] == [
+        ("smollm2-135m-instruct", "bfloat16"), ("C:folder", "auto"),
+    ]  # fmt: skip
+    assert study.questions is not None
+    assert (study.questions.per_partition, study.parameters("answers")["samples"]) == (5, 2)
+
+
+def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path) -> None:
+    ended = swaymeter("audit", "nowhere.csv", "--model", "m", "--workspace", str(tmp_path / "ws"))
+    assert ended.code == 2
+    assert "there is no file nowhere.csv" in ended.error
+    assert not (tmp_path / "ws").exists()
+
+
+def run_of(folder: Path, verdicts: str) -> Path:
+    """The database of a run in which the answers to questions with a conflicting context had these verdicts."""
+    from data.warehouse.loading import update
+
+    asked = {"relation": "own", "model": "m", "dtype": "float32"}
+    context = {"context_ids": ["c"], "context_kinds": ["conflicting"], "context_texts": ["text"],
+               "context_answers": [["Lima"]]}  # fmt: skip
+    questions: list[Row] = []
+    rows: list[Row] = []
+    for number, verdict in enumerate(verdicts):
+        about = {"question_id": f"q{number}", "relation": "own"}
+        questions.append(row(table("questions"), **about, **context))
+        for context_id, condition, stated in (("none", "none", "original"), ("c", "conflicting", VERDICTS[verdict])):
+            rows.append(
+                row(
+                    table("whose_answer"), **asked | about, context_id=context_id, condition=condition, sample=None,
+                    verdict=stated, outcome=None,
+                )
+            )  # fmt: skip
+    files = stored(folder / "files", {"questions": questions, "whose_answer": rows})
+    update(folder / "study.duckdb", "key", schema(), files)
+    return folder
+
+
+VERDICTS = {"c": "context", "o": "original"}
+
+
+def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_path: Path) -> None:
+    first, second = run_of(tmp_path / "a", "c" * 12), run_of(tmp_path / "b", "o" * 10)
+    ended = swaymeter("compare", str(first), str(second / "study.duckdb"))
+    assert ended.code == 0
+    line = next(line for line in ended.out.splitlines() if "follows, conflicting" in line)
+    assert [cell.strip() for cell in line.strip("│ ").split("│")][1:] == [
+        "10", "1.00", "0.00", "1.00 [1.00, 1.00]", "larger",
+    ]  # fmt: skip
+    assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
