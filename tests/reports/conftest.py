@@ -8,13 +8,20 @@ import pytest
 
 from reports.report import write_report
 from tests.reports.browser import Browser, started
-from tests.reports.study import CARD, frames
+from tests.reports.study import CARD, MODEL, frames, tables
 
 
 @pytest.fixture(scope="session")
 def known() -> dict[str, pd.DataFrame]:
     """Every frame of a small study; not to be changed in place."""
     return frames()
+
+
+@pytest.fixture(scope="session")
+def own() -> dict[str, pd.DataFrame]:
+    """Every frame of a small study of a user's own questions; not to be changed in place."""
+    rows = tables([(MODEL, "float32"), ("other", "float32")], relations=[], questions=12, own=True)
+    return frames({name: some for name, some in rows.items() if some})
 
 
 @pytest.fixture(scope="session")

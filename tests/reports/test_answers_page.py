@@ -136,6 +136,30 @@ def test_blocks_hold_a_hundred_questions_in_order(tmp_path: Path) -> None:
     assert starts == page.block("index")["questions"]["subject"]
 
 
+def test_own_contexts_have_their_kinds_ids_and_scores(own: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    page = written(own, tmp_path)
+    index, shown = page.block("index"), of_question(page, "question 3")
+    named = [(case["id"], case["condition"]) for case in shown["answers"].values()]
+    assert named == [
+        ("none", "none"), ("supporting", "supporting"), ("forum", "conflicting"), ("shop", "conflicting"),
+        ("irrelevant", "irrelevant"), ("unknown", "unknown"),
+    ]  # fmt: skip
+    assert list(index["conditions"]) == ["none", "supporting", "conflicting", "irrelevant", "unknown"]
+    at = page.block("scores-0")["place"].index(index["questions"]["question_id"].index("question 3"))
+    scores = [shown["answers"][name]["scores"]["coherent_persuasion"] for name in ("forum", "shop")]
+    assert page.block("scores-0")["persuasion_conflicting"][at] == scores
+    assert "counter" not in "".join(text for tag, text in page.inside.items() if tag != "script").lower()
+
+
+def test_a_column_is_chosen_by_its_few_values(tmp_path: Path) -> None:
+    frames = frames_of_answers(questions=51)
+    rows = [json.dumps({"few": number % 3, "one": "x", "many": f"v{number}"}) for number in range(50)]
+    frames["questions_to_read"]["other_columns"] = [*rows, json.dumps({"many": "v50"})]
+    index = written(frames, tmp_path).block("index")
+    assert index["columns"] == [["few", ["0", "1", "2"]], ["many", []], ["one", []]]
+    assert sum(len(others) for others in index["questions"]["others"]) == 151
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_are_json_and_nothing_else(tmp_path: Path, text: str) -> None:
     frames = frames_of_answers()

@@ -237,6 +237,59 @@ def test_hostile_texts_are_shown_and_do_nothing(browser: Browser, tmp_path: Path
     assert browser.trouble() == []
 
 
+@pytest.mark.parametrize("width", [390, 1400])
+def test_own_contexts_are_listed_and_read(
+    browser: Browser, own: dict[str, pd.DataFrame], tmp_path: Path, width: int
+) -> None:
+    browser.look(width, "light")
+    browser.open(tmp_path / write_answers(own, tmp_path, CARD))
+    heads = "[...document.querySelectorAll('#rows .narrow th')].map(one => one.textContent)"
+    assert browser.ask(heads) == ["no context", "supporting", "conflicting", "irrelevant", "unknown"]
+    browser.choose("sort", "persuasion_conflicting")
+    assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
+    scores = own["answers_of_questions"].query(f"model == '{MODEL}' and condition == 'conflicting'")
+    largest = scores.groupby("question")["coherent_persuasion"].max().sort_values(ascending=False)
+    assert browser.ask(LISTED) == list(largest.index)
+    browser.ask("document.querySelector('#rows tbody a').click()")
+    browser.wait(f"({OPENED}) === {json.dumps(largest.index[0])}")
+    sections = browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)")
+    assert sections[:3] == ["Without a context", "With the supporting context", "With the conflicting context · forum"]
+    facts = "[...document.querySelectorAll('dt')].map(one => one.textContent)"
+    assert browser.ask(facts) == ["Model", "Relation", "Group", "Original answer", "Counts as right", "chapter"]
+    browser.ask("[...document.querySelectorAll('#models a')].at(-1).click()")
+    browser.wait("document.querySelectorAll('.models h4').length === 12")
+    assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.trouble() == []
+
+
+@pytest.mark.parametrize("name", ["chapter", "__proto__", "constructor", "search", '"><script>alert(1)</script>'])
+def test_questions_are_found_by_a_column_of_any_name(browser: Browser, tmp_path: Path, name: str) -> None:
+    frames = frames_of_answers(questions=6)
+    values = ["<i>one</i>", "a  two\r\n&amp;", "<i>one</i>", "__proto__", "<i>one</i>", "zwölf"]
+    frames["questions_to_read"]["other_columns"] = [json.dumps({name: value}) for value in values]
+    page = tmp_path / write_answers(frames, tmp_path, CARD)
+    browser.look(1400, "light")
+    browser.open(page)
+    browser.choose("search", "zwolf")
+    browser.wait(f"{COUNT} === '1 of 6 questions'")
+    browser.choose("search", "")
+    for value in set(values):
+        browser.choose(f"column.{name}", value)
+        assert browser.ask(COUNT) == f"{values.count(value)} of 6 questions"
+        assert browser.ask("document.getElementById('clear').hidden") is False
+    browser.choose(f"column.{name}", values[0])
+    shared = browser.ask("location.hash")
+    browser.open(page, shared + "&open=q0")
+    assert browser.ask("[...document.querySelectorAll('dt, dd')].slice(-2).map(one => one.textContent)") == [
+        name,
+        values[0],
+    ]
+    browser.ask("document.querySelector('#ways a').click()")
+    browser.wait(f"{COUNT} === '3 of 6 questions'")
+    assert browser.ask("document.querySelectorAll('#answers script, #answers i').length") == 0
+    assert browser.trouble() == []
+
+
 def test_paper_has_the_question_and_not_the_controls(browser: Browser, answers: Path) -> None:
     browser.look(794, "dark", media="print")
     browser.open(answers, "#open=q0")

@@ -146,6 +146,21 @@ def test_dots_on_one_place_are_drawn_once() -> None:
     assert alphas[0.0] > alphas[1.0] == 0.1
 
 
+@pytest.mark.parametrize("groups", [1, 3, 40])
+def test_groups_of_own_questions_have_room(own: dict[str, pd.DataFrame], groups: int) -> None:
+    instances = own["instances"].query(f"model == '{MODEL}'").reset_index(drop=True)
+    names = [f"group {number % groups} $x_1$ \u202e{'very ' * 30}long" for number in range(len(instances))]
+    data = {**own, "instances": instances.assign(partition=names)}
+    for name in ("coherent-persuasion", "entropy-without-against-persuasion"):
+        drawing = FIGURES[name].draw(Model(MODEL, "float32"), data)
+        assert drawing is not None
+        canvas = drawing.paint()
+        assert len(canvas.axes) <= 5 * 3
+        assert max(len(text.get_text()) for axes in canvas.axes for text in axes.get_xticklabels()) < 30
+        assert len(drawing.numbers) == len(instances)
+        assert ("12 largest of 40 groups" in drawing.caption) is (groups == 40 and name == "coherent-persuasion")
+
+
 def test_a_figure_is_rendered_to_the_same_bytes(drawn: dict[str, Drawn], tmp_path: Path) -> None:
     one = drawn["coherent-persuasion"]
     pictures = rendered(one)

@@ -85,3 +85,11 @@ def test_a_very_long_table_is_cut_and_says_so() -> None:
     text = page(CARD, {}, [], [], [Filled(table, "Long.", rows)], **NOTHING)
     assert text.count('<th scope="row"><bdi>capital') == MOST_ROWS
     assert f"The first {MOST_ROWS} of {MOST_ROWS + 5} rows" in text
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_scores_without_figures_are_not_called_missing(measured: bool) -> None:
+    runs = pd.DataFrame([{"model": "m", "measure": "accuracy"}] * measured)
+    text = page(CARD, {}, [], [], [], **{**NOTHING, "runs": runs})
+    assert ("the study holds no scores" in text) is not measured
+    assert ("their scores are in study.duckdb" in text) is measured

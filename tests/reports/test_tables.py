@@ -40,6 +40,8 @@ def test_rejected_candidates_have_reasons_in_words(known: dict[str, pd.DataFrame
     assert list(table.rows["partition"]) == ["static", "not known yet"]
     assert list(table.rows["example"].fillna("")) == ["Norway", ""]
     assert "beside the 30 questions with scores" in table.caption
+    unscored = filled(TABLES["what-became-no-question"], {"rejected_in_short": known["rejected_in_short"]})
+    assert "was looked at, and rejected by a rule" in unscored.caption
 
 
 def test_the_ten_most_persuasive_contexts_come_first(known: dict[str, pd.DataFrame]) -> None:
@@ -63,6 +65,22 @@ def test_findings_say_what_was_measured() -> None:
     starts = ["Mean susceptibility over 1 relation", "Contexts that", "With a counter-memory", "Mean memorization",
               "Mean susceptibility over whole", "Mean Fisher", "What the precision costs: bfloat16"]  # fmt: skip
     assert [sentence.startswith(start) for sentence, start in zip(sentences, starts, strict=True)] == [True] * 7
+
+
+def test_each_kind_of_own_context_has_its_shares(own: dict[str, pd.DataFrame]) -> None:
+    rows = own["instances"].query(f"model == '{MODEL}'")
+    shares = {kind: some["outcome"].value_counts(normalize=True) for kind, some in rows.groupby("condition")}
+
+    def share(kind: str, *names: str) -> str:
+        return f"{100 * sum(shares[kind].get(name, 0) for name in names):.0f}%"
+
+    sentence = findings(own)[f"{MODEL} (float32)"][-1]
+    assert sentence == (
+        f"The greedy answer stated the context's answer with {share('supporting', 'persuaded', 'agreed')} of 12 "
+        f"supporting contexts and {share('conflicting', 'persuaded', 'agreed')} of 24 conflicting contexts; it stayed "
+        f"the same with {share('irrelevant', 'stubborn', 'agreed')} of 12 irrelevant contexts and "
+        f"{share('unknown', 'stubborn', 'agreed')} of 12 unknown contexts."
+    )
 
 
 @pytest.mark.parametrize(
