@@ -17,6 +17,9 @@ from pydantic import (
     model_validator,
 )
 
+from data import catalog
+from data.catalog import AnswerPrompts
+from data.catalog.language_models import ChatTemplate, System, WithContext, WithoutContext
 from data.errors import UnknownName
 from data.named import Registry
 from data.options import Options, Problem, problems, refused, unknown_key
@@ -126,6 +129,31 @@ class ContextsPart(Options):
         return self
 
 
+class PromptPart(Options):
+    """How questions are put to the models; what is left out is the catalog's (data/catalog/prompts.yaml).
+
+    Slots are {question} and, in a text with a context, {context}, each once. Other braces, and the letters of a control
+    token, stay text.
+    """
+
+    system: System | None = None
+    """The text before a request, in its own turn where the chat template takes one; null: the catalog's; "": none."""
+    with_context: WithContext | None = None
+    """The request with a context, for models with a chat template. Write a text with {context} and {question}."""
+    without_context: WithoutContext | None = None
+    """The request without a context, for models with a chat template. Write a text with {question}."""
+    plain_with_context: WithContext | None = None
+    """The prompt with a context, for models without a chat template. Write a text with {context} and {question}."""
+    plain_without_context: WithoutContext | None = None
+    """The prompt without a context, for models without a chat template. Write a text with {question}."""
+    chat_template: ChatTemplate = "auto"
+    """Whether chat templates are used: auto, where the tokenizer has one; never, all models get the plain prompts."""
+
+    def answer_prompts(self) -> AnswerPrompts:
+        """The catalog's prompts with the changes of the study."""
+        return replace(catalog.prompts(), **self.model_dump(exclude_none=True))
+
+
 class ModelPart(Options):
     """A language model and how it computes."""
 
@@ -165,6 +193,8 @@ class Study(Options):
     """How many contexts are written."""
     questions: Questions | None = None
     """DynamicQA-style questions."""
+    prompt: PromptPart = PromptPart()
+    """How questions are put to the models."""
     models: tuple[ModelPart, ...]
     """The models that are asked."""
     measures: dict[str, dict[str, Any]]

@@ -86,11 +86,13 @@ def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path, monkeypat
         row["text"] = "\n".join(names)
     card = dataclasses.replace(
         CARD, name=text, asked=text, sources=HOSTILE, made_at=text, versions={text: text},
+        prompt={"system": f"own {text}"},
         not_run=tuple(NotRun(one, one, one, one) for one in HOSTILE),
     )  # fmt: skip
     html = write_report(frames(rows), tmp_path / "report", card).read_text(encoding="utf-8")
     assert "<script" not in html
     assert "<img src=x" not in html
+    assert '<dt>Prompt, system</dt><dd class="text"><bdi>own &lt;script&gt;' in html
     for escaped in ("&lt;script&gt;alert(1)&lt;/script&gt;", "{{ 7 * 7 }}", HOSTILE[2]):
         assert escaped in html
     for path in (tmp_path / "report").rglob("*.*"):

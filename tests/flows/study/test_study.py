@@ -65,6 +65,14 @@ WIKIDATA = {"source": "wikidata"}
         ({"questions": {**WIKIDATA, "triples": {"source": "wikidata", "file": "x"}}}, "triples: `file` is for source"),
         ({"questions": {**WIKIDATA, "triples": {"properties": ["P1", "P1"]}}}, "properties: a property is named twice"),
         ({"questions": {**WIKIDATA, "disputes": {"pages": ["A", "A"]}}}, "disputes.pages: a page is named twice"),
+        # ---- prompt
+        ({"prompt": {"with_contxt": ""}}, "unknown key prompt.with_contxt (did you mean 'with_context'?)"),
+        ({"prompt": {"with_context": "{question}"}}, "with_context: must have the slot {context} exactly once, not 0"),
+        ({"prompt": {"without_context": "{question} {question}"}}, "prompt.without_context: must have the slot {que"),
+        ({"prompt": {"plain_without_context": "{context} {question}"}}, "may not have the slot {context}"),
+        ({"prompt": {"system": "{question}"}}, "prompt.system: may not have the slot {question}"),
+        ({"prompt": {"plain_with_context": " "}}, 'prompt.plain_with_context: " " is not possible. The prompt with a'),
+        ({"prompt": {"chat_template": "always"}}, "prompt.chat_template: expected 'auto' or 'never', not \"always\""),
         # ---- models
         ({"models": []}, "models: may not be empty; name at least 1"),
         ({"models": ["gpt2"]}, "models.0: expected keys with values"),
