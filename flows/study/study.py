@@ -11,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializeAsAny,
+    StringConstraints,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -165,6 +166,16 @@ class ModelPart(Options):
     """Where it runs: auto, cpu, cuda, cuda:1, or balanced over all GPUs."""
     batch_size: int | None = Field(default=None, ge=1, le=100_000)
     """Prompts whose answers are sampled in one batch; null: as many as fit the memory."""
+    label: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)] | None = None
+    """What the page and `status` call the model in place of its name; a line of at most 60 characters. No score depends
+    on it."""
+
+    @field_validator("label")
+    @classmethod
+    def _one_line(cls, label: str | None) -> str | None:
+        if label is not None and not label.isprintable():
+            raise ValueError("has a character that cannot be printed; write it in one line")
+        return label
 
     @field_validator("device")
     @classmethod
@@ -225,12 +236,21 @@ class Study(Options):
             raise refused([Problem(("models",), "may not be empty; name at least 1")])
         if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
             raise refused([Problem(("models",), "a model is named twice in the same dtype; name it once")])
+        for place, model in enumerate(self.models):
+            others = self.models[:place] + self.models[place + 1 :]
+            if model.label in {other.label or other.name for other in others}:
+                raise refused([Problem(("models", place, "label"), "another model is called so; write another label")])
         for name, measure in self.requested().items():
             if measure.about != "questions" and (self.facts is None or not self.facts.relations):
                 raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])
             if measure.about == "questions" and self.questions is None:
                 raise refused([Problem(("measures", name), "needs questions; name a source under `questions`")])
         return self
+
+    def called(self, name: str, dtype: str) -> str:
+        """What people read of a model in a dtype of the study: its label in place of its name."""
+        label = next((model.label for model in self.models if (model.name, model.dtype) == (name, dtype)), None)
+        return f"{label or name}/{dtype}"
 
     def requested(self) -> dict[str, Measure]:
         """The measures that the study names and, transitively, those that they need, in the registry's order."""

@@ -101,6 +101,23 @@ def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path, monkeypat
         assert path.suffix != ".svg" or b"<script" not in path.read_bytes()
 
 
+@pytest.mark.usefixtures("quick")
+def test_models_are_called_by_their_labels(tmp_path: Path) -> None:
+    models = [(MODEL, "float32"), (MODEL, "bfloat16")]
+    label, known = "<i>tuned</i>", frames(tables(models, relations=["capital"], entities=4, questions=12))
+    runs = pd.DataFrame([{"model": MODEL, "dtype": dtype, "label": None} for _, dtype in models])
+    runs["label"] = [label, None]
+    write_report({**known, "runs_in_short": runs}, tmp_path / "report", dataclasses.replace(CARD, not_run=()))
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "report").glob("*.*")}
+    assert set(json.loads(texts["findings.json"])) == {f"{label} (float32)", f"{MODEL} (bfloat16)"}
+    assert label not in texts["index.html"] + texts["answers.html"]
+    assert "&lt;i&gt;tuned&lt;/i&gt; (float32)" in texts["index.html"]
+    assert f"{MODEL} (float32)" not in texts["index.html"] + texts["answers.html"]
+    compared = pd.read_csv(tmp_path / "report" / "tables" / "differences-between-models.csv")
+    assert set(compared["model"]) | set(compared["against"].str.partition(" (")[0]) == {label, MODEL}
+    assert label in pd.read_csv(tmp_path / "report" / "tables" / "models-side-by-side.csv")["model"].tolist()
+
+
 def test_names_that_look_alike_get_files_of_their_own() -> None:
     names = ["Model", "model", "model.", "../model", "a" * 300, "a" * 301]
     slugs = [file_slug(name) for name in names]

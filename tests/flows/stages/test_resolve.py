@@ -15,7 +15,7 @@ from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
 from flows.stages.resolve import workspace_of
-from tests.flows.small_study import again, prepare, run, score, selected, small_study, write_study
+from tests.flows.small_study import again, labelled_models, prepare, run, score, selected, small_study, write_study
 
 BY_CONTEXTS = {"persuasion", "susceptibility"}
 BY_QUESTIONS = {"answers", "clusters", "semantic_entropy", "accuracy"}
@@ -98,6 +98,17 @@ def test_a_change_concerns_what_depends_on_it_alone(
 
 def test_the_catalogs_prompts_have_the_key_of_stored_scores() -> None:
     assert content_key(catalog.prompts().content)[:12] == "6492ffde9952"
+
+
+def test_a_label_is_read_by_people_and_changes_no_score(study: Selected, folder: Path) -> None:
+    labelled = selected(folder, models=labelled_models(folder))
+    assert keys(labelled) == keys(study)
+    assert {row.model for row in labelled.rows()} == {"tuned/float32", ""}
+    database = StepId("aggregate", "study", "database")
+    before, after = study.graph.nodes[database].step, labelled.graph.nodes[database].step
+    assert before is not None
+    assert after is not None
+    assert before.key != after.key
 
 
 def test_other_weights_make_other_scores_and_nothing_else(tmp_path: Path) -> None:
