@@ -88,6 +88,7 @@ _MESSAGES = {
     "invalid_key": "is not a text; write it in quotes",
     "string_type": "expected a text in quotes, not {input}",
     "string_too_short": "may not be empty",
+    "string_too_long": "may have at most {max_length} characters",
     "string_pattern_mismatch": "{input} is not possible. {description}",
     "literal_error": "expected {expected}, not {input}",
     "int_type": "expected a whole number, not {input}",

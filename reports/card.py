@@ -1,7 +1,7 @@
 """What a report needs of its study beside the frames: what was asked, what was not run, when and with what."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,10 @@ class NotRun:
 
 @dataclass(frozen=True)
 class StudyCard:
-    """The study, what was not run, versions by program, and lines on sources: name, licence, perhaps address."""
+    """The study, what was not run, versions by program, and lines on sources: name, licence, perhaps address.
+
+    prompt: what of the prompt of questions is the study's own.
+    """
 
     name: str
     seed: int
@@ -25,3 +28,4 @@ class StudyCard:
     made_at: str
     versions: Mapping[str, str]
     sources: tuple[str, ...]
+    prompt: Mapping[str, str] = field(default_factory=dict)

@@ -16,6 +16,8 @@ Frames = Mapping[str, pd.DataFrame]
 ALPHA = 0.05
 FULL_PRECISION = frozenset({"float32", "float64"})
 CONTEXTS = tuple(condition for condition in CONDITIONS if condition != "none")
+RUNS = "runs_in_short"
+"""The query that says what a study calls its models."""
 SHARE = "share"
 """The unit of a share of 1, which the page shows in percent."""
 _IN_UNIT = (
@@ -59,6 +61,25 @@ def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
     if "dtype" in frame:
         selected &= frame["dtype"] == model.dtype
     return (frame if selected.all() else frame[selected]).reset_index(drop=True)
+
+
+def labelled(frames: Frames) -> dict[str, pd.DataFrame]:
+    """The frames with the label of each model that has one in place of its name; the runs keep both."""
+    runs = frames[RUNS]
+    labels = runs[["model", "dtype", "label"]].dropna().drop_duplicates() if "label" in runs else runs.iloc[:0]
+    if labels.empty:
+        return {**frames, RUNS: runs.drop(columns="label", errors="ignore")}
+    return {name: frame if name == RUNS else _with_labels(frame, labels) for name, frame in frames.items()}
+
+
+def _with_labels(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
+    for model, dtype in (("model", "dtype"), ("against_model", "against_dtype")):
+        if {model, dtype} <= set(frame.columns):
+            names = frame[model]
+            for name, in_dtype, label in labels.itertuples(index=False):
+                names = names.mask((frame[model] == name) & (frame[dtype] == in_dtype), label)
+            frame = frame.assign(**{model: names})
+    return frame
 
 
 def with_empty(frames: Frames, queries: Iterable[str]) -> dict[str, pd.DataFrame]:

@@ -21,14 +21,14 @@ from reports.figures import FIGURES
 from reports.figures.figure import draw_all
 from reports.figures.rendering import rendered
 from reports.findings import FINDINGS, findings
-from reports.frames import Frames, records, with_empty
+from reports.frames import RUNS, Frames, labelled, records, with_empty
 from reports.page import Picture, page
 from reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
 FOUND = "findings.json"
 """The file of what was found, in sentences by model, which the terminal shows, too."""
-PAGE_QUERIES = ("overview", "runs_in_short", "stand_ins")
+PAGE_QUERIES = ("overview", RUNS, "stand_ins")
 _log = logging.getLogger(__name__)
 
 
@@ -51,7 +51,7 @@ def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCa
     try:
         _put_right(folder, new, old)
         _refuse_other_folders(folder)
-        _fill(new, with_empty(frames, queries()), card)
+        _fill(new, labelled(with_empty(frames, queries())), card)
         write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
         _swap(folder, new, old)
     except KeyError as error:
@@ -85,7 +85,7 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     (folder / FOUND).write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
     text = page(
         card, found, pictures, omitted, tables, overview=next(iter(records(frames["overview"])), {}),
-        runs=frames["runs_in_short"], stand_ins=frames["stand_ins"], answers=answers,
+        runs=frames[RUNS], stand_ins=frames["stand_ins"], answers=answers,
     )  # fmt: skip
     (folder / "index.html").write_text(text, encoding="utf-8")
 

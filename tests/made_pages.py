@@ -17,7 +17,7 @@ from data.sources.source import FactsOptions, QuestionsOptions
 from data.warehouse.queries import QUERIES
 from data.warehouse.schema import Schema
 from flows.steps.aggregate import schema
-from flows.study.study import ContextsPart, ModelPart, ServiceOptions, ServicesPart, Study
+from flows.study.study import ContextsPart, ModelPart, PromptPart, ServiceOptions, ServicesPart, Study
 from tasks.measures import MEASURES
 
 WAREHOUSE_HEAD = """\
@@ -121,6 +121,7 @@ def study_file() -> str:
             *_keys(ServiceOptions),
             *_section(2, "contexts", ContextsPart),
             *_sources("questions", QuestionsOptions, QUESTION_SOURCES),
+            *_section(2, "prompt", PromptPart),
             *_section(2, "models", ModelPart),
             *_measures(),
         ]

@@ -4,7 +4,7 @@ Imports only PyYAML, pydantic, data.records and data.errors. Every file names it
 breaks its own form is refused with its name and the key or line at fault.
 """
 
-from data.catalog.language_models import CatalogModel, dispute_prompt, models, names_prompt, prompts
+from data.catalog.language_models import AnswerPrompts, CatalogModel, dispute_prompt, models, names_prompt, prompts
 from data.catalog.name_parts import invented_entities
 from data.catalog.reading import digest
 from data.catalog.relation_file import (
@@ -21,7 +21,7 @@ from data.catalog.sample import CatalogFact, CatalogQuestion, facts, facts_diges
 from data.catalog.templates import fill
 
 __all__ = [
-    "ENTITY_CLASSES", "LITERAL_CLASSES", "CatalogFact", "CatalogModel", "CatalogQuestion", "Relation",
+    "ENTITY_CLASSES", "LITERAL_CLASSES", "AnswerPrompts", "CatalogFact", "CatalogModel", "CatalogQuestion", "Relation",
     "digest", "dispute_prompt", "facts", "facts_digest", "fill", "invented_entities", "models", "names_prompt",
     "prompts", "property_names_digest", "questions", "questions_digest", "relation", "relation_digest", "relations",
     "relations_of_yago",

@@ -5,10 +5,11 @@ A prompt has a chat form and a plain one, for models without a chat template.
 
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from data.catalog.reading import ENTRY, Text, entries, mapping, validated
@@ -46,15 +47,43 @@ def _slots(*names: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _asks(*names: str) -> AfterValidator:
+    def check(prompt: str) -> str:
+        for name in ("context", "question"):
+            count = prompt.count(f"{{{name}}}")
+            if name in names and count != 1:
+                raise ValueError(f"must have the slot {{{name}}} exactly once, not {count} times")
+            if name not in names and count:
+                raise ValueError(f"may not have the slot {{{name}}}; write the text without it")
+        return prompt
+
+    return AfterValidator(check)
+
+
+System = Annotated[str, Field(pattern=r"^$|\S"), _asks()]
+WithContext = Annotated[Text, _asks("context", "question")]
+WithoutContext = Annotated[Text, _asks("question")]
+ChatTemplate = Literal["auto", "never"]
+
+
 @dataclass(frozen=True, config=ENTRY)
 class AnswerPrompts:
-    """The instructions for short answers, with and without a context."""
+    """The instructions for short answers, with and without a context; chat_template: auto, where the model has one."""
 
-    system: Annotated[Text, _slots()]
-    with_context: Annotated[Text, _slots("context", "question")]
-    without_context: Annotated[Text, _slots("question")]
-    plain_with_context: Annotated[Text, _slots("context", "question")]
-    plain_without_context: Annotated[Text, _slots("question")]
+    system: System
+    with_context: WithContext
+    without_context: WithoutContext
+    plain_with_context: WithContext
+    plain_without_context: WithoutContext
+    chat_template: ChatTemplate = "auto"
+
+    @property
+    def content(self) -> dict[str, str]:
+        """What a prompt depends on, a part of the scores' key; it is the texts alone where the model decides."""
+        content = asdict(self)
+        if self.chat_template == "auto":
+            del content["chat_template"]
+        return content
 
 
 @dataclass(frozen=True, config=ENTRY)

@@ -26,6 +26,7 @@ class Run:
 
     relation: Annotated[str, Meaning("the relation's name")]
     model: Annotated[str, Meaning("the model's name")]
+    label: Annotated[str | None, Meaning("what the study calls the model; NULL where it has no label")]
     measure: Annotated[str, Meaning("the measure's name")]
     measure_version: Annotated[int, Meaning("the measure's own version")]
     key: Annotated[str, Meaning("digest of everything the file was made from")]

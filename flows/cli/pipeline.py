@@ -182,7 +182,7 @@ class Selected:
 def _rows(study: Study, node: Node) -> Iterator[StatusRow]:
     """A row for a step; for a score step one for each of its measures."""
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
-    model = f"{node.id.model}/{node.id.dtype}" if node.id.model else ""
+    model = study.called(node.id.model, node.id.dtype) if node.id.model else ""
     states = measure_states(study, node) if node.id.stage == "score" else [(node.id.group, node.state, node.reason)]
     for name, state, reason in states:
         yield StatusRow(subject, model, name, node.id.stage, state, reason)

@@ -4,6 +4,7 @@ Both take what is there, whatever has failed, and are made again when that chang
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from data.errors import SwaymeterError
 from data.storage.artifact import TableArtifact
@@ -14,6 +15,7 @@ from flows.graph.step import Output
 from flows.stages import study_graph as kinds
 from flows.stages.build import Built
 from flows.stages.fetch import Fetched
+from flows.stages.score import resolved_dtype
 from flows.steps.aggregate import schema
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
@@ -39,14 +41,16 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in STATISTICS]) | tables | _by_role(rest)
     annotations = _annotations(graph) if study.questions is not None else ()
+    labels = _labels(study)
     return graph.add(
         kinds.DATABASE, kinds.DATABASE.id("study"), graph.workspace.database_artifact,
         optional={role: reference.with_all_columns() for role, reference in loaded.items()},
         parameters={
             "schema": Schema(schema()).version,
             "annotations": [annotation.check().digest for annotation in annotations],
+            "labels": [[*model, label] for model, label in labels.items()],
         },
-        arguments=annotations, after=[statistics],
+        arguments=(annotations, labels), after=[statistics],
     )  # fmt: skip
 
 
@@ -61,6 +65,16 @@ def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
         if node.id.stage == "fetch":
             references += [Reference(node, role) for role in LOADED if role in node.checks]
     return references
+
+
+def _labels(study: Study) -> dict[tuple[str, str], str]:
+    """What the study calls its models, by name and the dtype that they compute in."""
+    labels: dict[tuple[str, str], str] = {}
+    for model in study.models:
+        if model.label is not None:
+            with suppress(SwaymeterError):  # a model that cannot be had has no scores
+                labels.setdefault((model.name, resolved_dtype(model)), model.label)
+    return labels
 
 
 def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:

@@ -19,7 +19,7 @@ from reports.card import NotRun
 def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database: Node) -> Node:
     """Adds the step."""
     not_run = tuple(
-        NotRun(node.id.subject, f"{node.id.model}/{node.id.dtype}", measure, reason or "not computed yet")
+        NotRun(node.id.subject, study.called(node.id.model, node.id.dtype), measure, reason or "not computed yet")
         for node in graph
         if node.id.stage == "score"
         for measure, state, reason in measure_states(study, node)

@@ -1,9 +1,7 @@
 """The steps that score: for each model and relation one step a pass, which yields one measure or several together."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 
-from data import catalog
 from data.errors import ModelError, SwaymeterError
 from data.storage.keys import content_key
 from flows.graph.graph import Graph, Node, Reference, State
@@ -51,12 +49,13 @@ def _add(
 ) -> Node:
     identity = SCORES.id(relation, group=group.leading.name, model=model.name, dtype=model.dtype)
     inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
+    answer_prompts = study.prompt.answer_prompts()
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     try:
         common = {
             "model": model.name, "revision": graph.once(identify_language_model, model.name).revision,
             "dtype": resolved_dtype(model), "seed": study.seed,
-            "prompt": content_key(asdict(catalog.prompts())) if group.leading.about == "questions" else "",
+            "prompt": content_key(answer_prompts.content) if group.leading.about == "questions" else "",
         }  # fmt: skip
         outputs = {
             name: Output(MEASURES[name].table, ("scores", relation, model.name), name, declaration(name, parameters))
@@ -64,7 +63,7 @@ def _add(
         }
     except SwaymeterError as error:
         return graph.refuse(SCORES, identity, error, inputs=[reference.node for reference in inputs.values()])
-    arguments = Score(group.leading.name, model, study.seed, parameters)
+    arguments = Score(group.leading.name, model, study.seed, parameters, answer_prompts)
     return graph.add(SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments)
 
 

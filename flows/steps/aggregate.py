@@ -121,11 +121,12 @@ def load_database(step: Step, run: Run) -> None:
     from data.warehouse.loading import update
 
     artifact: Any = step.outputs["files"]
-    annotations = {annotation.key: (annotation, annotation.check()) for annotation in step.arguments}
-    tables = [*_done(step), *(one for one in annotations.values() if one[1].state == "done")]
+    annotations, labels = step.arguments
+    imports = {annotation.key: (annotation, annotation.check()) for annotation in annotations}
+    tables = [*_done(step), *(one for one in imports.values() if one[1].state == "done")]
     fresh = step.not_before is not None or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
-    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, run), fresh=fresh)
+    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, labels, run), fresh=fresh)
     write_manifest(artifact.manifest, artifact.key, [path])
 
 
@@ -141,20 +142,22 @@ def _files(done: Iterable[Done]) -> dict[Table, list[Any]]:
     return files
 
 
-def _runs(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
-    """A row for each file of scores: what was computed, when, with which versions."""
+def _runs(done: Iterable[Done], labels: Mapping[tuple[str, str], str], run: Run) -> list[Mapping[str, Any]]:
+    """A row for each file of scores: what was computed, when, with which versions. labels: by model and dtype."""
     rows: list[Mapping[str, Any]] = []
     for artifact, check in done:
         if artifact.table.name not in MEASURES:
             continue
         made_from, about = artifact.made_from, check.about or {}
+        model, dtype = (made_from["parameters"][name] for name in ("model", "dtype"))
         rows.append(
             {
                 "relation": made_from["subject"][0],
-                "model": made_from["parameters"]["model"],
+                "model": model,
+                "label": labels.get((model, dtype)),
                 "measure": artifact.table.name,
                 "measure_version": MEASURES[artifact.table.name].version,
-                "dtype": made_from["parameters"]["dtype"],
+                "dtype": dtype,
                 "seed": made_from["parameters"]["seed"],
                 **{name: about[name] for name in _NOTED},
                 "key": artifact.key,

@@ -34,6 +34,7 @@ def draw_report(step: Step, run: Run) -> None:
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         versions={**versions, "python": platform.python_version()},
         sources=_sources(step.inputs),
+        prompt=study.prompt.model_dump(exclude_defaults=True),
     )
     write_report(frames, artifact.folder, card, key=artifact.key)
 

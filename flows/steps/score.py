@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from data.catalog import AnswerPrompts
 from data.records import Context, Query, Question
 from data.storage.keys import content_key
 from flows.graph.step import Run, Step
@@ -17,12 +18,16 @@ PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions
 
 @dataclass(frozen=True)
 class Score:
-    """What a step asks of which model. parameters: of its measures and of those that they need, by name."""
+    """What a step asks of which model, and how questions are put to it.
+
+    parameters: of its measures and of those that they need, by name.
+    """
 
     measure_pass: str
     model: ModelPart
     seed: int
     parameters: Mapping[str, Any]
+    answer_prompts: AnswerPrompts
 
 
 def run_pass(step: Step, run: Run) -> Spent:
@@ -45,6 +50,7 @@ def run_pass(step: Step, run: Run) -> Spent:
         parameters=arguments.parameters,
         device=model.device,
         batch_size=model.batch_size,
+        answer_prompts=arguments.answer_prompts,
     )
 
     def load() -> Any:

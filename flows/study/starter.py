@@ -11,7 +11,7 @@ import yaml
 from data.errors import UsageError
 from data.options import Options
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from flows.study.study import ContextsPart, ModelPart, ServicesPart, Study
+from flows.study.study import ContextsPart, ModelPart, PromptPart, ServicesPart, Study
 from tasks.measures import MEASURES
 
 SCHEMA = "swaymeter.schema.json"
@@ -27,6 +27,7 @@ CONTENT: Mapping[str, Any] = {
     },
     "contexts": {"base": 1, "assertive": 1, "negation": 1},
     "questions": {"source": "sample", "partitions": ["static", "temporal", "disputable"], "per_partition": 3},
+    "prompt": {"system": None, "chat_template": "auto"},
     "models": [{"name": "smollm2-135m-instruct", "dtype": "float32", "device": "auto"}],
     "measures": {
         "persuasion": {}, "susceptibility": {}, "answers": {"samples": 5, "max_new_tokens": 10, "temperature": 0.5},
@@ -39,6 +40,7 @@ SECTIONS: Mapping[str, type[Options]] = {
     "facts": FACT_SOURCES[CONTENT["facts"]["source"]].options,
     "contexts": ContextsPart,
     "questions": QUESTION_SOURCES[CONTENT["questions"]["source"]].options,
+    "prompt": PromptPart,
     "models": ModelPart,
     "services": ServicesPart,
     **{f"measures.{name}": measure.parameters for name, measure in MEASURES.items()},

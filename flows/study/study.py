@@ -11,12 +11,16 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializeAsAny,
+    StringConstraints,
     ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
+from data import catalog
+from data.catalog import AnswerPrompts
+from data.catalog.language_models import ChatTemplate, System, WithContext, WithoutContext
 from data.errors import UnknownName
 from data.named import Registry
 from data.options import Options, Problem, problems, refused, unknown_key
@@ -126,6 +130,31 @@ class ContextsPart(Options):
         return self
 
 
+class PromptPart(Options):
+    """How questions are put to the models; what is left out is the catalog's (data/catalog/prompts.yaml).
+
+    Slots are {question} and, in a text with a context, {context}, each once. Other braces, and the letters of a control
+    token, stay text.
+    """
+
+    system: System | None = None
+    """The text before a request, in its own turn where the chat template takes one; null: the catalog's; "": none."""
+    with_context: WithContext | None = None
+    """The request with a context, for models with a chat template. Write a text with {context} and {question}."""
+    without_context: WithoutContext | None = None
+    """The request without a context, for models with a chat template. Write a text with {question}."""
+    plain_with_context: WithContext | None = None
+    """The prompt with a context, for models without a chat template. Write a text with {context} and {question}."""
+    plain_without_context: WithoutContext | None = None
+    """The prompt without a context, for models without a chat template. Write a text with {question}."""
+    chat_template: ChatTemplate = "auto"
+    """Whether chat templates are used: auto, where the tokenizer has one; never, all models get the plain prompts."""
+
+    def answer_prompts(self) -> AnswerPrompts:
+        """The catalog's prompts with the changes of the study."""
+        return replace(catalog.prompts(), **self.model_dump(exclude_none=True))
+
+
 class ModelPart(Options):
     """A language model and how it computes."""
 
@@ -137,6 +166,16 @@ class ModelPart(Options):
     """Where it runs: auto, cpu, cuda, cuda:1, or balanced over all GPUs."""
     batch_size: int | None = Field(default=None, ge=1, le=100_000)
     """Prompts whose answers are sampled in one batch; null: as many as fit the memory."""
+    label: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)] | None = None
+    """What the page and `status` call the model in place of its name; a line of at most 60 characters. No score depends
+    on it."""
+
+    @field_validator("label")
+    @classmethod
+    def _one_line(cls, label: str | None) -> str | None:
+        if label is not None and not label.isprintable():
+            raise ValueError("has a character that cannot be printed; write it in one line")
+        return label
 
     @field_validator("device")
     @classmethod
@@ -165,6 +204,8 @@ class Study(Options):
     """How many contexts are written."""
     questions: Questions | None = None
     """DynamicQA-style questions."""
+    prompt: PromptPart = PromptPart()
+    """How questions are put to the models."""
     models: tuple[ModelPart, ...]
     """The models that are asked."""
     measures: dict[str, dict[str, Any]]
@@ -195,12 +236,21 @@ class Study(Options):
             raise refused([Problem(("models",), "may not be empty; name at least 1")])
         if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
             raise refused([Problem(("models",), "a model is named twice in the same dtype; name it once")])
+        for place, model in enumerate(self.models):
+            others = self.models[:place] + self.models[place + 1 :]
+            if model.label in {other.label or other.name for other in others}:
+                raise refused([Problem(("models", place, "label"), "another model is called so; write another label")])
         for name, measure in self.requested().items():
             if measure.about != "questions" and (self.facts is None or not self.facts.relations):
                 raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])
             if measure.about == "questions" and self.questions is None:
                 raise refused([Problem(("measures", name), "needs questions; name a source under `questions`")])
         return self
+
+    def called(self, name: str, dtype: str) -> str:
+        """What people read of a model in a dtype of the study: its label in place of its name."""
+        label = next((model.label for model in self.models if (model.name, model.dtype) == (name, dtype)), None)
+        return f"{label or name}/{dtype}"
 
     def requested(self) -> dict[str, Measure]:
         """The measures that the study names and, transitively, those that they need, in the registry's order."""

@@ -82,6 +82,6 @@ def _stand_in(stand_ins: pd.DataFrame, model: Model, measures: tuple[str, ...]) 
     """A sentence on what stood in for what in these measures of a model; empty where nothing did."""
     if stand_ins.empty:
         return ""
-    rows = stand_ins[(stand_ins["model"] == model.name) & stand_ins["measure"].isin(measures)]
-    texts = sorted({str(text) for text in rows["stand_in"].dropna() if str(text)})
+    rows = rows_of(stand_ins, model)
+    texts = sorted({str(text) for text in rows[rows["measure"].isin(measures)]["stand_in"].dropna() if str(text)})
     return f" Stand-in: {'; '.join(texts)}." if texts else ""

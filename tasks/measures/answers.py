@@ -4,7 +4,6 @@ One pass samples the answers and, where they are asked for with them, clusters t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Annotated
 
 from data import catalog
@@ -82,5 +81,5 @@ MEASURE = Measure(
     compute_chunks=compute_chunks,
     capability="samples",
     parameters=AnswersParameters,
-    depends_on=lambda parameters: {"prompts": content_key(asdict(catalog.prompts()))},
+    depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

@@ -5,7 +5,7 @@ irrelevant context, the model's own first token without it. A relevant context t
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated
 
 from data import catalog
@@ -53,9 +53,11 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
     from tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
 
     cases = [(question, case) for question in questions for case in question.cases]
-    prompts = [answer_prompt(model, question.question, case.text) for question, case in cases]
+    asked = inputs.answer_prompts
+    prompts = [answer_prompt(model, question.question, case.text, prompts=asked) for question, case in cases]
     found = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
-    begins = first_tokens(model, [answer for _, case in cases for answer in case.answers])
+    answers = [answer for _, case in cases for answer in case.answers]
+    begins = first_tokens(model, answers, asked)
     alone = {question.question_id: place for place, (question, case) in enumerate(cases) if case.condition == "none"}
     for place, (question, case) in enumerate(cases):
         before = alone[question.question_id]
@@ -86,5 +88,5 @@ MEASURE = Measure(
     about="questions",
     compute=compute,
     capability="next_token_logits",
-    depends_on=lambda parameters: {"prompts": content_key(asdict(catalog.prompts()))},
+    depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

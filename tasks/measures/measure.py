@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import AfterValidator
 
+from data import catalog
+from data.catalog import AnswerPrompts
 from data.options import Options
 from data.records import Context, Query, Question
 from data.records.row import table_of
@@ -59,7 +61,7 @@ class Inputs:
     dataset_version: the digest of the prompts; scores: the stored rows of the measures that are needed, by name;
     outputs: the measures that the pass has to yield; parameters: of these and of those that they need, by name; device:
     where models are loaded, as a study names it; batch_size: prompts that are answered at once, None for as many as are
-    worth it.
+    worth it; answer_prompts: how questions are put.
     """
 
     relation: str
@@ -73,6 +75,7 @@ class Inputs:
     outputs: frozenset[str] = frozenset()
     device: str = "auto"
     batch_size: int | None = None
+    answer_prompts: AnswerPrompts = field(default_factory=catalog.prompts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -55,19 +55,18 @@ class Sampled:
 
 def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> list[Sampled]:
     """The answers to every question in each of its cases; the same ones whenever it is called with the same inputs."""
-    from tasks.scoring.answer_prompts import answer_prompt
+    from tasks.scoring.answer_prompts import answer_prompt, prompt_form
     from tasks.scoring.generation import engine, sample_answers
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]
-    prompts = [
-        answer_prompt(model, question.question, case.text, reserved_tokens=parameters.max_new_tokens)
-        for question, case in cases
-    ]
+    asked: dict[str, Any] = {"reserved_tokens": parameters.max_new_tokens, "prompts": inputs.answer_prompts}
+    prompts = [answer_prompt(model, question.question, case.text, **asked) for question, case in cases]
     tokens = [prompt.tokens for prompt in prompts]
     identities = [(question.question_id, case.context_id) for question, case in cases]
     options = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump()}
-    answers = sample_answers(model, tokens, identities, **options)
+    form = prompt_form(model, inputs.answer_prompts)
+    answers = sample_answers(model, tokens, identities, form=form, **options)
     engine_name = engine(model, tokens)
     return [
         Sampled(question, case, prompt, of_prompt, engine_name)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from data.catalog import AnswerPrompts
 from tasks.models.loading import context_window
 
 if TYPE_CHECKING:
@@ -35,14 +36,15 @@ class Engine:
 
     prefix_tree: whether next-token distributions can be read with shared prefixes computed once; cache_slots: whether
     answers can be sampled with many prompts in one KV cache; prompts_at_once: most prompts that are answered at once,
-    set where memory ran out with more; vocabulary: what each token adds to a text, by its id.
+    set where memory ran out with more; vocabulary: what each token adds to a text, by its id; conversations: how it is
+    asked with each of the prompts that were used.
     """
 
     prefix_tree: Verdict | None = None
     cache_slots: Verdict | None = None
     prompts_at_once: int | None = None
     vocabulary: tuple[str, ...] | None = None
-    conversation: Conversation | None = None
+    conversations: dict[AnswerPrompts, Conversation] = field(default_factory=dict)
 
 
 @dataclass(eq=False)

@@ -1,13 +1,16 @@
 """The prompt for a short answer.
 
-Two forms, chosen by the tokenizer alone, so that a base model whose tokenizer has a chat template gets a chat prompt:
-    chat     with a chat template: the instruction of the catalog as one turn of the user, after the system text where
-             the template takes one, else behind it in the same turn; an answer ends with an end-of-turn token
-    plain    without one: the question-answer form of the catalog; an answer ends with the line, since a base model
-             continues with another question
+Two forms, chosen by the tokenizer alone, so that a base model whose tokenizer has a chat template gets a chat prompt,
+unless a study never uses chat templates:
+    chat     with a chat template: the instruction as one turn of the user, after the system text where the template
+             takes one, else behind it in the same turn; an answer ends with an end-of-turn token
+    plain    without one: the question-answer form; an answer ends with the line, since a base model continues with
+             another question
+The texts are those of the catalog, or a study's own.
 Special tokens are those that the chat template writes; the plain form has none, not even a start token.
 
-Questions and contexts stay text: the letters of a control token, a slot or a template in them are tokenized as text.
+Questions and contexts stay text: the letters of a control token, a slot or a template in them are tokenized as text;
+so are those of a control token in a study's own texts.
 Marks that a template writes in ordinary letters, such as [INST] for Llama 2, cannot be distinguished from the same
 letters in a context. A template that asks for the date always gets the same one. Of the model's own generation settings
 only the list of its end tokens is used.
@@ -22,7 +25,8 @@ from typing import Any, Literal, NamedTuple
 import transformers
 from transformers import PreTrainedTokenizerBase
 
-from data.catalog import prompts
+from data import catalog
+from data.catalog import AnswerPrompts
 from data.errors import ModelError, ScoreError
 from tasks.models.language_model import Conversation, LanguageModel
 from tasks.scoring.next_token.prompts import shortened
@@ -57,51 +61,63 @@ class _Cut(NamedTuple):
     characters: int
 
 
-def prompt_form(model: LanguageModel) -> PromptForm:
-    """The form of the model's prompts; it is part of a score's key."""
-    return "chat" if model.has_chat_template else "plain"
+def prompt_form(model: LanguageModel, prompts: AnswerPrompts | None = None) -> PromptForm:
+    """The form of the model's prompts; prompts: None for the catalog's."""
+    never = prompts is not None and prompts.chat_template == "never"
+    return "chat" if model.has_chat_template and not never else "plain"
 
 
 def answer_prompt(
-    model: LanguageModel, question: str, context: str | None = None, *, reserved_tokens: int = 0
+    model: LanguageModel,
+    question: str,
+    context: str | None = None,
+    *,
+    reserved_tokens: int = 0,
+    prompts: AnswerPrompts | None = None,
 ) -> AnswerPrompt:
     """The prompt for a short answer to a question, with or without (None) a context before it.
 
     A prompt that does not fit the context window with `reserved_tokens` more tokens has as many tokens of its context
     as fit: its end is cut, and the rest is tokenized again as one text. ModelError where the chat template fails or
-    leaves the question out, ScoreError where the question does not fit even without its context.
+    leaves the question out, ScoreError where the question does not fit even without its context. prompts: None for
+    the catalog's.
     """
-    tokens = _tokens(model, question, context)
+    prompts = prompts or catalog.prompts()
+    tokens = _tokens(model, prompts, question, context)
     window = model.context_window
     if window is None or len(tokens) + reserved_tokens <= window:
         return AnswerPrompt(tokens, context_cut=0)
     if context is not None:
-        return _with_less_context(model, question, context, reserved_tokens=reserved_tokens, window=window)
+        return _with_less_context(model, prompts, question, context, reserved_tokens=reserved_tokens, window=window)
     raise _too_long(model, tokens, question, reserved_tokens=reserved_tokens, without="")
 
 
 def turn_prompt(model: LanguageModel, text: str, *, begun: str) -> tuple[int, ...]:
     """The prompt with a text as the user's turn and the begun answer or, in the plain form, the text as it is."""
-    tokens = _tokenized(model, [{"role": "user", "content": text}], text, text)
+    turns = [{"role": "user", "content": text}]
+    tokens = _tokenized(model, _conversation(model, catalog.prompts()), turns, text, text)
     if prompt_form(model) == "plain":
         return tokens
     return (*tokens, *model.tokenizer(begun, add_special_tokens=False)["input_ids"])
 
 
-def _tokens(model: LanguageModel, question: str, context: str | None) -> tuple[int, ...]:
-    turns = _turns(model, _conversation(model).system_turn, question, context)
-    return _tokenized(model, turns, f"{question}\n{context or ''}", question)
+def _tokens(model: LanguageModel, prompts: AnswerPrompts, question: str, context: str | None) -> tuple[int, ...]:
+    conversation = _conversation(model, prompts)
+    turns = _turns(model, prompts, conversation.system_turn, question, context)
+    own = "" if prompts == catalog.prompts() else "\n".join(turn["content"] for turn in turns)
+    return _tokenized(model, conversation, turns, own or f"{question}\n{context or ''}", question)
 
 
-def _tokenized(model: LanguageModel, turns: Turns, untrusted: str, question: str) -> tuple[int, ...]:
+def _tokenized(
+    model: LanguageModel, conversation: Conversation, turns: Turns, untrusted: str, question: str
+) -> tuple[int, ...]:
     """The tokens of turns; untrusted: the part whose control tokens stay text; question: for messages."""
-    conversation = _conversation(model)
     holds_control = any(token in untrusted for token in conversation.control)
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
     if as_text and not _KEEPS_TEXT:
         raise ModelError(
-            f"{model.name} cannot answer {shortened(question)}: it or its context has the letters of a control "
-            f"token, which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
+            f"{model.name} cannot answer {shortened(question)}: its prompt has the letters of a control token, "
+            f"which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
         )
     try:
         ids = model.tokenizer.apply_chat_template(
@@ -112,16 +128,17 @@ def _tokenized(model: LanguageModel, turns: Turns, untrusted: str, question: str
     return tuple(ids)
 
 
-def _turns(model: LanguageModel, system_turn: bool, question: str, context: str | None) -> Turns:
-    forms = prompts()
-    if prompt_form(model) == "plain":
-        template = forms.plain_without_context if context is None else forms.plain_with_context
+def _turns(
+    model: LanguageModel, prompts: AnswerPrompts, system_turn: bool, question: str, context: str | None
+) -> Turns:
+    if prompt_form(model, prompts) == "plain":
+        template = prompts.plain_without_context if context is None else prompts.plain_with_context
         return [{"role": "user", "content": filled(template, question=question, context=context or "")}]
-    template = forms.without_context if context is None else forms.with_context
+    template = prompts.without_context if context is None else prompts.with_context
     request = filled(template, question=question, context=context or "")
     if system_turn:
-        return [{"role": "system", "content": forms.system}, {"role": "user", "content": request}]
-    return [{"role": "user", "content": f"{forms.system}\n\n{request}"}]
+        return [{"role": "system", "content": prompts.system}, {"role": "user", "content": request}]
+    return [{"role": "user", "content": f"{prompts.system}\n\n{request}" if prompts.system else request}]
 
 
 def filled(template: str, **texts: str) -> str:
@@ -129,18 +146,17 @@ def filled(template: str, **texts: str) -> str:
     return _SLOT.sub(lambda slot: texts.get(slot[1], slot[0]), template)
 
 
-def _conversation(model: LanguageModel) -> Conversation:
-    if model.engine.conversation is None:
+def _conversation(model: LanguageModel, prompts: AnswerPrompts) -> Conversation:
+    known = model.engine.conversations
+    if prompts not in known:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
-        template = _template(model)
-        system_turn = prompt_form(model) == "chat" and _takes_system_turn(model)
-        model.engine.conversation = Conversation(template, system_turn, control)
-    return model.engine.conversation
+        is_chat = prompt_form(model, prompts) == "chat"
+        template = _chat_template(model) if is_chat else _AS_IT_IS
+        known[prompts] = Conversation(template, is_chat and _takes_system_turn(model, prompts), control)
+    return known[prompts]
 
 
-def _template(model: LanguageModel) -> str:
-    if prompt_form(model) == "plain":
-        return _AS_IT_IS
+def _chat_template(model: LanguageModel) -> str:
     try:
         template = model.tokenizer.get_chat_template()
     except ValueError as error:  # several templates, and none of them is the default
@@ -148,13 +164,13 @@ def _template(model: LanguageModel) -> str:
     return _CALENDAR + template if "strftime_now" in template else template
 
 
-def _takes_system_turn(model: LanguageModel) -> bool:
-    """Whether the chat template writes a system turn; raises ModelError for a template that leaves texts out."""
-    required = (prompts().system.casefold(), _PROBE)
+def _takes_system_turn(model: LanguageModel, prompts: AnswerPrompts) -> bool:
+    """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
+    required = (_letters(prompts.system), _PROBE)
     problem: Exception | str = ""
-    for system_turn in (True, False):
+    for system_turn in (True, False) if prompts.system else (False,):
         try:
-            text = rendered(model, _turns(model, system_turn, _PROBE, None)).casefold()
+            text = _letters(rendered(model, _turns(model, prompts, system_turn, _PROBE, None)))
         except Exception as error:  # a template can refuse a system turn with any exception
             problem = error
         else:
@@ -164,9 +180,14 @@ def _takes_system_turn(model: LanguageModel) -> bool:
     raise _cannot_write(model, problem)
 
 
+def _letters(text: str) -> str:
+    """A text without what templates change: capitals, and how much space there is between words."""
+    return " ".join(text.casefold().split())
+
+
 def rendered(model: LanguageModel, turns: Turns, *, generation_prompt: bool = True) -> str:
     """Turns as the model's chat template writes them; it can raise any exception."""
-    template, tokenizer = _template(model), model.tokenizer
+    template, tokenizer = _chat_template(model), model.tokenizer
     options: dict[str, Any] = {"tokenize": False, "add_generation_prompt": generation_prompt}
     return str(tokenizer.apply_chat_template(turns, chat_template=template, **options))
 
@@ -176,13 +197,13 @@ def _cannot_write(model: LanguageModel, problem: Exception | str) -> ModelError:
 
 
 def _with_less_context(
-    model: LanguageModel, question: str, context: str, *, reserved_tokens: int, window: int
+    model: LanguageModel, prompts: AnswerPrompts, question: str, context: str, *, reserved_tokens: int, window: int
 ) -> AnswerPrompt:
     """The prompt with the longest context that fits: too many tokens are removed first, then added again."""
     cuts = _cuts(model.tokenizer, context)
 
     def tokens_at(place: int) -> tuple[int, ...]:
-        return _tokens(model, question, context[: cuts[place].characters])
+        return _tokens(model, prompts, question, context[: cuts[place].characters])
 
     place = len(cuts) - 1
     tokens = tokens_at(place)

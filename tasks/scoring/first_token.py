@@ -1,8 +1,8 @@
 """What a model says first: its next token after a prompt for an answer, and the token that a given answer begins with.
 
 An answer begins as it stands behind the prompt: in the chat form as the chat template writes the assistant's turn, for
-most templates without a space; in the plain form, which ends with "A:", behind a space. Prompt and answer are tokenized
-as one text, because some tokenizers mark the start of a text as if it were a space.
+most templates without a space; in the plain form behind a space, unless the prompt ends with one. Prompt and answer are
+tokenized as one text, because some tokenizers mark the start of a text as if it were a space.
 
 What it is not: the whole answer. Answers with the same first token (New York and New Delhi) are one and the same here;
 where a tokenizer makes the space before a number a token of its own, all numbers are. A model that answers in a
@@ -15,7 +15,8 @@ from functools import partial
 
 import torch
 
-from data.catalog import prompts as catalog_prompts
+from data import catalog
+from data.catalog import AnswerPrompts
 from data.errors import ScoreError
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_prompts import Turns, filled, prompt_form, rendered
@@ -52,13 +53,19 @@ def next_tokens(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: 
     return NextTokens(logits)
 
 
-def first_tokens(model: LanguageModel, answers: Iterable[str]) -> dict[str, int]:
-    """The token that each answer begins with after a prompt; ScoreError where none does."""
-    is_chat = prompt_form(model) == "chat"
-    asked = "?" if is_chat else filled(catalog_prompts().plain_without_context, question="?")
-    turns = [{"role": "user", "content": asked}]
-    prompt = rendered(model, turns)
-    space = _space(model, turns, prompt) if is_chat else " "
+def first_tokens(model: LanguageModel, answers: Iterable[str], prompts: AnswerPrompts | None = None) -> dict[str, int]:
+    """The token that each answer begins with after a prompt; ScoreError where none does.
+
+    prompts: None for the catalog's.
+    """
+    prompts = prompts or catalog.prompts()
+    if prompt_form(model, prompts) == "chat":
+        turns = [{"role": "user", "content": "?"}]
+        prompt = rendered(model, turns)
+        space = _space(model, turns, prompt)
+    else:
+        prompt = filled(prompts.plain_without_context, question="?")
+        space = "" if prompt[-1].isspace() else " "
     before = _tokens(model, prompt)
     found = {}
     for answer in dict.fromkeys(answers):

@@ -43,6 +43,11 @@ def small_study(folder: Path, **changes: Any) -> dict[str, Any]:
     } | changes  # fmt: skip
 
 
+def labelled_models(folder: Path) -> list[dict[str, Any]]:
+    """The models of the sound study, with a label."""
+    return [{**model, "label": "tuned"} for model in small_study(folder)["models"]]
+
+
 def write_study(folder: Path, study: Any) -> str:
     """A study file with that content."""
     file = folder / "study.yaml"

@@ -108,8 +108,8 @@ PANDAS = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 FIXED = {
     "overview": pd.DataFrame([{"models": 1, "relations": 4, "queries": 64, "forward_passes": 100, "seconds": 12.5}]),
     "stand_ins": pd.DataFrame(
-        [{"model": MODEL, "measure": "semantic_entropy", "stand_in": "embedder for an entailment model"}]
-    ),
+        [["semantic_entropy", "embedder for an entailment model"]], columns=["measure", "stand_in"]
+    ).assign(model=MODEL, dtype="float32"),
     "runs_in_short": pd.DataFrame([{"model": MODEL, "dtype": "float32", "measure": "persuasion", "rows": 24}]),
 }
 

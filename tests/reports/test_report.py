@@ -86,17 +86,36 @@ def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path, monkeypat
         row["text"] = "\n".join(names)
     card = dataclasses.replace(
         CARD, name=text, asked=text, sources=HOSTILE, made_at=text, versions={text: text},
+        prompt={"system": f"own {text}"},
         not_run=tuple(NotRun(one, one, one, one) for one in HOSTILE),
     )  # fmt: skip
     html = write_report(frames(rows), tmp_path / "report", card).read_text(encoding="utf-8")
     assert "<script" not in html
     assert "<img src=x" not in html
+    assert '<dt>Prompt, system</dt><dd class="text"><bdi>own &lt;script&gt;' in html
     for escaped in ("&lt;script&gt;alert(1)&lt;/script&gt;", "{{ 7 * 7 }}", HOSTILE[2]):
         assert escaped in html
     for path in (tmp_path / "report").rglob("*.*"):
         assert set(path.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
         assert len(path.name) < 160
         assert path.suffix != ".svg" or b"<script" not in path.read_bytes()
+
+
+@pytest.mark.usefixtures("quick")
+def test_models_are_called_by_their_labels(tmp_path: Path) -> None:
+    models = [(MODEL, "float32"), (MODEL, "bfloat16")]
+    label, known = "<i>tuned</i>", frames(tables(models, relations=["capital"], entities=4, questions=12))
+    runs = pd.DataFrame([{"model": MODEL, "dtype": dtype, "label": None} for _, dtype in models])
+    runs["label"] = [label, None]
+    write_report({**known, "runs_in_short": runs}, tmp_path / "report", dataclasses.replace(CARD, not_run=()))
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "report").glob("*.*")}
+    assert set(json.loads(texts["findings.json"])) == {f"{label} (float32)", f"{MODEL} (bfloat16)"}
+    assert label not in texts["index.html"] + texts["answers.html"]
+    assert "&lt;i&gt;tuned&lt;/i&gt; (float32)" in texts["index.html"]
+    assert f"{MODEL} (float32)" not in texts["index.html"] + texts["answers.html"]
+    compared = pd.read_csv(tmp_path / "report" / "tables" / "differences-between-models.csv")
+    assert set(compared["model"]) | set(compared["against"].str.partition(" (")[0]) == {label, MODEL}
+    assert label in pd.read_csv(tmp_path / "report" / "tables" / "models-side-by-side.csv")["model"].tolist()
 
 
 def test_names_that_look_alike_get_files_of_their_own() -> None:

@@ -1,6 +1,6 @@
 -- What was computed, by model and measure; seconds and forward passes are shared by the measures of one pass.
 SELECT
-    model, dtype, measure, measure_version, seed, swaymeter_version, torch_version, transformers_version,
+    model, dtype, label, measure, measure_version, seed, swaymeter_version, torch_version, transformers_version,
     count(DISTINCT relation) AS relations, sum("rows")::BIGINT AS "rows",
     sum(seconds::DECIMAL(38, 6))::DOUBLE AS seconds, sum(forward_passes)::BIGINT AS forward_passes
 FROM runs

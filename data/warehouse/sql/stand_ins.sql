@@ -1,5 +1,5 @@
 -- What stood in for what, by model and measure.
-SELECT DISTINCT model, measure, stand_in
+SELECT DISTINCT model, dtype, measure, stand_in
 FROM scored
 WHERE stand_in IS NOT NULL
-ORDER BY model, measure, stand_in
+ORDER BY model, dtype, measure, stand_in

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.answer_prompts import prompt_form
+from tasks.scoring.answer_prompts import PromptForm
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +39,9 @@ class SampledAnswers:
 class Ends:
     """The end of an answer: an end token, and in the plain form also a line's end."""
 
-    def __init__(self, model: LanguageModel) -> None:
+    def __init__(self, model: LanguageModel, form: PromptForm) -> None:
         self._tokens = end_tokens(model)
-        self._at_newline = prompt_form(model) == "plain"
+        self._at_newline = form == "plain"
         self._tokenizer = model.tokenizer
         self._known: dict[int, bool] = {}
 

@@ -10,6 +10,7 @@ import torch
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, memory_budget, release_memory
+from tasks.scoring.answer_prompts import PromptForm, prompt_form
 from tasks.scoring.generation.answers import Ends, SampledAnswers
 from tasks.scoring.generation.readers import PLAIN, PlainReader, SlotReader, engine, rounding
 from tasks.scoring.generation.sampling import Sampling, generator
@@ -36,13 +37,15 @@ def sample_answers(
     top_k: int = 0,
     seed: int = 0,
     batch_size: int | None = None,
+    form: PromptForm | None = None,
 ) -> list[SampledAnswers]:
     """Samples answers to every prompt, in the order of the prompts: `samples` of them and a greedy one.
 
     prompts: the token ids of each; identities: a tuple for each, as its draws depend on nothing else but the seed and
     the model's name; max_new_tokens: of an answer, its end step included; temperature, top_p, top_k: see `Sampling`;
-    batch_size: prompts that are answered at once, None for the device's default. UsageError for a parameter that is not
-    valid, ScoreError where a prompt does not fit the context window, or the model gives a NaN.
+    batch_size: prompts that are answered at once, None for the device's default; form: of the prompts, which decides
+    whether an answer ends with its line, None for the model's own. UsageError for a parameter that is not valid,
+    ScoreError where a prompt does not fit the context window, or the model gives a NaN.
     """
     sampling = Sampling(temperature, top_p, top_k)
     at_once = batch_size if batch_size is not None else PROMPTS_AT_ONCE[torch.device(model.device).type]
@@ -63,7 +66,8 @@ def sample_answers(
     if engine(model, prompts) != PLAIN:
         at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1))
     trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
-    decoding = _Decoding(model, identities, sampling, max_new_tokens)
+    ends = Ends(model, form or prompt_form(model))
+    decoding = _Decoding(model, identities, sampling, max_new_tokens, ends)
     ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
     return [
         SampledAnswers(tuple(ended[number][sample] for sample in range(samples)), ended[number][samples])
@@ -82,13 +86,13 @@ def _most_slots(model: LanguageModel, slot_tokens: int, answers: int) -> int:
 
 class _Decoding:
     def __init__(
-        self, model: LanguageModel, identities: Sequence[tuple[str, ...]], sampling: Sampling, most: int
+        self, model: LanguageModel, identities: Sequence[tuple[str, ...]], sampling: Sampling, most: int, ends: Ends
     ) -> None:
         self._model, self._identities, self._sampling, self._most = model, identities, sampling, most
+        self._ends = ends
         self._rounding = rounding(model)
         self._kind = torch.device(model.device).type
         self._sums = Sums()
-        self._ends = Ends(model)
 
     def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int) -> Iterator[Tree]:
         """The trees, each when all its answers have ended. Where memory runs out, fewer are decoded at once."""

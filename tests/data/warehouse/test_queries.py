@@ -97,7 +97,7 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
           "states_context_answer": [0.0, 0.0], "samples_that_follow": [0.5, 1.0]}),
         ("overview", OVERVIEW_COLUMNS,
          dict(zip(OVERVIEW_COLUMNS, [[1], [2], [2], [3], [6], [1], [7], [3.0], [7]], strict=True))),
-        ("stand_ins", ["model", "measure", "stand_in"],
+        ("stand_ins", ["model", "dtype", "measure", "stand_in"],
          {"model": ["m"], "measure": ["answers"], "stand_in": ["embedder for entailment"]}),
     ],
 )  # fmt: skip

@@ -10,11 +10,12 @@ import pytest
 from data import catalog
 from data.catalog import sample
 from data.errors import UsageError
+from data.storage.keys import content_key
 from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
 from flows.stages.resolve import workspace_of
-from tests.flows.small_study import again, prepare, run, score, selected, small_study, write_study
+from tests.flows.small_study import again, labelled_models, prepare, run, score, selected, small_study, write_study
 
 BY_CONTEXTS = {"persuasion", "susceptibility"}
 BY_QUESTIONS = {"answers", "clusters", "semantic_entropy", "accuracy"}
@@ -72,6 +73,9 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"asks": "in other words"}, set()),
     ({"seed": 1}, BY_CONTEXTS | BY_QUESTIONS),
     ({"contexts": {"base": 2}}, BY_CONTEXTS),
+    ({"prompt": {"system": catalog.prompts().system, "chat_template": "auto"}}, set()),
+    ({"prompt": {"system": "Be brief."}}, BY_QUESTIONS),
+    ({"prompt": {"chat_template": "never"}}, BY_QUESTIONS),
     ({"answers": {"samples": 3}}, BY_QUESTIONS),
     ({"clusters": {"threshold": 0.5}}, {"clusters", "semantic_entropy"}),
     ({"accuracy": {"rouge_threshold": 0.5}}, {"accuracy"}),
@@ -90,6 +94,21 @@ def test_a_change_concerns_what_depends_on_it_alone(
     scores = [one for one in before.keys() & after.keys() if one[0].stage == "score"]
     assert {role for identity, role in scores if before[identity, role] != after[identity, role]} == changed
     assert keys(again(study)) == before
+
+
+def test_the_catalogs_prompts_have_the_key_of_stored_scores() -> None:
+    assert content_key(catalog.prompts().content)[:12] == "6492ffde9952"
+
+
+def test_a_label_is_read_by_people_and_changes_no_score(study: Selected, folder: Path) -> None:
+    labelled = selected(folder, models=labelled_models(folder))
+    assert keys(labelled) == keys(study)
+    assert {row.model for row in labelled.rows()} == {"tuned/float32", ""}
+    database = StepId("aggregate", "study", "database")
+    before, after = study.graph.nodes[database].step, labelled.graph.nodes[database].step
+    assert before is not None
+    assert after is not None
+    assert before.key != after.key
 
 
 def test_other_weights_make_other_scores_and_nothing_else(tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ from tasks.statistics import STATISTICS
 from tasks.statistics.means.persuasion import of_relations
 from tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
-from tests.flows.small_study import NOTED, again, prepare, selected
+from tests.flows.small_study import NOTED, again, labelled_models, prepare, score, selected
 from tests.registered import added
 
 
 def test_rows_that_were_written_by_hand_do_not_stay(tmp_path: Path) -> None:
     artifact = Workspace(tmp_path).database_artifact({"made": "from nothing"})
-    step = Step(StepId("aggregate", "study", "database"), load_database, {}, {"files": artifact}, ())
+    step = Step(StepId("aggregate", "study", "database"), load_database, {}, {"files": artifact}, ((), {}))
     load_database(step, Run(tmp_path))
     assert artifact.check().state == "done"
     with duckdb.connect(tmp_path / "study.duckdb") as connection:
@@ -35,6 +35,17 @@ def test_rows_that_were_written_by_hand_do_not_stay(tmp_path: Path) -> None:
     assert artifact.check().state == "done"
     with duckdb.connect(tmp_path / "study.duckdb", read_only=True) as connection:
         assert connection.sql("SELECT count(*) FROM invented").fetchall() == [(0,)]
+
+
+def test_runs_have_the_label_of_their_model(tmp_path: Path) -> None:
+    models = labelled_models(tmp_path)
+    study = score(prepare(selected(tmp_path, questions=None, measures=["persuasion"], models=models)))
+    step = study.graph.nodes[StepId("aggregate", "study", "database")].step
+    assert step is not None
+    load_database(step, Run(study.workspace.root))
+    with duckdb.connect(study.workspace.database, read_only=True) as connection:
+        runs = connection.sql("SELECT DISTINCT model, label FROM runs").fetchall()
+    assert runs == [(str(tmp_path / "model"), "tuned")]
 
 
 def score_pairs(study: Selected, relation: str, value: float) -> None:

@@ -1,11 +1,14 @@
 """Context utilisation of questions with contexts of several kinds, against prompts that are read one by one."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
+from data import catalog
+from data.catalog import AnswerPrompts
 from tasks.measures.context_utilisation import compute
 from tasks.models import LanguageModel
 from tasks.scoring.answer_prompts import answer_prompt
@@ -26,15 +29,15 @@ CASES = (
 
 
 @torch.inference_mode()
-def alone(model: LanguageModel, text: str | None) -> torch.Tensor:
-    tokens = answer_prompt(model, ASKED, text).tokens
+def alone(model: LanguageModel, text: str | None, prompts: AnswerPrompts | None = None) -> torch.Tensor:
+    tokens = answer_prompt(model, ASKED, text, prompts=prompts).tokens
     return model.model(input_ids=torch.tensor([list(tokens)])).logits[0, -1].double().softmax(dim=0)
 
 
 @pytest.fixture(scope="module")
 def rows(smollm2: LanguageModel) -> dict[str, Row]:
     question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES)
-    inputs: Any = SimpleNamespace(batch_size=2)
+    inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=catalog.prompts())
     return {row["condition"]: dict(row) for row in compute(inputs, smollm2, [question])}
 
 
@@ -48,6 +51,17 @@ def test_a_stated_answer_is_what_a_context_promotes(rows: dict[str, Row], smollm
     assert row["binary_utilisation"] == (row["token_with"] == "L")
     assert (row["question_id"], row["context_id"]) == ("q", "the conflicting one")
     assert rows["unknown"]["continuous_utilisation"] == pytest.approx(row["continuous_utilisation"], abs=1e-4)
+
+
+def test_questions_are_put_as_the_study_says(smollm2: LanguageModel) -> None:
+    prompts = replace(catalog.prompts(), plain_without_context="Well, {question}", chat_template="never")
+    inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=prompts)
+    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES)
+    row = next(iter(compute(inputs, smollm2, [question])))
+    assert row["promoted"] == [" Lima", " Lisbon"]
+    tokens = [smollm2.tokenizer(text)["input_ids"][0] for text in row["promoted"]]
+    before, after = (float(alone(smollm2, text, prompts)[tokens].sum()) for text in (None, LIMA))
+    assert (row["probability_without"], row["probability_with"]) == pytest.approx((before, after), abs=1e-5)
 
 
 def test_an_irrelevant_context_is_to_leave_the_first_token(rows: dict[str, Row], smollm2: LanguageModel) -> None:

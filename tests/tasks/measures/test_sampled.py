@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from data import catalog
 from data.errors import ScoreError
 from data.sources import sample
 from tasks.measures import chunks
@@ -189,16 +190,27 @@ def test_questions_stand_before_answers_where_asked(
 
 
 def test_what_was_cut_of_a_context_is_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut(model: LanguageModel, question: str, context: str | None, *, reserved_tokens: int) -> AnswerPrompt:
-        assert reserved_tokens == 5
-        return replace(
-            answer_prompt(model, question, context, reserved_tokens=reserved_tokens), context_cut=len(context or "")
-        )
+    def cut(model: LanguageModel, question: str, context: str | None, **options: Any) -> AnswerPrompt:
+        assert options["reserved_tokens"] == 5
+        return replace(answer_prompt(model, question, context, **options), context_cut=len(context or ""))
 
     monkeypatch.setattr(answer_prompts, "answer_prompt", cut)
     texts = {(one.question_id, case.context_id): case.text for one in study.inputs.questions for case in one.cases}
     for row in study.rows("answers"):
         assert row["context_cut"] == len(texts[row["question_id"], row["context_id"]] or "")
+
+
+def test_questions_are_put_as_the_study_says(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = replace(catalog.prompts(), plain_without_context="Say {question}", chat_template="never")
+    asked = []
+
+    def seen(model: LanguageModel, prompts: Any, *others: Any, **options: Any) -> list[SampledAnswers]:
+        asked.append((model.tokenizer.decode(prompts[0]), options["form"]))
+        return sample_answers(model, prompts, *others, **options)
+
+    monkeypatch.setattr("tasks.scoring.generation.sample_answers", seen)
+    replace(study, inputs=replace(study.inputs, answer_prompts=own)).score("answers")
+    assert asked[0] == (f"Say {study.inputs.questions[0].question}", "plain")
 
 
 @pytest.fixture

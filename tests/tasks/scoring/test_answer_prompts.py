@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -133,6 +134,36 @@ def test_templates_that_write_no_question_are_refused(template: Any, message: st
     model.tokenizer.chat_template = template
     with pytest.raises(ModelError, match=f"chat template of tiny {message}"):
         answer_prompt(model, "Where?")
+
+
+def test_prompts_of_a_study_share_a_model() -> None:
+    """The template refuses a system text that is loud, so that one text has a turn of its own and the other has not."""
+    picky = (
+        "{% if 'LOUD' in messages[0].content and messages[0].role == 'system' %}{{ raise_exception('') }}{% endif %}"
+    )
+    model = tiny_language_model(chat_template=picky + CHAT)
+    ask = "{question} {x} <end>"
+    own = {text: replace(prompts(), system=text, without_context=ask) for text in ("Be brief.\n", "BE LOUD", "")}
+    written = {
+        "Be brief.\n": "<turn>system\nBe brief.\n<end>\n<turn>user\n",
+        "BE LOUD": "<turn>user\nBE LOUD\n\n",
+        "": "<turn>user\n",
+    }
+    for text, before in [*written.items(), *written.items()]:
+        prompt = answer_prompt(model, "Who?", prompts=own[text]).tokens
+        assert model.tokenizer.decode(prompt) == f"{before}Who? {{x}} <end><end>\n<turn>assistant\n"
+        assert _control(prompt, model) == _control(_plain(f"{before}<end><turn>", model), model)
+    assert _text(model, "Who?").startswith(f"<turn>system\n{prompts().system}<end>")
+
+
+def test_study_can_do_without_chat_templates() -> None:
+    model = tiny_language_model(chat_template=CHAT)
+    never = replace(prompts(), chat_template="never", plain_with_context="<end>{context} {question}")
+    assert prompt_form(model, never) == "plain"
+    prompt = answer_prompt(model, "Who?", "{question}", prompts=never).tokens
+    assert model.tokenizer.decode(prompt) == "<end>{question} Who?"
+    assert _control(prompt, model) == []
+    assert model.tokenizer.decode(answer_prompt(model, "Who?", prompts=never).tokens) == "Q: Who?\nA:"
 
 
 def test_default_is_taken_of_several_templates() -> None:

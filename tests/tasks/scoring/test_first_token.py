@@ -1,9 +1,11 @@
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import torch
 
+from data.catalog import prompts
 from data.errors import ScoreError
 from tasks.models import LanguageModel
 from tasks.scoring.answer_prompts import answer_prompt
@@ -25,9 +27,9 @@ def alone(model: LanguageModel, prompt: Sequence[int]) -> torch.Tensor:
 
 @pytest.mark.parametrize("batch_size", [None, 2])
 def test_a_batch_reads_what_each_prompt_gives_alone(smollm2: LanguageModel, batch_size: int | None) -> None:
-    prompts = asked(smollm2)
-    found = next_tokens(smollm2, prompts, batch_size=batch_size)
-    for place, prompt in enumerate(prompts):
+    read = asked(smollm2)
+    found = next_tokens(smollm2, read, batch_size=batch_size)
+    for place, prompt in enumerate(read):
         expected = alone(smollm2, prompt)
         assert found.likeliest(place) == int(expected.argmax())
         some = [found.likeliest(place), 7, 7, 19]
@@ -59,6 +61,8 @@ def test_an_answer_begins_with_a_space_in_the_plain_form() -> None:
     chat = tiny_language_model(tokenizer=byte_pair_tokenizer(merges, chat_template=CHAT))
     tokens = [model.tokenizer.decode([*first_tokens(model, ["Oslo"]).values()]) for model in (plain, chat)]
     assert tokens == [" Os", "O"]
+    on_a_line = replace(prompts(), plain_without_context="{question}\n", chat_template="never")
+    assert chat.tokenizer.decode([*first_tokens(chat, ["Oslo"], on_a_line).values()]) == "O"
 
 
 def test_an_answer_that_is_one_token_with_its_prompt_is_refused(tiny: LanguageModel) -> None:

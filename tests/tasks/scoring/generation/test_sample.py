@@ -5,7 +5,7 @@ import torch
 from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
 from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.answer_prompts import answer_prompt
+from tasks.scoring.answer_prompts import PromptForm, answer_prompt
 from tasks.scoring.generation import SampledAnswers, sample_answers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
@@ -92,6 +92,14 @@ def test_base_model_ends_with_its_line(tiny: LanguageModel) -> None:
         assert answer.finished
         assert answer.token_ids.index(newline) == len(answer.token_ids) - 1
         assert "\n" not in answer.text
+
+
+@pytest.mark.parametrize("form", ["plain", "chat"])
+def test_form_decides_whether_a_line_ends_an_answer(form: PromptForm) -> None:
+    model = tiny_language_model(chat_template=CHAT)
+    [newline], options = tokens_of(model, "\n"), {"samples": 40, "max_new_tokens": 40, "temperature": 3.0}
+    answers = every(sample_answers(model, _prompts(model), IDENTITIES, form=form, **options))
+    assert any(newline in answer.token_ids[:-1] for answer in answers) is (form == "chat")
 
 
 def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
