@@ -35,7 +35,7 @@ def audit(
     workspace: options.Folder = None,
     fail_under: Under = None,
     fail_over: Over = None,
-    samples: Samples = 3,
+    samples: Samples = 2,
     questions: Questions = None,
     as_json: options.AsJson = False,
     junit: JUnit = None,
