@@ -1,0 +1,105 @@
+"""docs/own-data.md is true: its files can be read, its study runs, and a published data set takes the same way."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from data.sources import dynamicqa
+from data.sources.own.files import read_file
+from data.sources.own.rows import COLUMNS, FLAT, Origin, ReadQuestions, questions_of
+from data.sources.own.source import OWN_QUESTIONS, OwnQuestions
+from flows.cli.audit import QUANTITIES, Threshold
+from flows.study.reading import read_study
+from tests.flows.conftest import Command, swaymeter
+
+__all__ = ["swaymeter"]
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+TEXT = (DOCS / "own-data.md").read_text(encoding="utf-8")
+PUBLISHED = os.environ.get("SWAYMETER_DYNAMICQA", "")
+
+
+def block(language: str, number: int = 0) -> str:
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)[number]
+
+
+def read(file: Path) -> ReadQuestions:
+    return questions_of(read_file(file, "question"), Origin("here", "none"), {})
+
+
+@pytest.mark.parametrize(("language", "ending", "cases"), [("csv", ".csv", [4, 2]), ("json", ".jsonl", [3])])
+def test_the_forms_of_a_file_can_be_read(language: str, ending: str, cases: list[int], tmp_path: Path) -> None:
+    (tmp_path / f"mine{ending}").write_text(block(language), encoding="utf-8")
+    found = read(tmp_path / f"mine{ending}")
+    assert not found.rejected
+    assert [len(question.cases) for question in found.questions] == cases
+
+
+def test_every_column_is_explained() -> None:
+    (table,) = re.findall(r"^\| column .*?\n\n", TEXT, re.MULTILINE | re.DOTALL)
+    explained = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.strip().splitlines())))
+    assert explained == {*COLUMNS} - {"contexts"}
+    assert {*FLAT} <= explained
+
+
+def test_the_examples_have_no_line_that_cannot_be_used() -> None:
+    counts = {}
+    for file in (DOCS / "own-questions.csv", ROOT / "flows" / "studies" / "own-questions.jsonl"):
+        found = read(file)
+        assert not found.rejected
+        counts[file.name] = len(found.questions)
+        kinds = {case.condition for question in found.questions for case in question.cases}
+        assert {"supporting", "conflicting", "irrelevant"} <= kinds
+    assert counts == {"own-questions.csv": 10, "own-questions.jsonl": 40}
+
+
+def test_the_study_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "handbook.yaml").write_text(block("yaml", 1), encoding="utf-8")
+    (tmp_path / "own-questions.csv").write_bytes((DOCS / "own-questions.csv").read_bytes())
+    study = read_study(tmp_path / "handbook.yaml")
+    assert isinstance(study.questions, OwnQuestions)
+    assert OWN_QUESTIONS.fetch is not None
+    access: Any = None
+    fetched = OWN_QUESTIONS.fetch(study.questions, "own", access)
+    assert len(fetched.questions) == 10
+    assert {question.partition for question in fetched.questions} > {"Leave", "Travel"}
+
+
+def test_names_of_quantities_are_those_of_thresholds() -> None:
+    (table,) = re.findall(r"^\| name .*?\n\n", TEXT, re.MULTILINE | re.DOTALL)
+    named = re.findall(r"`(\w+)\.", table)
+    assert {*named} == {*QUANTITIES}
+    for text in re.findall(r"--fail-(?:under|over) (\S+?=[\d.]+)", TEXT):
+        assert Threshold.parse(text, at_least=True).group in ("supporting", "conflicting")
+
+
+def test_the_workflow_is_one(swaymeter: Command) -> None:
+    workflow = yaml.safe_load(block("yaml"))
+    (command,) = (step["run"] for step in workflow["jobs"]["audit"]["steps"] if "audit handbook" in step.get("run", ""))
+    options = set(re.findall(r"--[a-z-]+", command))
+    said = swaymeter("audit", "--help").out
+    assert all(option in said for option in options)
+
+
+@pytest.mark.skipif(not PUBLISHED, reason="SWAYMETER_DYNAMICQA names no folder with the published files")
+def test_a_published_data_set_takes_the_same_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block("python"), "own-data.md", "exec"), {"folder": PUBLISHED})  # the page's own code
+    found = read(tmp_path / "dynamicqa.jsonl")
+    known = {}
+    for partition in ("static", "temporal", "disputable"):
+        for question in dynamicqa.questions(Path(PUBLISHED), partition):  # type: ignore[arg-type]
+            known[partition, question.question, question.object, question.original_context.strip()] = question
+    same = 0
+    for question in found.questions:
+        for case in question.cases[1::2]:
+            published = known.get((question.partition, question.question, question.object, case.text))
+            same += published is not None and (published.counter_memory_context.strip() == question.cases[2].text)
+    assert {question.partition for question in found.questions} == {"static", "temporal", "disputable"}
+    assert len(found.questions) + len(found.rejected) > 0.9 * len(known)
+    assert same > 0.9 * len(found.questions)
