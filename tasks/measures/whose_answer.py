@@ -1,21 +1,33 @@
-"""Whose answer a stored answer states, and what a context did to the greedy one; no model is needed.
+"""Whose answer a stored answer states, and what a context did to the greedy one; no language model is needed.
 
-tasks.scoring.followed has the rules. Without a context, an answer is held against the original one and those that the
-question's conflicting contexts state. With a context that supports the original answer, this is the context's, and
-there is no other. A context that states no answer has none that could be followed.
+tasks.scoring.followed has the rules. Where the study names an entailment model, an answer that states neither by its
+words states a side's if, behind the question, it entails that side's answer behind the question. Without a context, an
+answer is held against the original one and those that the question's conflicting contexts state. With a context that
+supports the original answer, this is the context's, and there is no other. A context that states no answer has none that
+could be followed.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
-from data.records import CONFLICTING, SUPPORTING, Case, Question
+from data.errors import UsageError
+from data.records import ALONE, CONFLICTING, SUPPORTING, Case, Question
 from data.records.row import Meaning, table
-from tasks.measures.measure import Inputs, Measure, Row
+from tasks.measures.measure import Inputs, Measure, Parameters, Row
 from tasks.measures.rows import QuestionScore
 from tasks.measures.stored import of_cases, of_questions
+from tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
+from tasks.models.loading import BALANCED
 from tasks.scoring.followed import Outcome, Verdict, outcome, whose_answer
 from tasks.scoring.normalise import words
+
+
+class WhoseAnswerParameters(Parameters):
+    """How it is decided whose answer a reply states."""
+
+    entailment: str | None = None
+    """An entailment model that judges what states neither answer by its words; null: words alone decide."""
 
 
 @table("whose_answer", "an answer")
@@ -46,18 +58,64 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
     samples = of_questions(inputs, "answers", questions, "text")
     greedy = of_questions(inputs, "answers", questions, "text", greedy=True)
     for question in questions:
-        alone = greedy[question.question_id, "none"][0]["text"]
+        alone = greedy[question.question_id, ALONE.context_id][0]["text"]
         for case in question.cases:
             key = question.question_id, case.context_id
-            for row in (*samples[key], *greedy[key]):
-                is_moved = row["sample"] is None and case.text is not None
+            rows = (*samples[key], *greedy[key])
+            stated = _stated(inputs, question, case, {alone, *(row["text"] for row in rows)})
+            for row in rows:
+                text, is_moved = row["text"], row["sample"] is None and case.text is not None
                 yield {
                     **origins[key],
-                    "engine": "words",
+                    "engine": stated[text].engine,
                     "sample": row["sample"],
-                    "verdict": verdict(question, case, row["text"]),
-                    "outcome": what_became(question, case, alone, row["text"]) if is_moved else None,
+                    "verdict": stated[text].verdict,
+                    "outcome": outcome(alone, text, stated[alone].verdict, stated[text].verdict) if is_moved else None,
                 }
+
+
+class _Stated(NamedTuple):
+    """Whose answer a text states, and what decided it."""
+
+    verdict: Verdict
+    engine: str
+
+
+def _stated(inputs: Inputs, question: Question, case: Case, texts: Collection[str]) -> dict[str, _Stated]:
+    """Whose answer each text states in a case: by its words, else by what it entails where a model is named."""
+    stated = {text: _Stated(verdict(question, case, text), "words") for text in texts}
+    judge = _judge(inputs)
+    undecided = sorted(text for text, (found, _) in stated.items() if found == "neither" and text.strip())
+    if judge is None or not undecided:
+        return stated
+    pairs = {
+        (f"{question.question} {text.strip()}", f"{question.question} {answers[0]}"): (text, side)
+        for text in undecided
+        for side, answers in zip(_SIDES, _sides(question, case), strict=True)
+        if answers
+    }
+    entailed = judge.entailing(pairs)
+    for text in undecided:
+        sides = sorted(side for pair, (of_text, side) in pairs.items() if of_text == text and pair in entailed)
+        if sides:
+            stated[text] = _Stated(sides[0] if len(sides) == 1 else "both", f"entailment by {judge.name}")
+    return stated
+
+
+_SIDES: tuple[Verdict, ...] = ("original", "context")
+
+
+def _judge(inputs: Inputs) -> EntailmentModel | None:
+    name = inputs.parameters["whose_answer"].entailment
+    if name is None:
+        return None
+    judge = load_entailment(name, device="auto" if inputs.device == BALANCED else inputs.device)
+    if not isinstance(judge, EntailmentModel):
+        raise UsageError(
+            f"measures.whose_answer.entailment: {name} compares meanings and judges no entailment; name a model "
+            "trained for natural language inference, or leave the key out"
+        )
+    return judge
 
 
 def verdict(question: Question, case: Case, text: str) -> Verdict:
@@ -89,21 +147,19 @@ def _is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
     return any(tuple(words(name)) in known for name in stated)
 
 
-def what_became(question: Question, case: Case, without: str, with_context: str) -> Outcome:
-    """What the context of a case did to an answer."""
-    verdicts = (verdict(question, case, text) for text in (without, with_context))
-    return outcome(without, with_context, *verdicts)
-
-
 def _with_words(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if words(name))
 
 
 MEASURE = Measure(
     row=WhoseAnswer,
-    version=1,
+    version=2,
     meaning="whose answer each answer states, and what the context did to the greedy one",
     about="questions",
     compute=compute,
     needs=("answers",),
+    parameters=WhoseAnswerParameters,
+    depends_on=lambda parameters: (
+        {"entailment": identify_entailment(parameters.entailment)} if parameters.entailment else {}
+    ),
 )

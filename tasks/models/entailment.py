@@ -100,12 +100,12 @@ class EntailmentModel(Encoder, Entailment):
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
         # From the shorter text to the longer is more often no entailment: then the other direction changes nothing.
-        forth = self._entailing(pairs)
-        back = self._entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forth])
+        forth = self.entailing(pairs)
+        back = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forth])
         return {(shorter, longer) for longer, shorter in back}
 
-    def _entailing(self, pairs: Collection[Pair]) -> set[Pair]:
-        """The pairs whose first text entails the second."""
+    def entailing(self, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+        """The pairs whose first text entails the second; raises ModelError as `equivalent_in_bulk`."""
         known = {pair: entails for pair in pairs if (entails := self._judged.get(pair)) is not None}
         judged = dict(self._verdicts([pair for pair in pairs if pair not in known]))
         with self._lock:
