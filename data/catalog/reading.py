@@ -61,7 +61,7 @@ def document(filename: str, own: bytes | None = None) -> Mapping[str, Any]:
     try:
         read = yaml.load(_decoded(filename, own), Loader=UniqueKeyLoader)
     except yaml.YAMLError as error:
-        raise InputError(f"{filename}: not YAML ({error})") from error
+        raise InputError(f"{filename}: not YAML ({' '.join(str(error).split())})") from error
     if not isinstance(read, dict):
         raise InputError(f"{filename}: the top must be a mapping")
     for key in ("source", "licence"):
