@@ -31,7 +31,7 @@ from transformers import PreTrainedTokenizerFast
 from benchmarks.gpu import SHAPES, random_model
 from benchmarks.machine import multiplication, this_machine
 from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
-from data.records import CONDITIONS, PARTITIONS, Question
+from data.records import PARTITIONS, Question
 from data.sources import sample
 from tasks.contexts.questions import choose_questions
 from tasks.models import LanguageModel, load_language_model
@@ -130,8 +130,8 @@ def _prompts(model: LanguageModel, asked: argparse.Namespace) -> Prompts:
         chosen += choose_questions(known, count=min(each, len(known)), seed=0).questions
     return [
         [
-            list(answer_prompt(model, question.question, question.context(condition), reserved_tokens=STEPS).tokens)
-            for condition in CONDITIONS
+            list(answer_prompt(model, question.question, case.text, reserved_tokens=STEPS).tokens)
+            for case in question.cases
         ]
         for question in chosen[: asked.questions]
     ]

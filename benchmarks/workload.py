@@ -88,12 +88,11 @@ def token_ids(vocabulary: int) -> Workload[list[int]]:
 def written() -> list[dict[str, Any]]:
     """The entries of the workload as texts, as the catalog's templates and the seed have them."""
     from data import catalog
-    from data.records import RelationName
     from data.storage.keys import drawn_first
     from tasks.contexts.entities import Entity
     from tasks.contexts.sentences import write_contexts, write_queries
 
-    relation = RelationName(RELATION)
+    relation = catalog.relation(RELATION)
     capitals = {fact.subject: fact.object for fact in catalog.facts(RELATION)} | MORE_CAPITALS
     entities = [Entity(name, False, capitals[name]) for name in drawn_first(capitals, ENTITIES, SEED, RELATION)]
     pool = sorted({entity.object for entity in entities})

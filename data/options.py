@@ -46,7 +46,7 @@ class Options(BaseModel):
             raise refused(problems(error, cls.model_fields)) from None
 
 
-def _beside_the_study(path: str, info: ValidationInfo) -> str:
+def beside_the_study(path: str, info: ValidationInfo) -> str:
     """The path as it is, or from the folder of the study's file where only there something is."""
     try:
         named = Path(path).expanduser()
@@ -56,7 +56,7 @@ def _beside_the_study(path: str, info: ValidationInfo) -> str:
         raise ValueError(f"{path!r} cannot be a path: {error}") from None
 
 
-NamedPath = Annotated[str, AfterValidator(_beside_the_study)]
+NamedPath = Annotated[str, AfterValidator(beside_the_study)]
 """The path of a file or folder: from the current folder or, where there is nothing, from that of the study's file."""
 
 

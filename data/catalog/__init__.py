@@ -11,6 +11,7 @@ from data.catalog.relation_file import (
     ENTITY_CLASSES,
     LITERAL_CLASSES,
     Relation,
+    own_relations,
     property_names_digest,
     relation,
     relation_digest,
@@ -23,6 +24,6 @@ from data.catalog.templates import fill
 __all__ = [
     "ENTITY_CLASSES", "LITERAL_CLASSES", "AnswerPrompts", "CatalogFact", "CatalogModel", "CatalogQuestion", "Relation",
     "digest", "dispute_prompt", "facts", "facts_digest", "fill", "invented_entities", "models", "names_prompt",
-    "prompts", "property_names_digest", "questions", "questions_digest", "relation", "relation_digest", "relations",
-    "relations_of_yago",
+    "own_relations", "prompts", "property_names_digest", "questions", "questions_digest", "relation", "relation_digest",
+    "relations", "relations_of_yago",
 ]  # fmt: skip

@@ -53,12 +53,15 @@ def digest_of(read: Any) -> str:
 
 
 @cache
-def document(filename: str) -> Mapping[str, Any]:
-    """The mapping that a YAML file holds; it states its source and licence, and no key twice."""
+def document(filename: str, own: bytes | None = None) -> Mapping[str, Any]:
+    """The mapping that a YAML file holds; it states its source and licence, and no key twice.
+
+    own: the bytes of a file that is not the catalog's, here and below.
+    """
     try:
-        read = yaml.load(_decoded(filename), Loader=UniqueKeyLoader)
+        read = yaml.load(_decoded(filename, own), Loader=UniqueKeyLoader)
     except yaml.YAMLError as error:
-        raise InputError(f"{filename}: not YAML ({error})") from error
+        raise InputError(f"{filename}: not YAML ({' '.join(str(error).split())})") from error
     if not isinstance(read, dict):
         raise InputError(f"{filename}: the top must be a mapping")
     for key in ("source", "licence"):
@@ -66,22 +69,22 @@ def document(filename: str) -> Mapping[str, Any]:
     return read
 
 
-def mapping(filename: str, key: str) -> Mapping[str, Any]:
+def mapping(filename: str, key: str, own: bytes | None = None) -> Mapping[str, Any]:
     """What stands below a key at the top of a YAML file; there is at least one entry."""
-    entries = document(filename).get(key)
+    entries = document(filename, own).get(key)
     if not isinstance(entries, dict) or not entries:
         raise InputError(f"{filename}: {key} must be a mapping that is not empty")
     return entries
 
 
-def entries(filename: str, key: str, model: type[Entry], named: str) -> Mapping[str, Entry]:
+def entries(filename: str, key: str, model: type[Entry], named: str, own: bytes | None = None) -> Mapping[str, Entry]:
     """The entries below a key of a YAML file; each has its own name in the field `named`."""
     return MappingProxyType(
         {
             name: validated(
                 f"{filename}: {key}.{name}.", model, {**entry, named: name} if isinstance(entry, dict) else entry
             )
-            for name, entry in mapping(filename, key).items()
+            for name, entry in mapping(filename, key, own).items()
         }
     )
 
@@ -121,9 +124,9 @@ def validated(where: str, model: Any, value: object) -> Any:
         raise InputError(f"{place}: {first['msg'].removeprefix('Value error, ')}{refused}") from None
 
 
-def _decoded(filename: str) -> str:
+def _decoded(filename: str, own: bytes | None = None) -> str:
     try:
-        return content(filename).decode("utf-8")
+        return (content(filename) if own is None else own).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{filename}: not UTF-8 ({error})") from error
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -91,24 +92,53 @@ class Relation:
         """Its names in YAGO, that of the published list first, written as there: reverse- before a reversed one's."""
         return tuple(REVERSED + iri if self.reverse else iri for iri in self.yago)
 
+    @property
+    def entry(self) -> dict[str, Any]:
+        """All that it consists of, as plain values."""
+        return {**vars(self), "contexts": dict(self.contexts)}
+
+    def __reduce__(self) -> tuple[partial["Relation"], tuple[()]]:
+        """A relation can be pickled; the read-only mapping of its contexts cannot."""
+        return partial(Relation, **self.entry), ()
+
 
 @cache
 def relations() -> Mapping[str, Relation]:
     """Every relation of the catalog by name, in the file's order."""
     known = entries(FILE, "relations", Relation, "name")
+    _check_predicates(FILE, known)
+    return known
+
+
+def own_relations(file: Path) -> Mapping[str, Relation]:
+    """The relations of a file of one's own by name: in the form of the catalog's, checked by the same rules.
+
+    InputError where it cannot be read, breaks a rule, or has a name or a predicate that the catalog has.
+    """
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}; correct the path") from None
+    own = entries(str(file), "relations", Relation, "name", content)
+    if taken := next((name for name in own if name in relations()), None):
+        raise InputError(f"{file}: relations.{taken}: the catalog has a relation of that name; choose another name")
+    _check_predicates(str(file), {**relations(), **own})
+    return own
+
+
+def _check_predicates(filename: str, known: Mapping[str, Relation]) -> None:
     named: dict[str, str] = {}
     for relation in known.values():
         for predicate in relation.predicates:
             if predicate in named:
                 other = named[predicate]
-                raise InputError(f"{FILE}: relations.{relation.name}.yago: {predicate} is that of {other} already")
+                raise InputError(f"{filename}: relations.{relation.name}.yago: {predicate} is that of {other} already")
             named[predicate] = relation.name
-    return known
 
 
-def relation(name: str) -> Relation:
-    """The relation of that name; raises UnknownName with the nearest one."""
-    known = relations()
+def relation(name: str, own: Mapping[str, Relation] = MappingProxyType({})) -> Relation:
+    """The relation of that name, of the catalog or one's own; raises UnknownName with the nearest one."""
+    known = {**relations(), **own}
     if name not in known:
         raise UnknownName("relation", name, known)
     return known[name]
@@ -121,8 +151,7 @@ def relations_of_yago() -> tuple[str, ...]:
 
 def relation_digest(name: str) -> str:
     """The digest of all that decides about a relation's texts, its entry; raises UnknownName for another name."""
-    entry = relation(name)
-    return digest_of({**vars(entry), "contexts": dict(entry.contexts)})
+    return digest_of(relation(name).entry)
 
 
 def property_names_digest() -> str:

@@ -30,7 +30,10 @@ class Query:
 
 @table("contexts", "a context that stands before every query of its relation", key=("context_id",))
 class Context:
-    """A sentence about an entity that is put before every query of its relation; it ends with a newline."""
+    """A text, mostly about an entity, that is put before every query of its relation; it ends with a newline.
+
+    One of one's own may name no entity and no object: these are empty then.
+    """
 
     context_id: Annotated[str, Meaning("the context's id")]
     relation: Annotated[RelationName, Meaning("the relation's name")]

@@ -56,7 +56,7 @@ def _id(value: str | None) -> WikidataId | None:
 class SampleFacts(FactsOptions):
     """The facts that come with the package."""
 
-    title: ClassVar[str] = "the bundled sample"
+    called: ClassVar[str] = "the bundled sample"
 
     source: Literal["sample"] = "sample"
     """The facts that come with the package."""

@@ -7,11 +7,13 @@ that module asks which source a study has.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from data import catalog
+from data.catalog import Relation
 from data.errors import ServiceBudget, ServiceError, UnknownName
 from data.options import Options
 from data.records import PARTITIONS, Fact, Partition, Question, Rejected
@@ -33,10 +35,20 @@ def different(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
     return values
 
 
+def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType({})) -> tuple[str, ...]:
+    """The names of a list of relations; ValueError where one is unknown, or there twice."""
+    if not isinstance(names, list | tuple):
+        raise ValueError("expected a list of relations, or `all`")
+    try:
+        return different(tuple(catalog.relation(str(name), own).name for name in names), "relation")
+    except UnknownName as error:
+        raise ValueError(str(error)) from None
+
+
 class FactsOptions(Options):
     """Which relations, how many real and invented entities of each, and where invented names come from."""
 
-    title: ClassVar[str]
+    called: ClassVar[str]
     """The source's name in error messages, such as "YAGO"."""
 
     source: str
@@ -63,20 +75,15 @@ class FactsOptions(Options):
 
     @field_validator("relations", mode="before")
     @classmethod
-    def _known_relations(cls, names: Any) -> Any:
+    def _known_relations(cls, names: Any, info: ValidationInfo) -> Any:
         available = cls.available_relations()
         if names == "all":
             return available
-        if not isinstance(names, list | tuple):
-            raise ValueError("expected a list of relations, or `all`")
-        try:
-            relations = tuple(catalog.relation(str(name)).name for name in names)
-        except UnknownName as error:
-            raise ValueError(str(error)) from None
+        relations = listed_relations(names)
         for name in relations:
             if name not in available:
-                raise ValueError(f"relation {name} is not in {cls.title}; leave it out or choose another source")
-        return different(relations, "relation")
+                raise ValueError(f"relation {name} is not in {cls.called}; leave it out or choose another source")
+        return relations
 
     @model_validator(mode="after")
     def _possible_entities(self) -> "FactsOptions":
@@ -85,6 +92,15 @@ class FactsOptions(Options):
         if (self.invented == "model") != (self.invented_model is not None):
             raise ValueError("`invented: model` and `invented_model` go together; give both or neither")
         return self
+
+    @property
+    def own_relations(self) -> Mapping[str, Relation]:
+        """The relations that are not the catalog's, by name."""
+        return {}
+
+    def relation(self, name: str) -> Relation:
+        """The relation of that name, of the catalog or one's own; UnknownName where there is none."""
+        return catalog.relation(name, self.own_relations)
 
 
 class QuestionsOptions(Options):

@@ -152,9 +152,11 @@ class Selected:
         relations = sum(node.id.stage == "fetch" and node.id.group == "facts" for node in graph)
         if relations and facts:
             contexts = (facts.real_entities + facts.invented_entities) * sum(self.study.contexts.per_kind().values())
+            file = self.study.contexts.file
+            own = f", or those of {Path(file).name}," if file else ""
             parts.append(
                 f"{relations} relations with {facts.real_entities} real and {facts.invented_entities} invented "
-                f"entities, 4 query forms and {contexts} contexts each"
+                f"entities, 4 query forms and {contexts} contexts{own} each"
             )
         choices = {n.id.subject: n.checks.get("questions") for n in graph if n.id.group == "choice of questions"}
         chosen = {partition: check.rows for partition, check in choices.items() if check and check.state == "done"}

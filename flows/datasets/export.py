@@ -23,7 +23,8 @@ def export(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, in
     if file.exists() and not force:
         raise UsageError(f"{file} exists; name another file, or write over it with --force")
     of_relation = {relation: contents.names(relation) for relation in facts}
-    without = write_qec(file, facts, of_relation, catalog.relations())
+    own = contents.study.facts.own_relations if contents.study.facts else {}
+    without = write_qec(file, facts, of_relation, {**catalog.relations(), **own})
     return {name: len(rows) for name, rows in facts.items() if name not in without}, without
 
 

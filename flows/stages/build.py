@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
-from data import catalog
 from data.errors import SwaymeterError
 from data.records import Partition
 from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
+from data.sources.own.by_relation import ContextRow, rows_by_relation
 from data.storage.artifact import TableArtifact
 from flows.graph.graph import Graph, Node, Reference
 from flows.graph.step import Output
@@ -61,23 +63,38 @@ def build(graph: Graph, study: Study, fetched: Fetched) -> Built:
 
 def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Node:
     assert study.facts is not None
-    entry = catalog.relation(relation)
+    entry = study.facts.relation(relation)
     inputs = {"facts": fetched.facts[relation]}
+    try:
+        own = _own_contexts(study, relation)
+    except SwaymeterError as error:
+        return graph.refuse(kinds.PROMPTS, kinds.PROMPTS.id(relation), error, inputs=[inputs["facts"].node])
     if entry.subject_class in fetched.names:
         inputs["names"] = fetched.names[entry.subject_class]
     forms = {kind: list(texts) for kind, texts in entry.contexts.items()}
-    parameters = {
+    parameters: dict[str, Any] = {
         "seed": study.seed, "choice": study.facts.choice, "texts": [*entry.open, *entry.closed, forms],
         "real_entities": study.facts.real_entities, "invented_entities": study.facts.invented_entities,
         "contexts": dict(study.contexts.per_kind()), "object_class": entry.object_class,
     }  # fmt: skip
+    if own:
+        parameters["contexts"] = {"own": [row.model_dump() for row in own]}
     outputs = {
         "queries": Output(QUERIES, ("prompts", relation), "queries"),
         "contexts": Output(CONTEXTS, ("prompts", relation), "contexts"),
     }
     return graph.add(
-        kinds.PROMPTS, kinds.PROMPTS.id(relation), outputs, inputs=inputs, parameters=parameters, arguments=study
+        kinds.PROMPTS, kinds.PROMPTS.id(relation), outputs, inputs=inputs, parameters=parameters,
+        arguments=(study, own),
     )  # fmt: skip
+
+
+def _own_contexts(study: Study, relation: str) -> tuple[ContextRow, ...]:
+    """The contexts of one's own that take the place of the written ones; none where there are none."""
+    if study.contexts.file is None or study.facts is None:
+        return ()
+    rows = rows_by_relation(Path(study.contexts.file), "contexts.file", ContextRow, study.facts.own_relations)
+    return rows.get(relation, ())
 
 
 def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) -> Node:

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from data import catalog
 from data.errors import MissingFile
 from data.records import PARTITIONS, Fact, Partition, Question, of_row
 from data.sources.registry import QUESTION_SOURCES
@@ -44,7 +43,9 @@ class Contents:
 
     def names(self, relation: str) -> list[str]:
         """The invented names for a relation's subjects; none where the study asks for none."""
-        node = self.graph.nodes.get(StepId("fetch", catalog.relation(relation).subject_class, "invented names"))
+        assert self.study.facts is not None
+        entity_class = self.study.facts.relation(relation).subject_class
+        node = self.graph.nodes.get(StepId("fetch", entity_class, "invented names"))
         return [str(row["name"]) for row in _rows(node, "invented")] if node else []
 
     def candidates(self, partition: Partition) -> list[Question]:

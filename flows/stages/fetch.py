@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from data import catalog
 from data.errors import SwaymeterError
 from data.records import Partition
 from data.records.table import Table
@@ -41,7 +40,7 @@ def fetch(graph: Graph, study: Study) -> Fetched:
     if study.facts is not None and about - {"questions"}:
         facts = {relation: _facts(graph, study, relation) for relation in study.facts.relations}
         if study.facts.invented_entities:
-            classes = sorted({catalog.relation(relation).subject_class for relation in facts})
+            classes = sorted({study.facts.relation(name).subject_class for name in facts})
             names = {entity_class: _names(graph, study, entity_class) for entity_class in classes}
     if study.questions is None or "questions" not in about:
         return Fetched(facts, names, {}, {})

@@ -23,7 +23,8 @@ def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force:
     """
     nodes = [node for node in graph if node.id in selected]
     for node in nodes:
-        if node.id.stage == "fetch" and node.refusal and not isinstance(node.refusal, ModelError):
+        is_known_early = node.id.stage == "fetch" or node.id.group == kinds.PROMPTS.group
+        if is_known_early and node.refusal and not isinstance(node.refusal, ModelError):
             yield str(node.refusal)
     of_entities = {kinds.FACTS.group, kinds.PROMPTS.group}
     relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in of_entities and not node.refusal)
@@ -41,7 +42,7 @@ def _too_few(graph: Graph, study: Study, relation: RelationName) -> Iterator[str
     options = study.facts
     assert options is not None
     source = FACT_SOURCES[options.source]
-    entity_class = catalog.relation(relation).subject_class
+    entity_class = options.relation(relation).subject_class
     names = catalog.invented_entities(entity_class) if options.invented == "catalog" else None
     try:
         if not source.at_hand:
@@ -51,7 +52,7 @@ def _too_few(graph: Graph, study: Study, relation: RelationName) -> Iterator[str
         access = study.access(graph.workspace.downloads, offline=True)
         facts = source.fetch(options, relation, study.seed, access).facts
         if not facts:
-            yield f"facts.relations: {options.title} has no facts of relation {relation}; leave it out"
+            yield f"facts.relations: {options.called} has no facts of relation {relation}; leave it out"
             return
         choose_entities(
             relation, facts, names or (), real=options.real_entities, seed=study.seed, choice=options.choice,

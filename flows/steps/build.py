@@ -1,12 +1,14 @@
 """The steps that build prompts: queries and contexts from facts, questions from candidates."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from data.dataset.dataset import with_current_counts
 from data.errors import InputError
 from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
+from data.sources.own.by_relation import ContextRow
 from data.sources.registry import QUESTION_SOURCES
 from data.sources.slots import with_flags_across
 from flows.graph.step import Run, Step
@@ -14,22 +16,23 @@ from flows.study.study import Study
 from tasks.contexts.annotation.judging import decide
 from tasks.contexts.entities import choose_entities, objects
 from tasks.contexts.questions import choose_questions
-from tasks.contexts.sentences import write_contexts, write_queries
+from tasks.contexts.sentences import own_contexts, write_contexts, write_queries
 
 
 def build_prompts(step: Step, run: Run) -> None:
     """Writes the queries and contexts of a relation, from its facts and the names of invented entities."""
-    study: Study = step.arguments
+    study: Study = step.arguments[0]
+    own: Sequence[ContextRow] = step.arguments[1]
     assert study.facts is not None
     facts = step.records("facts", Fact)
     names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []
-    relation, options = RelationName(step.id.subject), study.facts
+    relation, options = study.facts.relation(step.id.subject), study.facts
     entities = choose_entities(
-        relation, facts, names, real=options.real_entities, invented=options.invented_entities, seed=study.seed,
-        choice=options.choice,
+        RelationName(relation.name), facts, names, real=options.real_entities, invented=options.invented_entities,
+        seed=study.seed, choice=options.choice,
     )  # fmt: skip
-    contexts = write_contexts(relation, entities, objects(facts), per_kind=study.contexts.per_kind(), seed=study.seed)
-    step.write("contexts", contexts)
+    written = partial(write_contexts, per_kind=study.contexts.per_kind(), seed=study.seed)
+    step.write("contexts", own_contexts(own, entities) if own else written(relation, entities, objects(facts)))
     step.write("queries", write_queries(relation, entities))
 
 

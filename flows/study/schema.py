@@ -41,7 +41,9 @@ def _sources(sources: Registry[Any]) -> Any:
 def _section(options: type[Options], *, is_default: bool) -> type[BaseModel]:
     section = options
     if issubclass(options, FactsOptions):
-        section = _changed(options, relations=Literal["all"] | list[Literal[options.available_relations()]])  # type: ignore[misc]
+        has_own = "relations_file" in options.model_fields  # these have any names
+        names: Any = str if has_own else Literal[options.available_relations()]
+        section = _changed(options, relations=Literal["all"] | list[names])
     return section if is_default else _changed(section, source=section.model_fields["source"].annotation, needed=True)
 
 

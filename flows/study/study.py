@@ -23,7 +23,7 @@ from data.catalog import AnswerPrompts
 from data.catalog.language_models import ChatTemplate, System, WithContext, WithoutContext
 from data.errors import UnknownName
 from data.named import Registry
-from data.options import Options, Problem, problems, refused, unknown_key
+from data.options import NamedPath, Options, Problem, problems, refused, unknown_key
 from data.records import ContextKind
 from data.sources.access import Access
 from data.sources.http.services import SERVICES, Service
@@ -118,6 +118,9 @@ class ContextsPart(Options):
     """Contexts that insist on it: "Without any doubt, the capital of Norway is Lima."."""
     negation: int = Field(default=2, ge=0, le=1000)
     """Contexts that deny it: "The capital of Norway is not Lima."."""
+
+    file: NamedPath | None = None
+    """A file of own contexts, which take the place of the written ones in its relations (docs/own-facts.md)."""
 
     def per_kind(self) -> dict[ContextKind, int]:
         """Contexts of each entity, by kind."""

@@ -4,24 +4,25 @@ Base and assertive contexts state an object that is not a true one of the entity
 the facts; the first negation denies the entity's own object, further ones deny others.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from data import catalog
+from data.catalog import Relation
 from data.errors import InputError
 from data.records import Context, ContextKind, Query, QueryType, RelationName, identity
+from data.sources.own.by_relation import ContextRow
 from data.storage.keys import generator
 from tasks.contexts.entities import Entity
 
 
-def write_queries(relation: RelationName, entities: Sequence[Entity]) -> list[Query]:
+def write_queries(relation: Relation, entities: Sequence[Entity]) -> list[Query]:
     """Four queries an entity, in the order of the entities; open forms do not mention the answer."""
-    forms = catalog.relation(relation)
-    types: tuple[tuple[QueryType, tuple[str, str]], ...] = (("open", forms.open), ("closed", forms.closed))
+    types: tuple[tuple[QueryType, tuple[str, str]], ...] = (("open", relation.open), ("closed", relation.closed))
     return [
         Query(
-            query_id=identity(relation, query_type, form, entity.name, entity.invented, entity.object),
-            relation=relation, query_type=query_type, form=form, entity=entity.name, entity_id=entity.wikidata_id,
-            invented=entity.invented, answer=entity.object,
+            query_id=identity(relation.name, query_type, form, entity.name, entity.invented, entity.object),
+            relation=RelationName(relation.name), query_type=query_type, form=form, entity=entity.name,
+            entity_id=entity.wikidata_id, invented=entity.invented, answer=entity.object,
             text=catalog.fill(template, entity=entity.name, answer=entity.object),
             degree=entity.degree, relation_degree=entity.relation_degree,
         )
@@ -32,7 +33,7 @@ def write_queries(relation: RelationName, entities: Sequence[Entity]) -> list[Qu
 
 
 def write_contexts(
-    relation: RelationName,
+    relation: Relation,
     entities: Sequence[Entity],
     pool: Sequence[str],
     *,
@@ -50,10 +51,10 @@ def write_contexts(
         for kind, count in per_kind.items():
             if len(others) < count:
                 raise InputError(
-                    f"relation {relation}: {count} {kind} contexts an entity are requested, "
+                    f"relation {relation.name}: {count} {kind} contexts an entity are requested, "
                     f"the facts have {len(others)} other objects"
                 )
-            order = generator(seed, relation, entity.name, kind).permutation(len(others))
+            order = generator(seed, relation.name, entity.name, kind).permutation(len(others))
             stated = [others[index] for index in order]
             if kind == "negation":
                 stated.insert(0, entity.object)
@@ -61,18 +62,31 @@ def write_contexts(
     return contexts
 
 
-def _is_true(relation: RelationName, name: str, true: Collection[str]) -> bool:
+def own_contexts(rows: Iterable[ContextRow], entities: Sequence[Entity]) -> list[Context]:
+    """The contexts of one's own of a relation, in their order; each ends with a newline, as written ones do."""
+    invented = {entity.name for entity in entities if entity.invented}
+    return [
+        Context(
+            context_id=identity(row.relation, "own", row.kind, row.entity or "", row.object or "", row.text),
+            relation=RelationName(row.relation), kind=row.kind, entity=row.entity or "",
+            invented=row.entity in invented, object=row.object or "", text=f"{row.text}\n",
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def _is_true(relation: Relation, name: str, true: Collection[str]) -> bool:
     """Whether the object is a true one; of a date also where one of the two is less precise: 1879, 14 March 1879."""
-    if catalog.relation(relation).object_class != "date":
+    if relation.object_class != "date":
         return name in true
     return any(f" {name}".endswith(f" {date}") or f" {date}".endswith(f" {name}") for date in true)
 
 
-def _context(relation: RelationName, entity: Entity, kind: ContextKind, number: int, stated: str, seed: int) -> Context:
-    templates = catalog.relation(relation).contexts[kind]
-    template = templates[generator(seed, relation, entity.name, kind, number, "template").integers(len(templates))]
+def _context(relation: Relation, entity: Entity, kind: ContextKind, number: int, stated: str, seed: int) -> Context:
+    name, templates = relation.name, relation.contexts[kind]
+    template = templates[generator(seed, name, entity.name, kind, number, "template").integers(len(templates))]
     return Context(
-        context_id=identity(relation, entity.name, entity.invented, kind, number, stated, template), relation=relation,
-        kind=kind, entity=entity.name, invented=entity.invented, object=stated,
+        context_id=identity(name, entity.name, entity.invented, kind, number, stated, template),
+        relation=RelationName(name), kind=kind, entity=entity.name, invented=entity.invented, object=stated,
         text=catalog.fill(template, entity=entity.name, answer=stated),
     )  # fmt: skip

@@ -62,7 +62,7 @@ def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
     """The answers that queries of a type can have in a relation, sorted."""
     if query_type == "closed":
         return ["No", "Yes"]
-    return sorted({query.answer for query in inputs.queries} | {context.object for context in inputs.contexts})
+    return sorted({query.answer for query in inputs.queries} | {one.object for one in inputs.contexts if one.object})
 
 
 MEASURE = Measure(

@@ -2,9 +2,9 @@
 
 tasks.scoring.followed has the rules. Where the study names an entailment model, an answer that states neither by its
 words states a side's if, behind the question, it entails that side's answer behind the question. Without a context,
-an answer is held against the original one and those that the question's conflicting contexts state. With a context that
-supports the original answer, this is the context's, and there is no other. A context that states no answer has none that
-could be followed.
+an answer is held against the original one and those that the question's conflicting contexts state. With a context
+that supports the original answer, this is the context's, and there is no other. A context that states no answer has
+none that could be followed.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

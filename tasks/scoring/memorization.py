@@ -60,8 +60,11 @@ def greedy_answers(
 
 
 def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:
-    """How a context conflicts with a query's answer by the object that it states or denies; None where it does not."""
-    if not about_entity:
+    """How a context conflicts with a query's answer by the object that it states or denies; None where it does not.
+
+    A context of one's own may name no object: then it conflicts with none.
+    """
+    if not about_entity or not context_object:
         return None
     if kind == "negation":
         return "negation" if context_object == answer else None
@@ -78,7 +81,9 @@ def follows(text: str, query_type: QueryType, answer: str, context_kind: Context
     if query_type == "closed":
         return "original" if text.startswith("Yes") else "context" if text.startswith("No") else "other"
     begun_with = max(
-        (candidate for candidate in (answer, context_object) if text.startswith(candidate)), key=len, default=None
+        (candidate for candidate in (answer, context_object) if candidate and text.startswith(candidate)),
+        key=len,
+        default=None,
     )
     if begun_with is None:
         return "other"

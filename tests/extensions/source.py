@@ -16,7 +16,7 @@ COLUMNS = {name: (name,) for name in ("relation", "subject", "object")}
 class CsvFacts(FactsOptions):
     """Facts from a CSV file."""
 
-    title: ClassVar[str] = "the CSV file"
+    called: ClassVar[str] = "the CSV file"
 
     source: Literal["csv"] = "csv"
     """Facts from a CSV file."""

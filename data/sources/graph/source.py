@@ -70,7 +70,7 @@ def _subject_classes(store: SparqlStore, predicate: str) -> tuple[str, ...]:
 class YagoFacts(FactsOptions):
     """Facts of YAGO: its endpoint, another one (`services.yago.address`), or dump files."""
 
-    title: ClassVar[str] = "YAGO"
+    called: ClassVar[str] = "YAGO"
 
     source: Literal["yago"] = "yago"
     """YAGO, a knowledge graph."""

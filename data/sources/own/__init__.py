@@ -1,1 +1,1 @@
-"""One's own questions: a CSV, JSONL or Parquet file with questions, answers and contexts."""
+"""Data of one's own in CSV, JSONL or Parquet files: questions with contexts; facts and contexts of relations."""

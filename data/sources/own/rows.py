@@ -5,7 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
@@ -16,6 +17,7 @@ from data.records import ALONE, OwnKind, Question, Rejected, RelationName, ident
 from data.sources.own.files import FileRow
 
 LONGEST = 1_000_000
+SHOWN = 20
 FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
 RESERVED = frozenset({"all", "disputable", "own", "static", "study", "temporal", "triples"})
 """Names that mean something else where a relation is named."""
@@ -48,7 +50,8 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _or_none(value: Any) -> Any:
+def none_where_empty(value: Any) -> Any:
+    """None in place of a text that is empty or blank; other values as they are."""
     return None if isinstance(value, str) and not value.strip() else value
 
 
@@ -60,6 +63,9 @@ Name = Annotated[Text, StringConstraints(max_length=200)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
 
 
+Row = TypeVar("Row", bound=BaseModel)
+
+
 class OwnContext(BaseModel):
     """A context as a row has it."""
 
@@ -67,17 +73,16 @@ class OwnContext(BaseModel):
 
     text: Text
     kind: Annotated[OwnKind, BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)]
-    answer: Annotated[Text | None, BeforeValidator(_or_none)] = None
+    answer: Annotated[Text | None, BeforeValidator(none_where_empty)] = None
     aliases: Texts = ()
-    id: Annotated[Name | None, BeforeValidator(_or_none)] = None
+    id: Annotated[Name | None, BeforeValidator(none_where_empty)] = None
 
     @model_validator(mode="before")
     @classmethod
     def _with_kind(cls, content: Any) -> Any:
         if isinstance(content, dict):
-            return {
-                name: value for name, value in {"kind": "unknown", **content}.items() if _or_none(value) is not None
-            }
+            cells = {"kind": "unknown", **content}
+            return {name: value for name, value in cells.items() if none_where_empty(value) is not None}
         return content
 
     @model_validator(mode="after")
@@ -108,8 +113,8 @@ class OwnRow(BaseModel):
     question: Text
     answer: Text
     aliases: Texts = ()
-    id: Annotated[Name | None, BeforeValidator(_or_none)] = None
-    group: Annotated[Name, BeforeValidator(lambda value: _or_none(value) or "questions")] = "questions"
+    id: Annotated[Name | None, BeforeValidator(none_where_empty)] = None
+    group: Annotated[Name, BeforeValidator(lambda value: none_where_empty(value) or "questions")] = "questions"
     contexts: Annotated[tuple[OwnContext, ...], BeforeValidator(_contexts), Field(min_length=1)]
 
     @model_validator(mode="before")
@@ -119,10 +124,10 @@ class OwnRow(BaseModel):
         if not isinstance(content, dict):
             return content
         rest = {name: value for name, value in content.items() if name not in FLAT}
-        if _or_none(rest.get("contexts")) is not None:
+        if none_where_empty(rest.get("contexts")) is not None:
             return rest
         rest.pop("contexts", None)
-        flat = {key: content[name] for name, key in FLAT.items() if _or_none(content.get(name)) is not None}
+        flat = {key: content[name] for name, key in FLAT.items() if none_where_empty(content.get(name)) is not None}
         if "text" not in flat:
             raise refused([Problem(("context",), "is missing; a question needs a context at least")])
         return {**rest, "contexts": [flat]}
@@ -168,7 +173,7 @@ def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, 
         try:
             if problem:
                 raise InputError(problem)
-            row = _row(named)
+            row = row_of(OwnRow, named)
             _join(asked, place, row)
         except InputError as error:
             rejected.append(_rejected(place, named, error, origin))
@@ -176,12 +181,13 @@ def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, 
     return ReadQuestions([_question(one, groups, origin) for one in asked.values()], rejected)
 
 
-def _row(named: Mapping[str, Any]) -> OwnRow:
+def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
+    """The cells of a row as its model; InputError names every column that is wrong."""
     present = {name: value for name, value in named.items() if value is not None}
     try:
-        return OwnRow.model_validate(present)
+        return model.model_validate(present)
     except ValidationError as error:
-        found = problems(error, OwnRow.model_fields)
+        found = problems(error, model.model_fields)
         raise InputError("; ".join(f"{'.'.join(map(str, one.place))}: {one.message}" for one in found)) from None
 
 
@@ -242,7 +248,7 @@ def _ids(contexts: Sequence[OwnContext]) -> tuple[str, ...]:
 
 
 def _others(row: OwnRow) -> str | None:
-    others = {name: value for name, value in (row.model_extra or {}).items() if _or_none(value) is not None}
+    others = {name: value for name, value in (row.model_extra or {}).items() if none_where_empty(value) is not None}
     return json.dumps(others, ensure_ascii=False, default=str, sort_keys=True) if others else None
 
 
@@ -270,3 +276,9 @@ def _rejected(place: str, cells: Mapping[str, Any], error: InputError, origin: O
 def lines(rejected: Iterable[Rejected]) -> Iterator[str]:
     """What is wrong with each rejected row, with its place."""
     return (row.detail or row.part for row in rejected)
+
+
+def rows_not_usable(file: Path, wrong: Sequence[str], total: int) -> str:
+    """The message of what is wrong with rows of a file; of many, the first ones."""
+    more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+    return f"{file}: {len(wrong)} of {total} rows cannot be used: {'; '.join(wrong[:SHOWN])}{more}"

@@ -2,41 +2,31 @@
 
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
 from data.errors import InputError
-from data.options import NamedPath
 from data.records import Partition
 from data.sources.access import Access
 from data.sources.own.files import read_file
-from data.sources.own.rows import COLUMNS, Origin, lines, questions_of
+from data.sources.own.named_file import OwnFile
+from data.sources.own.rows import COLUMNS, lines, questions_of, rows_not_usable
 from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 from data.storage.keys import file_digest
 
 log = logging.getLogger(__name__)
 
 VERSION = 1
-SHOWN = 20
 
 
-class OwnQuestions(QuestionsOptions):
+class OwnQuestions(QuestionsOptions, OwnFile):
     """Questions of one's own, with contexts, in a file."""
 
     source: Literal["file"] = "file"
     """Questions of one's own, with contexts, in a file."""
-    file: NamedPath
-    """The file, by its ending: CSV, JSONL or Parquet (docs/own-data.md)."""
     columns: dict[str, str] = Field(default_factory=dict)
     """What columns are called in the file, where it is not as in docs/own-data.md, such as `answer: gold`."""
-    title: str = Field(default="", max_length=200)
-    """What the page calls the data; empty: the name of the file."""
-    licence: str = Field(default="not stated", min_length=1, max_length=200)
-    """Under which terms they are."""
-    citation: str = Field(default="", max_length=1000)
-    """How they are cited."""
     partitions: tuple[Partition, ...] = ("own",)
     """Own questions have groups in place of partitions; leave it out."""
     per_partition: int | None = Field(default=None, ge=1)
@@ -60,16 +50,6 @@ class OwnQuestions(QuestionsOptions):
             raise ValueError("two columns have one name in the file; name each once")
         return columns
 
-    @property
-    def path(self) -> Path:
-        """Where the file is."""
-        return Path(self.file)
-
-    @property
-    def origin(self) -> Origin:
-        """Where the questions come from, as the page says it."""
-        return Origin(", ".join(filter(None, (self.title or self.path.name, self.citation))), self.licence)
-
 
 def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping[str, Any]:
     return {
@@ -82,9 +62,7 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
     rows = read_file(options.path, options.columns.get("question", "question"))
     read = questions_of(rows, options.origin, options.columns)
     if read.rejected:
-        wrong = list(lines(read.rejected))
-        more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
-        text = f"{options.path}: {len(wrong)} of {len(rows)} rows cannot be used: {'; '.join(wrong[:SHOWN])}{more}"
+        text = rows_not_usable(options.path, list(lines(read.rejected)), len(rows))
         if not read.questions:
             raise InputError(text)
         log.warning(text)

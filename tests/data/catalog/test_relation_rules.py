@@ -1,7 +1,10 @@
 """What a relation must keep: a file that breaks a rule is refused with the relation and the key."""
 
 import copy
+import pickle
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -221,3 +224,22 @@ def test_fill_takes_hostile_names_as_they_are(name: str) -> None:
 def test_fill_refuses_a_slot_without_a_name() -> None:
     with pytest.raises(InputError, match="no answer"):
         catalog.fill("Is {answer} the capital of {entity}?", entity="Norway")
+
+
+def test_relations_of_ones_own_keep_the_same_rules(tmp_path: Path) -> None:
+    def own(**relations: dict[str, Any]) -> Mapping[str, catalog.Relation]:
+        (tmp_path / "mine.yaml").write_text(file(**relations), encoding="utf-8")
+        return catalog.own_relations(tmp_path / "mine.yaml")
+
+    seat = {**SOUND, "yago": None}
+    relation = own(seat=seat)["seat"]
+    assert pickle.loads(pickle.dumps(relation)) == relation
+    assert catalog.relation("seat", {"seat": relation}) is relation
+    for relations, problem in (
+        ({"seat": changed("open", [])}, r"relations\.seat\.open"),
+        ({"seat": SOUND}, rf"relations\.seat\.yago: {CAPITAL} is that of capital already"),
+        ({"capital": seat}, r"relations\.capital: the catalog has a relation of that name"),
+        ({"a": {**seat, "yago": "http://a/b"}, "b": {**seat, "yago": "http://a/b"}}, r"relations\.b\.yago: .* of a al"),
+    ):
+        with pytest.raises(InputError, match=rf"mine\.yaml: {problem}"):
+            own(**relations)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data import catalog
-from data.records import CONTEXT_KINDS, RelationName
+from data.records import CONTEXT_KINDS
 from tasks.contexts.entities import Entity
 from tasks.contexts.sentences import write_contexts, write_queries
 
@@ -106,13 +106,13 @@ def test_measured_numbers_have_a_unit() -> None:
 @pytest.mark.parametrize("entity", NAMES.values(), ids=NAMES)
 def test_queries_and_contexts_have_names_as_they_are(entity: str) -> None:
     for relation in RELATIONS:
-        name, entities = RelationName(relation.name), [Entity(entity, False, ANSWERS[0])]
-        assert [(query.query_type, query.form, query.text) for query in write_queries(name, entities)] == [
+        entities = [Entity(entity, False, ANSWERS[0])]
+        assert [(query.query_type, query.form, query.text) for query in write_queries(relation, entities)] == [
             (query_type, form, filled(template, entity, ANSWERS[0]))
             for query_type, templates in (("open", relation.open), ("closed", relation.closed))
             for form, template in enumerate(templates, 1)
         ]
-        contexts = write_contexts(name, entities, ANSWERS, per_kind=dict.fromkeys(CONTEXT_KINDS, 4), seed=0)
+        contexts = write_contexts(relation, entities, ANSWERS, per_kind=dict.fromkeys(CONTEXT_KINDS, 4), seed=0)
         assert len(contexts) == 12
         for context in contexts:
             assert context.text in [

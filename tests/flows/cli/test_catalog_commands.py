@@ -63,7 +63,7 @@ def test_relations_of_a_source_are_those_it_has(rows: Any, swaymeter: Command) -
     assert {row["relation"] for row in listed} == {fact.relation for fact in catalog.facts()}
     assert listed[0] == {
         "relation": "capital", "from": "country", "to": "city", "query": "What is the capital of {entity}?",
-        "sources": ["sample", "yago"],
+        "sources": ["sample", "yago", "file"],
     }  # fmt: skip
     unknown = swaymeter("relations", "--source", "yag")
     assert (unknown.code, unknown.error) == (2, "no source of facts is named 'yag'; did you mean 'yago'?")

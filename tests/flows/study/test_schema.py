@@ -35,6 +35,8 @@ def test_studies_are_valid(study: Any, validator: Draft7Validator) -> None:
         ({"facts": {"relations": ["capital"], "dump": ["x.nt"]}}, False),
         ({"facts": {"relations": ["capitol"]}}, False),
         ({"facts": {"source": "web"}}, False),
+        ({"facts": {"source": "file", "file": "x.csv", "relations": ["mine"], "relations_file": "x.yaml"}}, True),
+        ({"facts": {"source": "file", "relations": ["mine"]}}, False),
         ({"services": {"yago": {"max_minutes": 3}, "contact": "me@example.org"}}, True),
         ({"services": {"yagoo": {"max_minutes": 3}}}, False),
         ({"measures": ["persuasion"]}, True),

@@ -11,10 +11,10 @@ from tasks.contexts.entities import Entity, choose_entities, objects
 from tasks.contexts.sentences import write_contexts, write_queries
 
 PER_KIND: dict[ContextKind, int] = {"base": 2, "assertive": 3, "negation": 2}
-CAPITAL = RelationName("capital")
+CAPITAL = catalog.relation("capital")
 POOL = objects(sample.facts("capital"))
 NAMES = catalog.invented_entities("country")
-ENTITIES = choose_entities(CAPITAL, sample.facts("capital"), NAMES, real=4, invented=3, seed=0)
+ENTITIES = choose_entities(RelationName("capital"), sample.facts("capital"), NAMES, real=4, invented=3, seed=0)
 CONTEXTS = write_contexts(CAPITAL, ENTITIES, POOL, per_kind=PER_KIND, seed=0)
 
 
@@ -37,9 +37,9 @@ def test_every_entity_has_its_contexts_of_each_kind() -> None:
 
 @pytest.mark.parametrize("name", sorted({fact.relation for fact in catalog.facts()}))
 def test_base_and_assertive_contexts_conflict_with_the_facts(name: str) -> None:
-    relation, facts = RelationName(name), sample.facts(name)
-    names = catalog.invented_entities(catalog.relation(name).subject_class)
-    entities = choose_entities(relation, facts, names, real=4, invented=4, seed=0)
+    relation, facts = catalog.relation(name), sample.facts(name)
+    names = catalog.invented_entities(relation.subject_class)
+    entities = choose_entities(RelationName(name), facts, names, real=4, invented=4, seed=0)
     own = {entity.name: entity.object for entity in entities}
     contexts = write_contexts(relation, entities, objects(facts), per_kind={"base": 2, "assertive": 2}, seed=0)
     assert len(contexts) == 32
@@ -60,10 +60,10 @@ def test_true_objects_are_never_stated(
     dates = "14_March_1879 1879 March_1879 14_March_1880 4_March_1879 879"
     names = [name.replace("_", " ") for name in (pool or dates).split()]
     known = Entity(entity.name, False, entity.object.replace("_", " "), other_objects=entity.other_objects)
-    contexts = write_contexts(RelationName(relation), [known], names, per_kind={"base": count}, seed=0)
+    contexts = write_contexts(catalog.relation(relation), [known], names, per_kind={"base": count}, seed=0)
     assert stated(contexts) == {name.replace("_", " ") for name in expected.split()}
     with pytest.raises(InputError, match=f"relation {relation}: {count + 1} base contexts .* have {count} other"):
-        write_contexts(RelationName(relation), [known], names, per_kind={"base": count + 1}, seed=0)
+        write_contexts(catalog.relation(relation), [known], names, per_kind={"base": count + 1}, seed=0)
 
 
 def test_a_context_is_a_line_with_entity_and_object() -> None:

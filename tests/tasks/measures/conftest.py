@@ -108,9 +108,10 @@ def prompts() -> Inputs:
     names = catalog.invented_entities("country")
     entities = choose_entities(relation, known, names, real=2, invented=1, seed=0, choice="random")
     per_kind: dict[ContextKind, int] = {"base": 1, "assertive": 1, "negation": 1}
-    contexts = write_contexts(relation, entities, objects(known), per_kind=per_kind, seed=0)
+    forms = catalog.relation(relation)
+    contexts = write_contexts(forms, entities, objects(known), per_kind=per_kind, seed=0)
     questions = sample.questions("static")[:3]
-    return Inputs("capital", 7, "digest", write_queries(relation, entities), contexts, questions, device="cpu")
+    return Inputs("capital", 7, "digest", write_queries(forms, entities), contexts, questions, device="cpu")
 
 
 @pytest.fixture

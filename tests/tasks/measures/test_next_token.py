@@ -9,6 +9,8 @@ import pytest
 
 from data.records import Context, Query, is_relevant
 from tasks.measures import MEASURES
+from tasks.measures.answer_set_persuasion import complete_answers
+from tasks.measures.measure import Inputs
 from tasks.models import LanguageModel, load_language_model
 from tasks.scoring.answer_set import answer_set_persuasion
 from tasks.scoring.fisher import fisher_susceptibility
@@ -88,6 +90,11 @@ def test_answer_set_scores_are_over_the_answers_of_their_type(
     assert (derived["answers"], derived["contexts"]) == (len(answers), len(contexts))
     assert derived["answer_set_susceptibility"] == pytest.approx(direct.susceptibility[0], abs=1e-5)
     assert derived["mass"] == pytest.approx(direct.mass[0].mean(), abs=1e-5)
+
+
+def test_a_context_without_an_object_adds_no_answer(prompts: Inputs) -> None:
+    silent = replace(prompts, contexts=[replace(context, object="") for context in prompts.contexts])
+    assert complete_answers(silent, "open") == sorted({query.answer for query in prompts.queries})
 
 
 def test_fisher_is_estimated_and_its_top_answers_exact(study: Study, language_model: LanguageModel) -> None:

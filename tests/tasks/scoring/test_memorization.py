@@ -121,6 +121,7 @@ def test_nan_behind_the_end_of_an_answer_does_not_count() -> None:
         ("negation", True, "Lima", None),
         ("base", False, "Lima", None),
         ("negation", False, "Oslo", None),
+        ("base", True, "", None),
     ],
 )
 def test_contexts_conflict(
@@ -148,6 +149,7 @@ def test_contexts_conflict(
         ("No", "closed", "Oslo", "negation", "Oslo", "context"),
         ("Oslo", "closed", "Oslo", "base", "Lima", "other"),
         ("yes", "closed", "Oslo", "base", "Lima", "other"),
+        ("Lima", "open", "Oslo", "base", "", "other"),
     ],
 )
 def test_answers_follow(

@@ -1,0 +1,83 @@
+"""The source `file` of facts: its relations are the catalog's and one's own."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from data import catalog
+from data.sources.access import Access
+from data.sources.own.facts import OWN_FACTS, OwnFacts
+from tests.data.catalog.test_relation_rules import SOUND, file
+
+FACTS = ("relation,subject,object", "seat,Norvania,Tesk", "capital,Norway,Oslo", "seat,Bellamarca,Quorin")
+SEAT = {name: value for name, value in SOUND.items() if name != "yago"}
+
+
+def options(folder: Path, rows: tuple[str, ...] = FACTS, own: Any = None, **keys: Any) -> OwnFacts:
+    """The section of a study whose files are in the folder; own: the relations of its file."""
+    (folder / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
+    (folder / "mine.yaml").write_text(file(**(own or {"seat": SEAT})), encoding="utf-8")
+    paths = {"file": "mine.csv", "relations_file": "mine.yaml", "relations": "all"}
+    return OwnFacts.model_validate({**paths, **keys}, context={"folder": str(folder)})
+
+
+def key(options: OwnFacts, relation: str) -> Any:
+    return OWN_FACTS.key(options, relation, 0, Access(Path()))
+
+
+def test_relations_are_those_of_the_file_or_a_list(tmp_path: Path) -> None:
+    every = options(tmp_path)
+    assert every.relations == ("seat", "capital")
+    assert (every.relation("seat").open[0], every.relation("capital")) == (SEAT["open"][0], catalog.relation("capital"))
+    assert options(tmp_path, relations=["capital"]).relations == ("capital",)
+    assert options(tmp_path, relations=["capital"], relations_file=None).own_relations == {}
+    assert OWN_FACTS.fetch(every, "seat", 0, Access(Path())).facts[1].object == "Quorin"
+
+
+def test_own_relations_travel_with_the_options(tmp_path: Path) -> None:
+    known = options(tmp_path)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    travelled = pickle.loads(pickle.dumps(known))
+    assert travelled == known
+    assert travelled.relation("seat").contexts["base"] == tuple(SEAT["contexts"]["base"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "problem"),
+    [
+        ({"relations": ["seatt"]}, "relations", "no relation is named 'seatt'; did you mean 'seat'?"),
+        ({"relations": ["seat", "seat"]}, "relations", "a relation is named twice"),
+        ({"relations": "seat"}, "relations", "expected a list of relations, or `all`"),
+        ({"rows": FACTS[:1]}, "relations", "mine.csv has no rows"),
+        ({"rows": (*FACTS[:1], "seta,A,B")}, "relations", "line 2: relation: no relation is named 'seta'"),
+        ({"file": "gone.csv"}, "relations", "gone.csv cannot be read"),
+        ({"relations_file": "gone.yaml"}, "relations_file", "gone.yaml cannot be read"),
+        ({"relations_file": 5}, "relations_file", "expected the path of a YAML file"),
+        ({"own": {"capital": SEAT}}, "relations_file", "relations.capital: the catalog has a relation of that name"),
+        ({"own": {"static": SEAT}}, "relations_file", "relations.static: the name stands for something else"),
+        ({"own": {"seat": {**SEAT, "open": ["Q: Where?\nA:"]}}}, "relations_file", "relations.seat.open"),
+        ({"own": {"../seat": SEAT}}, "relations_file", "relations.../seat.name"),
+        ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the top must be a mapping"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(changes: dict[str, Any], place: str, problem: str, tmp_path: Path) -> None:
+    with pytest.raises(ValidationError) as refused:
+        options(tmp_path, **changes)
+    (error,) = refused.value.errors()
+    assert error["loc"] == (place,)
+    assert problem in error["msg"]
+
+
+def test_a_key_is_that_of_the_rows_of_a_relation(tmp_path: Path) -> None:
+    before = options(tmp_path)
+    known = {name: key(before, name) for name in before.relations}
+    ignored = tuple(f"{row},{number}" for number, row in enumerate((FACTS[0], FACTS[2], FACTS[1], FACTS[3])))
+    after = options(tmp_path, ignored)
+    assert {name: key(after, name) for name in after.relations} == known
+    after = options(tmp_path, (*FACTS, "seat,Hestonia,Sarrow"))
+    assert [name for name in known if key(after, name) != known[name]] == ["seat"]
+    assert key(options(tmp_path, licence="CC0 1.0"), "capital") != known["capital"]

@@ -1,0 +1,104 @@
+"""Own facts, relations and contexts in the graph: what changes about one relation concerns no other."""
+
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from flows.cli.pipeline import Selected
+from flows.graph.graph import Graph
+from flows.graph.step import StepId
+from flows.stages.refusals import refusals
+from tests.data.catalog.test_relation_rules import SOUND
+from tests.flows.small_study import prepare, score, selected
+
+FACTS = """\
+relation,subject,object
+capital,Norway,Oslo
+capital,Peru,Lima
+capital,Kenya,Nairobi
+seat,Norvania,Tesk
+seat,Bellamarca,Quorin
+seat,Ulm Vale,Sarrow
+"""
+CONTEXTS = """\
+relation,text,kind,entity,object
+seat,Tesk it is not.,negation,Norvania,Tesk
+father,It is Lord Byron.,,,
+"""
+RELATIONS: Any = {"source": "A test.", "licence": "None.", "relations": {"seat": {**SOUND, "yago": None}}}
+
+
+def own_study(folder: Path, facts: str = FACTS, contexts: str = CONTEXTS, relations: Any = RELATIONS) -> Selected:
+    """The small study with these files."""
+    (folder / "facts.csv").write_text(facts, encoding="utf-8")
+    (folder / "contexts.csv").write_text(contexts, encoding="utf-8")
+    (folder / "relations.yaml").write_text(yaml.safe_dump(relations), encoding="utf-8")
+    section = {"source": "file", "file": "facts.csv", "relations_file": "relations.yaml", "relations": "all"}
+    return selected(
+        folder, facts={**section, "real_entities": 3, "invented_entities": 1}, questions=None,
+        contexts={"base": 1, "assertive": 1, "negation": 0, "file": "contexts.csv"},
+        measures={"persuasion": {}, "susceptibility": {}},
+    )  # fmt: skip
+
+
+def undone(graph: Graph) -> set[tuple[str, str]]:
+    """The stage and subject of the steps about relations that are not done."""
+    return {(node.id.stage, node.id.subject) for node in graph if node.state != "done" and node.id.subject != "study"}
+
+
+OTHER_TEXT = {**RELATIONS, "relations": {"seat": {**RELATIONS["relations"]["seat"], "open": [
+    "Q: Where is the government of {entity}?\nA:", "The government of {entity} is in"]}}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, set()),
+        ({"facts": FACTS.replace("Sarrow", "Ostrak")}, {("fetch", "seat"), ("build", "seat"), ("score", "seat")}),
+        ({"facts": FACTS.replace("Oslo", "Bergen")}, {(stage, "capital") for stage in ("fetch", "build", "score")}),
+        ({"facts": FACTS.replace("relation,", "no,relation,").replace("\nc", "\n1,c").replace("\ns", "\n2,s")}, set()),
+        ({"contexts": CONTEXTS.replace("Tesk it", "Norvania it")}, {("build", "seat"), ("score", "seat")}),
+        ({"contexts": CONTEXTS + "capital,It is Rome.,,,\n"}, {("build", "capital"), ("score", "capital")}),
+        ({"contexts": CONTEXTS.replace("Lord", "George")}, set()),
+        ({"relations": OTHER_TEXT}, {("build", "seat"), ("score", "seat")}),
+    ],
+)
+def test_a_change_of_a_relation_concerns_it_alone(change: Any, expected: set[tuple[str, str]], tmp_path: Path) -> None:
+    assert undone(score(prepare(own_study(tmp_path))).graph) == set()
+    assert undone(own_study(tmp_path, **change).graph) == expected
+
+
+def test_own_contexts_take_the_place_of_written_ones(tmp_path: Path) -> None:
+    graph = prepare(own_study(tmp_path)).graph
+    of_relation = {
+        name: graph.nodes[StepId("build", name, "queries and contexts")].output("contexts").read().to_pylist()
+        for name in ("capital", "seat")
+    }
+    assert [(row["kind"], row["entity"], row["text"]) for row in of_relation["seat"]] == [
+        ("negation", "Norvania", "Tesk it is not.\n")
+    ]
+    assert len(of_relation["capital"]) == 8
+
+
+def test_steps_of_own_relations_can_be_sent_to_other_processes(tmp_path: Path) -> None:
+    study = prepare(own_study(tmp_path))
+    (tmp_path / "relations.yaml").unlink()
+    for node in study.graph:
+        assert pickle.loads(pickle.dumps(node.step)) == node.step
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({"contexts": "relation,text\nseat,\n"}, r"contexts\.csv: 1 of 1 rows cannot be used: line 2: text: "),
+        ({"facts": FACTS.replace("seat,Ulm Vale,Sarrow\n", "")}, "relation seat: 3 real entities are requested, the f"),
+    ],
+)
+def test_files_that_do_not_suffice_are_refused_before_a_run(files: Any, problem: str, tmp_path: Path) -> None:
+    study = own_study(tmp_path, **files)
+    reasons = set(refusals(study.graph, study.study, {node.id for node in study.graph}))
+    assert [reason for reason in reasons if re.search(problem, reason)] == list(reasons) != []

@@ -1,0 +1,47 @@
+"""docs/own-facts.md is true: its files are a study, whose prompts are built as the page says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from data.records import Context, Query, is_relevant, of_row
+from flows.cli.pipeline import Selected
+from flows.graph.step import StepId
+from tests.flows.small_study import prepare
+
+PAGE = (Path(__file__).parent.parent / "docs" / "own-facts.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Selected:
+    folder = tmp_path_factory.mktemp("own-facts")
+    for name, text in re.findall(r"^`([\w.]+)`\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
+        (folder / name).write_text(text, encoding="utf-8")
+    return prepare(Selected.of(str(folder / "warranties.yaml"), str(folder / "workspace")))
+
+
+def built(study: Selected, relation: str) -> tuple[list[Query], list[Context]]:
+    node = study.graph.nodes[StepId("build", relation, "queries and contexts")]
+    queries, contexts = (node.output(role).read().to_pylist() for role in ("queries", "contexts"))
+    return [of_row(Query, row) for row in queries], [of_row(Context, row) for row in contexts]
+
+
+def test_an_own_relation_has_own_contexts_alone(study: Selected) -> None:
+    queries, contexts = built(study, "warrantyPeriod")
+    assert len(queries) == 16
+    assert "Q: How long is the warranty of Aquila pump?\nA:" in [query.text for query in queries]
+    assert [(one.kind, one.entity, one.object, one.text.split(" ", 1)[-1]) for one in contexts] == [
+        ("base", "Aquila pump", "ten years", "new manual gives the Aquila pump a warranty of ten years.\n"),
+        ("assertive", "Brava fan", "one month", "Brava fan surely has a warranty of one month.\n"),
+        ("base", "", "", "the receipt in a dry place.\n"),
+    ]
+    relevant = [{query.entity for query in queries if is_relevant(one, query)} for one in contexts]
+    assert relevant == [{"Aquila pump"}, {"Brava fan"}, set()]
+
+
+def test_a_relation_without_own_contexts_has_written_ones(study: Selected) -> None:
+    queries, contexts = built(study, "capital")
+    assert {query.entity for query in queries if not query.invented} == {"Norway", "Peru", "Kenya"}
+    assert len(contexts) == 8
+    assert {context.kind for context in contexts} == {"base", "assertive"}
