@@ -16,9 +16,14 @@ measures ask for: invented names only where there are some, of queries, contexts
 What it `reads` where it is there, it waits for, and goes on without it: a relation that fails stops no other; a choice
 alone is blocked until one of its candidates is there. `scores` and `statistics` stand for a table of each measure or
 statistic, whose versions they have. Imports of annotations are read by the choice and by the database. Steps that
-follow from the content of another (relations of questions, pages of a list) are listed once that one is done. Which
-steps of a kind a study has is decided by the modules beside this one, a stage each; what the functions do stands in
-`flows.steps`.
+follow from the content of another (relations of questions, pages of a list) are listed once that one is done.
+
+Several kinds make a table of the same name, so that a name alone does not say whose it is. `questions` are candidates
+where they were fetched (CANDIDATES, OF_PROPERTY, OF_PAGE), and CHOICE reads these; what it makes, QUESTIONS reads; and
+only what that makes is read by all that comes later. `rejected` are read by the database, whoever makes them.
+
+Which steps of a kind a study has, and whose table each reads, is decided by the modules beside this one, a stage each.
+`flows.stages.resolve` joins the stages. What the functions do stands in `flows.steps`.
 """
 
 from flows.graph.step import StepKind

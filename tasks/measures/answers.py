@@ -81,5 +81,6 @@ MEASURE = Measure(
     compute_chunks=compute_chunks,
     capability="samples",
     parameters=AnswersParameters,
+    # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

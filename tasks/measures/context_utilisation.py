@@ -88,5 +88,6 @@ MEASURE = Measure(
     about="questions",
     compute=compute,
     capability="next_token_logits",
+    # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

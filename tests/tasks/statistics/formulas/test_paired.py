@@ -1,35 +1,81 @@
+"""Paired differences against scipy and statsmodels, on the same numbers."""
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
+from statsmodels.regression.linear_model import OLS
 
 from data.errors import ScoreError
-from tasks.statistics.formulas.paired import paired_difference
+from tasks.statistics.formulas.paired import WAYS, paired_difference
 
 RNG = np.random.default_rng(5)
 MANY = RNG.normal(0.3, 1, 40)
+SEEDS = range(20)
+# 20 intervals of 1,000 draws each: the standard error of the mean of their ends, sqrt(0.025 * 0.975 / 20,000) over the
+# density of the normal distribution there, in standard errors of the mean. Four of them are 0.08.
+END = 4 * np.sqrt(0.025 * 0.975 / 20_000) / stats.norm.pdf(1.96)
 
 
-def test_p_of_few_clusters_is_scipys_exact_one() -> None:
-    values, clusters = RNG.normal(0.4, 1, 24), np.repeat(np.arange(8), 3)
-    sums = values.reshape(8, 3).sum(axis=1)
-    expected = stats.permutation_test(
-        (sums, np.zeros(8)), lambda a, b: np.sum(a - b), permutation_type="samples", n_resamples=np.inf
+def scipys_p(sums: NDArray[np.float64], ways: float) -> float:
+    """The p-value of turning the signs of these; ways: infinite for all of them."""
+    against = np.zeros(len(sums))
+    result = stats.permutation_test(
+        (sums, against), lambda a, b: np.sum(a - b), permutation_type="samples", n_resamples=ways, rng=1
     )
-    assert paired_difference(values, clusters, 0).p == pytest.approx(expected.pvalue, abs=1e-12)
+    return float(result.pvalue)
 
 
-def test_p_of_many_clusters_is_near_scipys() -> None:
-    expected = stats.permutation_test(
-        (MANY, np.zeros(40)), lambda a, b: np.sum(a - b), permutation_type="samples", n_resamples=100_000, rng=1
+def ends(values: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The ends of the interval, the mean of those under 20 seeds."""
+    return np.mean([paired_difference(values, clusters, seed)[3:5] for seed in SEEDS], axis=0)
+
+
+@pytest.mark.parametrize("clusters", [2, 5, 8, 13])
+@pytest.mark.parametrize("kind", ["normal", "whole"])
+def test_p_of_few_clusters_is_scipys_exact_one(clusters: int, kind: str) -> None:
+    rng = np.random.default_rng(clusters)
+    values = rng.normal(0.4, 1, (clusters, 3)) if kind == "normal" else rng.integers(-1, 3, (clusters, 3)) + 0.0
+    result = paired_difference(values.ravel(), np.repeat(np.arange(clusters), 3), 0)
+    assert result.p == pytest.approx(scipys_p(values.sum(axis=1), np.inf), abs=1e-12)
+
+
+@pytest.mark.parametrize("shift", [0.1, 0.3, 0.5])
+def test_drawn_p_is_near_the_exact_one(shift: float) -> None:
+    sums = np.random.default_rng(14).normal(shift, 1, 14)
+    exact = scipys_p(sums, np.inf)
+    error = 4 * np.sqrt(exact * (1 - exact) / WAYS)
+    assert 2 ** len(sums) > WAYS
+    assert paired_difference(sums, np.arange(14), 0).p == pytest.approx(exact, abs=error)
+
+
+@pytest.mark.parametrize("shift", [-0.2, 0, 0.1])
+def test_p_of_many_clusters_is_near_scipys(shift: float) -> None:
+    expected = scipys_p(MANY - shift, 100_000)
+    # scipy doubles the share of one side.
+    error = 4 * np.sqrt(expected * (1 - expected) / WAYS + 2 * expected / 100_000)
+    assert paired_difference(MANY - shift, np.arange(40), 0).p == pytest.approx(expected, abs=error)
+
+
+def test_the_interval_of_single_pairs_is_near_scipys_bootstrap() -> None:
+    expected = stats.bootstrap((MANY,), np.mean, method="percentile", n_resamples=100_000, rng=1)
+    interval = expected.confidence_interval
+    assert paired_difference(MANY, np.arange(40), 0).difference == pytest.approx(MANY.mean())
+    assert ends(MANY, np.arange(40)) == pytest.approx((interval.low, interval.high), abs=END * expected.standard_error)
+
+
+def test_the_interval_of_unequal_clusters_is_near_that_of_statsmodels() -> None:
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(1, 8, 300)
+    clusters = np.repeat(np.arange(300), sizes)
+    # Pairs of a cluster are alike, and large clusters have other differences than small ones.
+    values = 0.1 * sizes[clusters] + rng.normal(0, 1, 300)[clusters] + rng.normal(0, 0.5, len(clusters))
+    fitted = OLS(values, np.ones(len(values))).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}, use_t=False
     )
-    assert paired_difference(MANY, np.arange(40), 0).p == pytest.approx(expected.pvalue, abs=0.01)
-
-
-def test_the_interval_is_near_scipys_bootstrap() -> None:
-    result = paired_difference(MANY, np.arange(40), 0)
-    expected = stats.bootstrap((MANY,), np.mean, method="percentile", n_resamples=20_000, rng=1).confidence_interval
-    assert result.difference == pytest.approx(MANY.mean())
-    assert (result.low, result.high) == pytest.approx(expected, abs=0.05)
+    assert paired_difference(values, clusters, 0).difference == pytest.approx(fitted.params[0])
+    # 0.08 of it for the draws (END), the rest for skewness, which percentiles follow and a normal distribution lacks.
+    assert ends(values, clusters) == pytest.approx(fitted.conf_int()[0], abs=0.1 * fitted.bse[0])
 
 
 def test_pairs_of_a_cluster_are_drawn_together() -> None:
