@@ -8,6 +8,7 @@ import json
 import logging
 import shutil
 from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
@@ -19,7 +20,7 @@ from reports.answers import ANSWERS_QUERIES, write_answers
 from reports.card import StudyCard
 from reports.figures import FIGURES
 from reports.figures.figure import draw_all
-from reports.figures.rendering import rendered
+from reports.figures.rendering import limits_for, rendered
 from reports.findings import FINDINGS, findings
 from reports.frames import RUNS, Frames, labelled, records, with_empty
 from reports.page import Picture, page
@@ -70,9 +71,12 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         (folder / part).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
     pictures = []
+    limits = {
+        figure: limits_for(list(of_figure)) for figure, of_figure in groupby(drawn, key=lambda one: one.figure.name)
+    }
     for figure in drawn:
         _log.info("drawing %s", figure.name)
-        files = rendered(figure)
+        files = rendered(figure, limits[figure.figure.name])
         (folder / "figures" / f"{figure.name}.svg").write_bytes(files.svg)
         (folder / "figures" / f"{figure.name}.png").write_bytes(files.png)
         _write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)

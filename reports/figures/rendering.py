@@ -3,11 +3,13 @@
 import io
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
+from reports.figures.axes import Limits, limits_of, set_limits, shared
 from reports.figures.figure import Drawn
 from reports.style import PAPER, THEMES, WIDTH, drawing, plain
 
@@ -39,10 +41,19 @@ class Pictures:
     png: bytes
 
 
-def rendered(drawn: Drawn) -> Pictures:
-    """Draws a figure, the same bytes each time."""
+def limits_for(of_figure: Sequence[Drawn]) -> Limits:
+    """The limits of the axes of a figure that several models have; none to be set where there is one model."""
+    if len(of_figure) < 2:
+        return []
+    with drawing():
+        return shared([limits_of(drawn.drawing.paint()) for drawn in of_figure])
+
+
+def rendered(drawn: Drawn, limits: Limits = ()) -> Pictures:
+    """Draws a figure, the same bytes each time; limits: of its axes, where it shares them."""
     with drawing():
         canvas = drawn.drawing.paint()
+        set_limits(canvas, limits)
         _lay_out(canvas)
         box = _with_words(canvas, drawn.figure.question, drawn.caption)
         svg, png = (_saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI)))

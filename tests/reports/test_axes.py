@@ -1,0 +1,47 @@
+from matplotlib.figure import Figure as Canvas
+
+from reports.figures import FIGURES
+from reports.figures.axes import limits_of, set_limits, shared
+from reports.figures.figure import draw_all
+from reports.figures.rendering import limits_for
+from tests.reports.study import frames, tables
+
+
+def panel(*points: float, names: tuple[str, ...] = ()) -> Canvas:
+    canvas = Canvas()
+    axes = canvas.subplots()
+    axes.plot(range(len(points)), points)
+    if names:
+        axes.set_xticks(range(len(names)), names)
+    return canvas
+
+
+def test_models_have_one_range_of_numbers_and_their_own_names() -> None:
+    canvases = [panel(0, 1, names=("a", "b")), panel(5, 9, 7, names=("a", "b", "c"))]
+    of_names, (low, high) = shared([limits_of(canvas) for canvas in canvases])  # type: ignore[misc]
+    assert of_names is None
+    assert low < 0
+    assert high > 9
+    before = canvases[0].axes[0].get_xlim()
+    set_limits(canvases[0], [of_names, (low, high)])
+    assert canvases[0].axes[0].get_ylim() == (low, high)
+    assert canvases[0].axes[0].get_xlim() == before
+
+
+def test_other_panels_share_nothing() -> None:
+    two = Canvas()
+    two.subplots(1, 2)
+    assert shared([limits_of(panel(0, 1)), limits_of(two)]) == []
+
+
+def test_every_figure_of_two_models_can_share_its_axes() -> None:
+    drawn, _ = draw_all(FIGURES.values(), frames(tables([("a", "float32"), ("b", "float32")], questions=6)))
+    names = {one.figure.name for one in drawn}
+    of_figures = {name: [one for one in drawn if one.figure.name == name] for name in names}
+    found = {name: limits_for(of_figure) for name, of_figure in of_figures.items()}
+    assert any(pair for limits in found.values() for pair in limits)
+    for name, limits in found.items():
+        for one in of_figures[name]:
+            canvas = one.drawing.paint()
+            set_limits(canvas, limits)
+            assert all(pair in (None, mine) for pair, mine in zip(limits, limits_of(canvas), strict=False)), name
