@@ -59,7 +59,7 @@ def findings(frames: Frames) -> dict[str, list[str]]:
 def _familiarity(model: Model, frames: Frames) -> str:
     means = frames["susceptibility_in_short"]
     if means.empty:
-        return "Susceptibility was not measured."
+        return "" if _is_of_questions(frames) else "Susceptibility was not measured."
     words = []
     for kind in query_types(means):
         invented, real = (_mean(where(means, query_type=kind, invented=group)) for group in (True, False))
@@ -69,10 +69,17 @@ def _familiarity(model: Model, frames: Frames) -> str:
     return f"Mean susceptibility over {plural(relations, 'relation')}: {'; '.join(words)}."
 
 
+def _is_of_questions(frames: Frames) -> bool:
+    """Whether only questions were asked: then nobody expects anything of queries."""
+    return (
+        len(frames["outcomes"]) > 0 and frames["susceptibility_in_short"].empty and frames["persuasion_in_short"].empty
+    )
+
+
 def _relevance(model: Model, frames: Frames) -> str:
     means = frames["persuasion_in_short"]
     if means.empty:
-        return "Persuasion was not measured."
+        return "" if _is_of_questions(frames) else "Persuasion was not measured."
     words = []
     for kind in query_types(means):
         about, others = (_mean(where(means, query_type=kind, relevant=group)) for group in (True, False))

@@ -74,8 +74,8 @@ class Question:
     subject_popularity: Annotated[float | None, Meaning("page views of the subject", "views a month", counts=False)]
     object_popularity: Annotated[float | None, Meaning("page views of the object", "views a month", counts=False)]
     id_source: Annotated[str | None, Meaning("where the ids come from")]
-    source: Annotated[str, Meaning("where the question comes from")]
-    licence: Annotated[str, Meaning("under which terms")]
+    source: Annotated[str, Meaning("where the question comes from", counts=False)]
+    licence: Annotated[str, Meaning("under which terms", counts=False)]
     flags: Annotated[tuple[str, ...], Meaning("the rules that the row breaks", counts=False)]
     property: Annotated[str | None, Meaning("the property's name, as the source has it")] = None
     replacement_id: Annotated[WikidataId | None, Meaning("Wikidata id of the counter-memory answer")] = None
@@ -119,6 +119,11 @@ class Question:
     def forms(self) -> tuple[str, ...]:
         """The original answer in every form, the first one as it is shown."""
         return tuple(dict.fromkeys((self.object, *self.answers)))
+
+    @builtins.property
+    def is_disputable(self) -> bool:
+        """Whether editors of the page disagree on the answer, so that none is right; never of one's own questions."""
+        return self.partition == "disputable" and not self.context_ids
 
     @builtins.property  # a column is named property
     def cases(self) -> tuple[Case, ...]:

@@ -125,7 +125,7 @@ def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
     by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in sorted(records(rows), key=lambda row: _in_order(row["context_id"], row["condition"])):
         text = row["text"].lower()
-        stated = [answer for answer in row["answers"] if answer.lower() in text]
+        stated = [answer for answer in json.loads(row["answers"]) if answer.lower() in text]
         kind = "original" if row["condition"] in SUPPORTING else "replacement"
         context = {"id": row["context_id"], "condition": row["condition"], "text": row["text"]}
         by_question[row["question_id"]].append({**context, "marks": [(answer, kind) for answer in stated]})

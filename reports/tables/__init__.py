@@ -10,6 +10,7 @@ from reports.tables.table import Filled, Table, filled
 __all__ = ["TABLES", "Filled", "Table", "filled"]
 
 TABLES: Registry[Table] = Registry("table", (
+    of_models.AT_A_GLANCE,
     of_models.SIDE_BY_SIDE,
     of_models.DIFFERENCES,
     of_questions.ACCURACY,

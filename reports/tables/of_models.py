@@ -1,8 +1,11 @@
 """Tables that put models side by side, and say where two of them differ."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
-from reports.frames import Frames
+from reports.frames import Frames, Model, records, span
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
@@ -13,6 +16,8 @@ QUANTITIES = {
     "refuses": "declines or says nothing",
     "context_bias": "gives up its right answer for a wrong context's",
     "prior_bias": "keeps its wrong answer against a right context",
+    "binary_utilisation": "begins with the context's answer",
+    "continuous_utilisation": "continuous context utilisation",
     "coherent_persuasion": "coherent persuasion",
     "susceptibility": "susceptibility",
 }
@@ -35,6 +40,42 @@ def _differences(frames: Frames) -> pd.DataFrame:
     return _in_words(frame, "group")[["model", "dtype", *columns]]
 
 
+def _at_a_glance(frames: Frames) -> pd.DataFrame:
+    """A row for each quantity and group, a column for each model; of two models, whether they differ."""
+    frame = frames["models_side_by_side"]
+    means = {(row["quantity"], row["group"], str(Model(row["model"], row["dtype"]))): row for row in records(frame)}
+    names = sorted({model for *_, model in means})
+    differ = {(row["quantity"], _group(row)): row["verdict"] or "" for row in records(frames["model_differences"])}
+    rows = []
+    for quantity, group in dict.fromkeys((quantity, group) for quantity, group, _ in means):
+        of_models = [means.get((quantity, group, name)) for name in names]
+        counts = [int(row["n"]) for row in of_models if row]
+        cells = {name: _with_interval(row) if row else "" for name, row in zip(names, of_models, strict=True)}
+        verdict = {"verdict": differ.get((quantity, group), "")} if len(names) == 2 else {}
+        rows.append({"quantity": quantity, "group": group, **cells, "n": span(min(counts), max(counts)), **verdict})
+    return _in_words(pd.DataFrame(rows), "group")
+
+
+def _group(row: Mapping[str, Any]) -> str:
+    return str(row["query_type"] if row["condition"] == "all" else row["condition"])
+
+
+def _with_interval(row: Mapping[str, Any]) -> str:
+    factor, digits, sign = (100, 0, "%") if row["unit"] == "share" else (1, 2, "")
+    mean, low, high = (f"{factor * row[name]:.{digits}f}" for name in ("mean", "low", "high"))
+    return f"{mean}{sign}" if pd.isna(row["low"]) else f"{mean}{sign} [{low}, {high}]"
+
+
+AT_A_GLANCE = Table(
+    "models-at-a-glance",
+    "The models at a glance",
+    "Shares of greedy answers, and means in nats, with 95% bootstrap intervals; a group is the context before the "
+    "question, or the type of a query. n counts questions, for susceptibility entities. Of two models, tied: nothing "
+    "shows that they differ on the items of both.",
+    ("models_side_by_side", "model_differences"),
+    _at_a_glance,
+    leads=True,
+)
 SIDE_BY_SIDE = Table(
     "models-side-by-side",
     "The models side by side",
@@ -43,6 +84,7 @@ SIDE_BY_SIDE = Table(
     "right and of a wrong answer count the questions that the model answers so without a context.",
     ("models_side_by_side",),
     lambda frames: _in_words(frames["models_side_by_side"], "group"),
+    folded=True,
 )
 DIFFERENCES = Table(
     "differences-between-models",

@@ -14,7 +14,7 @@ class Table:
 
     name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
     reads, first that without which it is empty. rows: (frames) -> its rows; a frame may be empty. note: (frames) ->
-    what the caption adds. folded: whether the page folds it.
+    what the caption adds. folded: whether the page folds it. leads: whether it stands with what was found.
     """
 
     name: str
@@ -24,6 +24,7 @@ class Table:
     rows: Callable[[Frames], pd.DataFrame]
     note: Callable[[Frames], str] = lambda frames: ""
     folded: bool = False
+    leads: bool = False
 
 
 @dataclass(frozen=True)

@@ -48,10 +48,11 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         log.warning("partition %s: rows that cannot be asked: %s", partition, counted)
     if count is not None and len(askable) < count:
         raise InputError(f"partition {partition}: {count} questions are requested, {len(askable)} can be asked")
-    if lacking := [one.question_id for one in askable.values() if CONTEXT_LACKS_ITS_ANSWER in one.flags]:
+    if lacking := [said for question in askable.values() for said in _lacking(question)]:
         log.warning(
-            "%d questions have a context in which the answer that it is said to state was not found: %s",
-            len(lacking), textwrap.shorten(", ".join(lacking), 200),
+            "%d contexts in which the answer that they are said to state was not found: %s; name the form that stands "
+            "there as an alias, or correct the kind",
+            len(lacking), textwrap.shorten("; ".join(lacking), 1000),
         )  # fmt: skip
     chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
     return BuiltQuestions([askable[question_id] for question_id in chosen], rejected)
@@ -59,11 +60,17 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
 
 def _checked(question: Question) -> Question:
     """The question, flagged where a context of one's own does not hold the answer that it is said to state."""
+    return replace(question, flags=(*question.flags, CONTEXT_LACKS_ITS_ANSWER)) if _lacking(question) else question
+
+
+def _lacking(question: Question) -> list[str]:
+    """The contexts of one's own that do not hold the answer that they are said to state; yes and no need not stand."""
+    found = []
     for case in question.cases if question.context_ids else ():
-        answers = [answer for answer in case.answers if words(answer)]
+        answers = [answer for answer in case.answers if words(answer) and answer.casefold() not in ("yes", "no")]
         if answers and case.text and whose_answer(case.text, context=answers, original=()) != "context":
-            return replace(question, flags=(*question.flags, CONTEXT_LACKS_ITS_ANSWER))
-    return question
+            found.append(f"{question.question_id}, {case.context_id}: {answers[0]!r}")
+    return found
 
 
 def rejected_question(question: Question, reason: str, detail: str | None = None) -> Rejected:

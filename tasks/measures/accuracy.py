@@ -41,7 +41,7 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
     parameters: AccuracyParameters = inputs.parameters["accuracy"]
     greedy = greedy_answers(inputs, questions)
     for question in questions:
-        for case in question.cases[question.partition == "disputable" :]:
+        for case in question.cases[question.is_disputable :]:
             answer, origin = greedy[question.question_id, case.context_id]
             expected = case.answers[0] if case.answers else question.object
             accurate = answers_match(answer, expected, threshold=parameters.rouge_threshold)

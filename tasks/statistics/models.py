@@ -6,6 +6,7 @@
     refuses              the greedy answer declines, or is empty                             1 or 0
     context_bias         a conflicting context's answer takes the place of a right one       1 or 0
     prior_bias           a wrong answer stays as it is, though the context states the right  1 or 0
+    binary_utilisation, continuous_utilisation  of a question's context, where measured      share
     coherent_persuasion  of a question's context                                             nats
     susceptibility       of a query                                                          nats
 
@@ -16,15 +17,16 @@ What they are not: shares of all questions. A model that knows other facts is as
 of two models is over those that count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md says where this differs.
 
-Groups: the condition of a question, the type of a query. Unit of analysis: a question under a condition, clustered by
-question; a query, clustered by the entity of its relation. p_adjusted is over all pairs of models and groups of a
+Groups: the condition of a question, the type of a query. Unit of analysis: a question, the mean over its contexts of a
+condition; an entity of a relation, the mean over its queries. p_adjusted is over all pairs of models and groups of a
 quantity. Two models are tied where the interval of their difference holds 0, or p_adjusted is over 0.05.
 """
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
-from data.records import CONFLICTING, SUPPORTING
+from data.records import CONFLICTING, OWN_KINDS, SUPPORTING
 from data.records.statistics import ModelDifference, Summary
 from tasks.statistics.formulas.corrections import benjamini_hochberg
 from tasks.statistics.formulas.paired import paired_difference
@@ -33,7 +35,10 @@ from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
 
 QUERIES = ("answers_of_questions", "susceptibility_of_queries")
-SHARES = ("follows", "keeps", "correct", "refuses", "context_bias", "prior_bias")
+SHARES = (
+    "follows", "keeps", "correct", "refuses", "context_bias", "prior_bias", "binary_utilisation",
+    "continuous_utilisation",
+)  # fmt: skip
 UNITS = {**dict.fromkeys(SHARES, "share"), "coherent_persuasion": "nats", "susceptibility": "nats"}
 GROUP = ("condition", "query_type")
 ALPHA = 0.05
@@ -46,24 +51,33 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
         query_type=ALL, cluster=answers["question_id"].astype(str), item=answers["context_id"].astype(str)
     )
     judged = answers[answers["verdict"].notna()]
+    undecided = _is_disputable(judged)
     alone, verdict = judged["condition"] == "none", judged["verdict"].astype(object)
     stated = judged["states_answer"].fillna(value=False).astype(bool)
     yield "follows", _sorted(judged.assign(value=verdict.isin(("context", "both")).astype(float))[~alone & stated])
     kept = judged.assign(value=(judged["outcome"] == "stubborn").astype(float))
     yield "keeps", _sorted(kept[judged["condition"] == "irrelevant"])
-    yield "correct", _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[alone])
+    yield "correct", _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[alone & ~undecided])
     yield "refuses", _sorted(judged.assign(value=(verdict == "refusal").astype(float)))
-    clashes = judged[~alone].merge(_prior(judged[alone]), on=[*MODEL, "question_id"])
+    clashes = judged[~alone & ~undecided].merge(_prior(judged[alone]), on=[*MODEL, "question_id"])
     wrong_context = clashes["condition"].isin(CONFLICTING) & (clashes["prior"] == "original")
     wrong_prior = clashes["condition"].isin(SUPPORTING) & clashes["prior"].isin(("context", "neither"))
     yield "context_bias", _sorted(clashes.assign(value=(clashes["verdict"] == "context").astype(float))[wrong_context])
     yield "prior_bias", _sorted(clashes.assign(value=(clashes["outcome"] == "stubborn").astype(float))[wrong_prior])
+    for name in ("binary_utilisation", "continuous_utilisation"):
+        yield name, _sorted(answers.assign(value=answers[name].astype("float64")))
     yield "coherent_persuasion", _sorted(answers.assign(value=answers["coherent_persuasion"]))
     queries = frames["susceptibility_of_queries"]
     entity = queries["relation"].astype(str) + " " + queries["entity"].astype(str)
     yield "susceptibility", _sorted(
         queries.assign(condition=ALL, cluster=entity, item=queries["query_id"], value=queries["susceptibility"])
     )
+
+
+def _is_disputable(judged: Frame) -> Any:
+    """Which rows are of DynamicQA's disputable questions, of whose answers none is right; a truth value each."""
+    own = judged.loc[judged["condition"].isin(OWN_KINDS), "question_id"]
+    return (judged["partition"] == "disputable") & ~judged["question_id"].isin(own)
 
 
 def _prior(alone: Frame) -> Frame:
@@ -95,9 +109,9 @@ def differences(frames: Frames, seed: int) -> list[Row]:
         for group, of_group in by(frame, GROUP):
             of_models = [(about, of_model.set_index(["cluster", "item"])) for about, of_model in by(of_group, MODEL)]
             for (one, first), (other, second) in combinations(of_models, 2):
-                both = first[["value"]].join(second["value"].rename("against"), how="inner")
-                clusters = both.index.get_level_values("cluster")
-                paired = paired_difference(both["value"] - both["against"], clusters, seed)
+                items_of_both = first[["value"]].join(second["value"].rename("against"), how="inner")
+                both = items_of_both.groupby(level="cluster", sort=True).mean()  # as the means of models: clusters once
+                paired = paired_difference(both["value"] - both["against"], both.index, seed)
                 rows.append(
                     {
                         **one, "relation": ALL, **group, "against_model": other["model"],
@@ -128,5 +142,5 @@ def adjusted(rows: list[Row]) -> list[Row]:
     return rows
 
 
-MEANS = Statistic("model_means", 2, Summary, QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 2, ModelDifference, QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 3, Summary, QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 3, ModelDifference, QUERIES, differences, finish=adjusted)

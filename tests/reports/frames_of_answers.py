@@ -72,8 +72,8 @@ def make_contexts(questions: pd.DataFrame) -> pd.DataFrame:
     """Two contexts of each question."""
     said = questions["subject"] + " is a place by the sea. Its capital is "
     of = questions[["question_id"]]
-    original = of.assign(context_id="original", text=said + "Oslo.", answers=[["Oslo", "Kristiania"]] * len(of))
-    other = of.assign(context_id="counter_memory", text=said + "Bergen.", answers=[["Bergen"]] * len(of))
+    original = of.assign(context_id="original", text=said + "Oslo.", answers='["Oslo","Kristiania"]')
+    other = of.assign(context_id="counter_memory", text=said + "Bergen.", answers='["Bergen"]')
     contexts = pd.concat([original, other], ignore_index=True)
     return contexts.assign(condition=contexts["context_id"])
 

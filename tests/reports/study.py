@@ -227,6 +227,8 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         verdict = "context" if draw[3] < 0.5 else "refusal" if draw[3] < 0.6 else "neither"
         yield "whose_answer", {**about, **stand_in, "sample": None, "verdict": verdict, "outcome": outcome}
         yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "outcome": None}
+        used = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
+        yield "context_utilisation", {**about, **stand_in, **used}
 
 
 def _contexts_of(question: Row) -> Iterable[tuple[str, str]]:

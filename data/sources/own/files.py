@@ -2,8 +2,10 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from io import StringIO
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +13,7 @@ from data.errors import InputError, first_line
 
 LARGEST_FILE = 512 << 20
 LARGEST_CELL = 64 << 20
+MOST_BROKEN = 1000
 SEPARATORS = ",;\t|"
 FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
@@ -55,19 +58,18 @@ def _decoded(content: bytes, file: Path) -> str:
 
 def _of_csv(text: str, file: Path, needed: str) -> Iterator[FileRow]:
     separator = _separator(text, file, needed)
-    csv.field_size_limit(LARGEST_CELL)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
-    header = [name.strip() for name in next(reader)]
+    lines = [line for line in re.split(r"(?<=\n)", text) if line]
+    header = [name.strip() for name in next(csv.reader(lines[:1], delimiter=separator, strict=True))]
     if doubled := sorted({name for name in header if name and header.count(name) > 1}):
         raise InputError(f"{file}, line 1: has the column {doubled[0]} twice; rename one")
-    while True:
-        place = f"line {reader.line_num + 1}"
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield FileRow(place, {}, f"is not CSV: {error}; a quote may be missing or never closed")
+    broken = 0
+    for line, cells, problem in _records(lines, separator):
+        place = f"line {line}"
+        if problem:
+            broken += 1
+            if broken > MOST_BROKEN:
+                raise InputError(f"{file}: over {MOST_BROKEN} lines are not CSV, the last {place}; is it CSV at all?")
+            yield FileRow(place, {}, problem)
             continue
         if len(cells) == len(header):
             yield FileRow(place, {name: cell for name, cell in zip(header, cells, strict=True) if name})
@@ -76,15 +78,45 @@ def _of_csv(text: str, file: Path, needed: str) -> Iterator[FileRow]:
             yield FileRow(place, {}, problem)
 
 
+def _records(lines: list[str], separator: str) -> Iterator[tuple[int, list[str], str]]:
+    """Every record behind the header: its first line, and its cells or what is wrong with it.
+
+    Behind a line that is not CSV, such as one with a quote that is never closed, reading goes on with the next line.
+    """
+    begin = 1
+    while begin < len(lines):
+        reader = csv.reader(islice(lines, begin, None), delimiter=separator, strict=True)
+        start = begin
+        try:
+            with _large_cells():
+                for cells in reader:
+                    yield start + 1, cells, ""
+                    start = begin + reader.line_num
+            return
+        except csv.Error as error:
+            yield start + 1, [], f"is not CSV: {error}; a quote may be missing or never closed"
+            begin = start + 1
+
+
+@contextmanager
+def _large_cells() -> Iterator[None]:
+    """Lets cells be longer than csv reads by default, for all of the process: it has one limit."""
+    before = csv.field_size_limit(LARGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
 def _separator(text: str, file: Path, needed: str) -> str:
     """What stands between the cells: what makes a column of that name of the first line."""
     first = text.split("\n", 1)[0].rstrip("\r")
     for separator in SEPARATORS:
         try:
-            names = [name.strip() for name in next(csv.reader([first], delimiter=separator, strict=True))]
+            names = [name.strip().lower() for name in next(csv.reader([first], delimiter=separator, strict=True))]
         except csv.Error:
             continue
-        if needed in names:
+        if needed.lower() in names:
             return separator
     raise InputError(
         f"{file}, line 1: has no column {needed}: {first[:200]!r}; the first line names the columns, separated by a "
@@ -116,7 +148,7 @@ def _of_parquet(file: Path, needed: str) -> Iterator[FileRow]:
 
     try:
         with pq.ParquetFile(file) as opened:
-            if needed not in opened.schema_arrow.names:
+            if needed.lower() not in map(str.lower, opened.schema_arrow.names):
                 names = ", ".join(opened.schema_arrow.names)
                 raise InputError(f"{file} has no column {needed}; it has {names}")
             batches: Iterable[Any] = opened.iter_batches()

@@ -1,6 +1,7 @@
 """Questions of rows: one row a question with all its contexts, or one row a context, those of a question together."""
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,17 +48,20 @@ def _as_text(value: Any) -> Any:
     """Numbers and truth values as they are read aloud; other values as they are."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float) and math.isinf(value):
+        raise ValueError("is infinite; write a number, or a text")
     return str(value) if isinstance(value, int | float) else value
 
 
 def none_where_empty(value: Any) -> Any:
-    """None in place of a text that is empty or blank; other values as they are."""
-    return None if isinstance(value, str) and not value.strip() else value
+    """None in place of a text that is empty or blank, and of NaN; other values as they are."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return None if is_nan or (isinstance(value, str) and not value.strip()) else value
 
 
 Text = Annotated[
-    str, BeforeValidator(_as_text), StringConstraints(min_length=1, max_length=LONGEST, strip_whitespace=True),
-    BeforeValidator(lambda value: _checked(value) if isinstance(value, str) else value),
+    str, StringConstraints(min_length=1, max_length=LONGEST, strip_whitespace=True),
+    BeforeValidator(lambda value: _checked(value) if isinstance(value, str) else value), BeforeValidator(_as_text),
 ]  # fmt: skip
 Name = Annotated[Text, StringConstraints(max_length=200)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
@@ -97,12 +101,13 @@ class OwnContext(BaseModel):
 
 
 def _contexts(value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            raise ValueError('is no JSON list of contexts, such as [{"kind": "supporting", "text": "..."}]') from None
-    return value
+    try:
+        listed = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        listed = None
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise ValueError('is no list of contexts, such as [{"kind": "supporting", "text": "..."}]')
+    return listed
 
 
 class OwnRow(BaseModel):
@@ -132,6 +137,19 @@ class OwnRow(BaseModel):
             raise refused([Problem(("context",), "is missing; a question needs a context at least")])
         return {**rest, "contexts": [flat]}
 
+    @model_validator(mode="after")
+    def _can_be_told_apart(self) -> "OwnRow":
+        """Refuses what no rule can decide: an answer without a word, and a conflicting one that is the right one."""
+        stated = [form for one in self.contexts for form in (one.answer, *one.aliases) if form]
+        for answer in (self.answer, *self.aliases, *stated):
+            if not any(map(str.isalnum, answer)):
+                raise refused([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
+        right = {form.casefold() for form in (self.answer, *self.aliases)}
+        for one in self.contexts:
+            if one.kind == "conflicting" and right & {form.casefold() for form in (one.answer or "", *one.aliases)}:
+                raise refused([Problem(("kind",), "conflicting, but the context states the right answer; correct one")])
+        return self
+
 
 FLAT: Mapping[str, str] = {
     "context": "text", "kind": "kind", "context_answer": "answer", "context_aliases": "aliases", "context_id": "id",
@@ -154,6 +172,8 @@ class _Asked:
     place: str
     row: OwnRow
     contexts: list[OwnContext] = field(default_factory=list)
+    aliases: list[str] = field(default_factory=list)
+    others: dict[str, Any] = field(default_factory=dict)
 
 
 class ReadQuestions(NamedTuple):
@@ -169,7 +189,7 @@ def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, 
     rejected: list[Rejected] = []
     theirs = {own: name for name, own in columns.items()}
     for place, cells, problem in rows:
-        named = {theirs.get(str(name), str(name)): value for name, value in cells.items()}
+        named = {_ours(str(name), theirs): value for name, value in cells.items()}
         try:
             if problem:
                 raise InputError(problem)
@@ -181,22 +201,45 @@ def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, 
     return ReadQuestions([_question(one, groups, origin) for one in asked.values()], rejected)
 
 
+def _ours(name: str, theirs: Mapping[str, str]) -> str:
+    """Our name of a column. One of the file's that is called as ours, though another takes its place, is kept."""
+    if name in theirs:
+        return theirs[name]
+    ours = name.strip().lower()
+    if ours not in COLUMNS:
+        return name
+    return f"{name} of the file" if ours in theirs.values() else ours
+
+
 def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
     """The cells of a row as its model; InputError names every column that is wrong."""
-    present = {name: value for name, value in named.items() if value is not None}
+    present = {name: value for name, value in named.items() if none_where_empty(value) is not None}
     try:
         return model.model_validate(present)
     except ValidationError as error:
         found = problems(error, model.model_fields)
-        raise InputError("; ".join(f"{'.'.join(map(str, one.place))}: {one.message}" for one in found)) from None
+        raise InputError("; ".join(f"{_place(one.place)}{one.message}" for one in found)) from None
+
+
+def _place(place: Sequence[int | str]) -> str:
+    """The column that a problem is in; of a list, which of its items."""
+    words: list[str] = []
+    for part in place:
+        if isinstance(part, int) and words:
+            words[-1] = f"{words[-1].removesuffix('s')} {part + 1}"
+        else:
+            words.append(str(part))
+    return f"{', '.join(words)}: " if words else ""
 
 
 def _join(asked: dict[tuple[str, ...], _Asked], place: str, row: OwnRow) -> None:
     """Adds a row to the questions: a new one, or a further context of one that is there."""
     key = (row.id,) if row.id else (row.question, row.answer)
-    known = asked.setdefault(key, _Asked(place, row))
+    known = asked.get(key) or _Asked(place, row)
     if (known.row.question, known.row.answer) != (row.question, row.answer):
         raise InputError(f"id: {row.id} is the question of {known.place}; give each question its own id")
+    if known.row.group != row.group:
+        raise InputError(f"group: {row.group!r}, and {known.row.group!r} in {known.place}; a question has one group")
     there = {(one.kind, one.text) for one in known.contexts}
     ids = {one.id for one in known.contexts if one.id}
     for context in row.contexts:
@@ -206,12 +249,20 @@ def _join(asked: dict[tuple[str, ...], _Asked], place: str, row: OwnRow) -> None
             raise InputError(f"context_id: {context.id} is there already with this question; give each its own")
         there.add((context.kind, context.text))
         ids.add(context.id or "")
+    others = _others(row)
     known.contexts += row.contexts
+    known.aliases += row.aliases
+    for name, value in others.items():
+        before = known.others.setdefault(name, value)
+        if value not in str(before).split(" | ") and value != before:
+            known.others[name] = f"{before} | {value}"
+    asked[key] = known
 
 
 def _question(asked: _Asked, groups: Mapping[str, RelationName], origin: Origin) -> Question:
     row, contexts = asked.row, asked.contexts
-    forms = tuple(dict.fromkeys((row.answer, *row.aliases)))
+    supported = [form for one in contexts if one.kind == "supporting" for form in (one.answer, *one.aliases) if form]
+    forms = tuple(dict.fromkeys((row.answer, *asked.aliases, *supported)))
     stated = [_stated(context, forms) for context in contexts]
     return Question(
         question_id=row.id or identity("own", row.question, row.answer), relation=groups[row.group],
@@ -221,7 +272,7 @@ def _question(asked: _Asked, groups: Mapping[str, RelationName], origin: Origin)
         licence=origin.licence, flags=(), list_id=row.id,
         context_ids=_ids(contexts), context_kinds=tuple(context.kind for context in contexts),
         context_texts=tuple(context.text for context in contexts), context_answers=tuple(stated),
-        other_columns=_others(row),
+        other_columns=json.dumps(asked.others, ensure_ascii=False, sort_keys=True) if asked.others else None,
     )  # fmt: skip
 
 
@@ -247,9 +298,23 @@ def _ids(contexts: Sequence[OwnContext]) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _others(row: OwnRow) -> str | None:
-    others = {name: value for name, value in (row.model_extra or {}).items() if none_where_empty(value) is not None}
-    return json.dumps(others, ensure_ascii=False, default=str, sort_keys=True) if others else None
+def _others(row: OwnRow) -> dict[str, Any]:
+    """The further columns of a row; InputError where one holds a control character."""
+    others = {name: _plain(value) for name, value in (row.model_extra or {}).items()}
+    try:
+        _checked(json.dumps(others, ensure_ascii=False))
+    except ValueError as error:
+        raise InputError(f"another column {error}") from None
+    return {name: value for name, value in others.items() if none_where_empty(value) is not None}
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it; as a text where it has no such value."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+    return value
 
 
 def _names(groups: Iterable[str]) -> dict[str, RelationName]:

@@ -11,7 +11,7 @@ from data.records import Partition
 from data.sources.access import Access
 from data.sources.own.files import read_file
 from data.sources.own.named_file import OwnFile
-from data.sources.own.rows import COLUMNS, lines, questions_of, rows_not_usable
+from data.sources.own.rows import COLUMNS, ReadQuestions, lines, questions_of, rows_not_usable
 from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 from data.storage.keys import file_digest
 
@@ -59,14 +59,23 @@ def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping
 
 
 def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> FetchedQuestions:
-    rows = read_file(options.path, options.columns.get("question", "question"))
-    read = questions_of(rows, options.origin, options.columns)
-    if read.rejected:
-        text = rows_not_usable(options.path, list(lines(read.rejected)), len(rows))
-        if not read.questions:
-            raise InputError(text)
-        log.warning(text)
+    read, problem = read_questions(options)
+    if problem:
+        log.warning(problem)
     return FetchedQuestions(read.questions, read.rejected)
+
+
+def read_questions(options: OwnQuestions) -> tuple[ReadQuestions, str]:
+    """The questions of the file, and what is wrong with rows that cannot be used; InputError where none can."""
+    rows = read_file(options.path, options.columns.get("question", "question"))
+    names = {str(name) for row in rows for name in row.cells}
+    if rows and (absent := sorted(set(options.columns.values()) - names)):
+        raise InputError(f"{options.path} has no column {absent[0]}, which `columns` names; it has {', '.join(names)}")
+    read = questions_of(rows, options.origin, options.columns)
+    problem = rows_not_usable(options.path, list(lines(read.rejected)), len(rows)) if read.rejected else ""
+    if not read.questions:
+        raise InputError(problem or f"{options.path} has no rows; write questions below the header")
+    return read, problem
 
 
 OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)

@@ -19,6 +19,8 @@ WITH asked AS (
         SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM persuaded
         UNION
         SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM whose_answer
+        UNION
+        SELECT model, dtype, relation, question_id, context_id, condition, stand_in FROM context_utilisation
     )
     GROUP BY model, dtype, relation, question_id, context_id, condition
 ),
@@ -58,6 +60,7 @@ SELECT
     coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error,
     stated.verdict, stated.outcome, stated.samples_that_follow,
     swayed.persuaded AS persuaded_as_published, swayed.stubborn AS stubborn_as_published,
+    utilised.binary_utilisation, utilised.continuous_utilisation,
     asked.stand_in
 FROM asked
 JOIN questions USING (relation, question_id)
@@ -67,5 +70,6 @@ LEFT JOIN semantic_entropy AS entropy USING (model, dtype, relation, question_id
 LEFT JOIN coherent_persuasion AS coherent USING (model, dtype, relation, question_id, context_id)
 LEFT JOIN accuracy USING (model, dtype, relation, question_id, context_id)
 LEFT JOIN stated USING (model, dtype, relation, question_id, context_id)
+LEFT JOIN context_utilisation AS utilised USING (model, dtype, relation, question_id, context_id)
 LEFT JOIN persuaded AS swayed USING (model, dtype, relation, question_id, context_id)
 ORDER BY asked.model, asked.dtype, asked.relation, asked.question_id, asked.context_id

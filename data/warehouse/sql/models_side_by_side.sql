@@ -6,6 +6,7 @@ SELECT
 FROM summaries
 WHERE quantity IN (
     'model_follows', 'model_keeps', 'model_correct', 'model_refuses', 'model_context_bias', 'model_prior_bias',
+    'model_binary_utilisation', 'model_continuous_utilisation',
     'model_coherent_persuasion', 'model_susceptibility'
 )
 ORDER BY ALL

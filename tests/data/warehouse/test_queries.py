@@ -19,7 +19,8 @@ ASKED_COLUMNS = [
     *(f"{name}_standard_error" for name in (*ENTROPIES, "cluster_assignment_entropy")),
     *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),
     *("answer", "accurate", "coherent_persuasion", "coherent_persuasion_standard_error"),
-    *("verdict", "outcome", "samples_that_follow", "persuaded_as_published", "stubborn_as_published", "stand_in"),
+    *("verdict", "outcome", "samples_that_follow", "persuaded_as_published", "stubborn_as_published"),
+    *("binary_utilisation", "continuous_utilisation", "stand_in"),
 ]
 SUMMARY_COLUMNS = [
     *("model", "dtype", "partition", "condition", "questions", "answers", "empty_answers", "unfinished_answers"),

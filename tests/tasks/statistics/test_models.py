@@ -7,6 +7,9 @@ import pytest
 
 from tasks.statistics.models import DIFFERENCES, MEANS
 
+UNMEASURED = {
+    "partition": "static", "coherent_persuasion": None, "binary_utilisation": None, "continuous_utilisation": None,
+}  # fmt: skip
 VERDICTS = {
     "a": ["context", "both", "context", "context", "context", "context"],
     "b": ["neither", "original", "refusal", "neither", "neither", "neither"],
@@ -17,7 +20,7 @@ VERDICTS = {
 def frames(drop: int = 0, times: int = 1, wrong: tuple[str, str] | None = None) -> dict[str, pd.DataFrame]:
     answers = [
         {"model": model, "dtype": "float32", "question_id": f"q{number}", "condition": condition,
-         "context_id": condition, "outcome": None, "coherent_persuasion": None,
+         "context_id": condition, "outcome": None, **UNMEASURED,
          "states_answer": None if condition == "none" else True,
          "verdict": "neither" if wrong == (model, f"q{number}") else verdict if condition != "none" else "original"}
         for model, verdicts in VERDICTS.items()
@@ -68,7 +71,7 @@ def test_only_items_of_both_models_are_compared() -> None:
 
 def test_queries_are_clustered_by_entity() -> None:
     row = difference("susceptibility", "a", "b")
-    assert (row["n"], row["clusters"], row["difference"], row["unit"]) == (4, 2, -2, "nats")
+    assert (row["n"], row["clusters"], row["difference"], row["unit"]) == (2, 2, -2, "nats")
 
 
 def test_means_of_models_have_intervals() -> None:
@@ -99,7 +102,7 @@ def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
     answers = [
         {"model": "m", "dtype": "float32", "question_id": question, "condition": renamed.get(condition, condition),
          "context_id": condition, "states_answer": True, "verdict": verdict,
-         "outcome": what if condition == "original" else None, "coherent_persuasion": None}
+         "outcome": what if condition == "original" else None, **UNMEASURED}
         for question, (alone, original, what, counter) in CLASHES.items()
         for condition, verdict in (("none", alone), ("original", original), ("counter_memory", counter))
     ]  # fmt: skip
@@ -120,3 +123,30 @@ def test_biases_are_compared_where_both_models_count() -> None:
     row = difference("context_bias", "a", "b")
     assert (row["n"], row["mean"], row["against_mean"]) == (6, 5 / 6, 0)
     assert difference("context_bias", "a", "b", wrong=("b", "q1"))["n"] == 5
+
+
+def test_a_question_counts_once_however_many_contexts_it_has() -> None:
+    def answers(model: str, verdicts: dict[str, str]) -> list[dict[str, Any]]:
+        return [
+            {"model": model, "dtype": "float32", "question_id": name[0], "context_id": name, "condition": "conflicting",
+             "outcome": None, **UNMEASURED, "states_answer": True, "verdict": verdict}
+            for name, verdict in verdicts.items()
+        ]  # fmt: skip
+
+    one = answers("a", {"q1": "context", **{f"p{number}": "neither" for number in range(9)}})
+    other = answers("b", {"q1": "neither", **{f"p{number}": "context" for number in range(9)}})
+    made = {**frames(), "answers_of_questions": pd.DataFrame([*one, *other])}
+    (row,) = [row for row in DIFFERENCES.rows(made, 0) if row["quantity"] == "follows"]
+    assert (row["n"], row["mean"], row["against_mean"], row["difference"]) == (2, 0.5, 0.5, 0)
+
+
+def test_disputable_questions_have_no_right_answer_but_own_groups_of_that_name_do() -> None:
+    for condition, known in (("counter_memory", False), ("conflicting", True)):
+        made = frames()
+        answers = made["answers_of_questions"].assign(partition="disputable")
+        made["answers_of_questions"] = answers.assign(
+            condition=answers["condition"].replace({"counter_memory": condition})
+        )
+        quantities = {row["quantity"] for row in MEANS.rows(made, 0)}
+        assert ("model_correct" in quantities, "model_context_bias" in quantities) == (known, known)
+        assert "model_follows" in quantities

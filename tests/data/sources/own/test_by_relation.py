@@ -51,8 +51,8 @@ def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
     ("row", "problem"),
     [
         ("capitol,Peru,Lima,,,", "relation: no relation is named 'capitol'; did you mean 'capital'?"),
-        (",Peru,Lima,,,", "relation: may not be empty"),
-        ("capital,,Lima,,,", "subject: may not be empty"),
+        (",Peru,Lima,,,", "relation: is missing; add it"),
+        ("capital,,Lima,,,", "subject: is missing; add it"),
         ("capital,Peru,Lima,[1,,", "aliases: is no list"),
         ("capital,Peru,Lima,,20,", "subject_id: '20' is not a Wikidata id; write Q or P and a number"),
         ('capital,"Peru\nChile",Lima,,,', "subject: is more than one line"),
@@ -90,7 +90,7 @@ def test_contexts_have_a_kind(tmp_path: Path) -> None:
         ContextRow(relation="capital", text="Not Oslo.", kind="negation", entity="Norway", object="Oslo"),
     )
     wrong = written(tmp_path, "relation,text,kind", "capital,It is Lima.,maybe", "capital,,base")
-    with pytest.raises(InputError, match=r"line 2: kind: expected 'base', .*line 3: text: may not be"):
+    with pytest.raises(InputError, match=r"line 2: kind: expected 'base', .*line 3: text: is missing"):
         rows_by_relation(wrong, "contexts.file", ContextRow, {})
 
 

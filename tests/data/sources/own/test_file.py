@@ -13,7 +13,7 @@ from data.options import refused
 from data.records import Case, Question
 from data.sources.own.files import read_file
 from data.sources.own.rows import Origin, ReadQuestions, questions_of
-from data.sources.own.source import OWN_QUESTIONS, OwnQuestions
+from data.sources.own.source import OWN_QUESTIONS, OwnQuestions, read_questions
 
 HEADER = "id,question,answer,aliases,context,kind,context_answer,chapter"
 PAYLOAD = 'q1,What does it lift?,8 kg,eight kilograms|8 kilograms,It lifts 8 kg.,supporting,,"one, two"'
@@ -49,7 +49,7 @@ def test_rows_of_one_question_are_its_contexts(tmp_path: Path) -> None:
         Case("supporting", "supporting", "It lifts 8 kg.", forms),
         Case("conflicting", "conflicting", "It lifts 5 kg.", ("5 kg",)),
     )
-    assert json.loads(question.other_columns or "") == {"chapter": "one, two"}
+    assert json.loads(question.other_columns or "") == {"chapter": "one, two | one"}
     assert (question.source, question.licence) == ORIGIN
 
 
@@ -114,15 +114,17 @@ def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
         ("q2,Who?,,,c,unknown,,", "line 3: answer: "),
         ("q2,,Oslo,,c,unknown,,", "line 3: question: "),
         ("q2,Who?,Oslo,,,unknown,,", "line 3: context: is missing"),
-        ("q2,Who?,Oslo,,c,conflicting,,", "line 3: contexts.0.answer: is missing"),
-        ("q2,Who?,Oslo,,c,irrelevant,Bergen,", "line 3: contexts.0.answer: an irrelevant context states none"),
-        ("q2,Who?,Oslo,,c,wrong,,", "line 3: contexts.0.kind: expected"),
+        ("q2,Who?,Oslo,,c,conflicting,,", "line 3: context 1, answer: is missing"),
+        ("q2,Who?,Oslo,,c,irrelevant,Bergen,", "line 3: context 1, answer: an irrelevant context states none"),
+        ("q2,Who?,Oslo,,c,wrong,,", "line 3: context 1, kind: expected"),
         ("q2,Who?,Oslo,,c", "line 3: has 5 cells, and the header 8"),
         ('q2,Who?,Oslo,,"c"x,unknown,,', "line 3: is not CSV"),
         ("q1,Who?,Oslo,,c,unknown,,", "line 3: id: q1 is the question of line 2"),
         ("q1,What does it lift?,8 kg,,It lifts 8 kg.,supporting,,", "line 3: context: stands there already"),
+        ("q2,Who?,Oslo,,Oslo!,conflicting,oslo,", "line 3: kind: conflicting, but the context states the right"),
+        ("q2,Who?,🙂,,c,unknown,,", "line 3: answer: '🙂' has no letter"),
         ("q2,Who\x07?,Oslo,,c,unknown,,", "line 3: question: holds the control character U+0007"),
-        (f"q2,Who?,Oslo,,{'c' * 1_000_001},unknown,,", "line 3: contexts.0.text: "),
+        (f"q2,Who?,Oslo,,{'c' * 1_000_001},unknown,,", "line 3: context 1, text: "),
     ],
 )  # fmt: skip
 def test_a_row_that_cannot_be_used_is_named_and_the_rest_goes_on(row: str, said: str, tmp_path: Path) -> None:
@@ -171,6 +173,12 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
         OWN_QUESTIONS.fetch(OwnQuestions(file=str(file)), "own", None)  # type: ignore[arg-type]
 
 
+def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(csv(PAYLOAD))
+    with pytest.raises(InputError, match=r"has no column gold, which `columns` names"):
+        read_questions(OwnQuestions(file=str(tmp_path / "mine.csv"), columns={"answer": "gold"}))
+
+
 def test_unknown_columns_of_ours_are_refused() -> None:
     with pytest.raises(type(refused([])), match="is no column of ours"):
         OwnQuestions(file="mine.csv", columns={"gold": "answer"})
@@ -179,4 +187,46 @@ def test_unknown_columns_of_ours_are_refused() -> None:
 def test_a_context_may_not_be_called_none(tmp_path: Path) -> None:
     context = {"id": "none", "text": "It rains."}
     found = read(tmp_path, json.dumps({"question": "Who?", "answer": "I", "contexts": [context]}), "mine.jsonl")
-    assert reasons(found)[0].startswith("line 1: contexts.0.id: none is what a question without")
+    assert reasons(found)[0].startswith("line 1: context 1, id: none is what a question without")
+
+
+def test_a_column_whose_name_is_taken_is_kept(tmp_path: Path) -> None:
+    content = csv(PAYLOAD).replace("chapter", "Group").replace("id,question", "page,Question")
+    question = one(read(tmp_path, content, group="page"))
+    assert question.partition == "q1"
+    assert json.loads(question.other_columns or "") == {"Group of the file": "one, two"}
+
+
+def test_lines_of_one_question_add_up(tmp_path: Path) -> None:
+    more = "q1,What does it lift?,8 kg,8000 g,So it lifts 8.0 kilos.,supporting,8.0 kilos,two"
+    question = one(read(tmp_path, csv(PAYLOAD, more)))
+    assert question.answers == ("8 kg", "eight kilograms", "8 kilograms", "8000 g", "8.0 kilos")
+    assert json.loads(question.other_columns or "") == {"chapter": "one, two | two"}
+    other = read(tmp_path, "id,group,question,answer,context\n1,a,Q?,x,x\n1,b,Q?,x,y\n")
+    assert reasons(other) == ["line 3: group: 'b', and 'a' in line 2; a question has one group"]
+
+
+def test_a_question_whose_contexts_are_rejected_is_not_asked(tmp_path: Path) -> None:
+    context = {"text": "Oslo it is.", "kind": "supporting"}
+    found = read(tmp_path, json.dumps({"question": "Q?", "answer": "Oslo", "contexts": [context, context]}), "a.jsonl")
+    assert (found.questions, len(found.rejected)) == ([], 1)
+
+
+def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
+    found = read(tmp_path, csv('q2,Who?,"Oslo,,c,unknown,,', PAYLOAD, DENIED))
+    assert [len(question.cases) for question in found.questions] == [3]
+    assert [reason[:19] for reason in reasons(found)] == ["line 2: is not CSV:"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ({"answer": float("nan")}, "line 1: is not JSON"), ({"answer": 1e999}, "line 1: is not JSON"),
+        ({"note": "\ud800"}, "line 1: another column holds the control character"),
+        ({"contexts": [1]}, "line 1: contexts: is no list of contexts"),
+        ({"contexts": "[1"}, "line 1: contexts: is no list of contexts"),
+    ],
+)  # fmt: skip
+def test_values_that_are_no_texts_are_named(cells: dict[str, Any], said: str, tmp_path: Path) -> None:
+    row = {"question": "Who?", "answer": "Oslo", "context": "c", **cells}
+    assert reasons(read(tmp_path, json.dumps(row), "mine.jsonl"))[0].startswith(said)
