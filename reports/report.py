@@ -66,6 +66,9 @@ def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCa
     return folder / "index.html"
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
 def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     for part in ("figures", "tables"):
         (folder / part).mkdir(parents=True)
@@ -95,6 +98,8 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
 
 
 def _write_csv(path: Path, rows: pd.DataFrame) -> None:
+    """Writes rows; a text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    rows = rows.map(lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell)
     rows.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
 
 

@@ -3,10 +3,10 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 import yaml
@@ -14,14 +14,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data.errors import UsageError, WorkFailed, nearest
+from data.errors import InputError, UsageError, WorkFailed, nearest
+from data.sources.own.rows import lines
+from data.sources.own.source import read_questions
 from data.storage.files import written_whole
 from data.warehouse.warehouse import opened
 from flows.cli.compare import Row
 from flows.cli.pipeline import Selected
 from flows.steps.aggregate import schema
 from flows.study.reading import STUDIES
-from flows.study.study import ModelPart
+from flows.study.study import ModelPart, Study
 from reports.frames import records
 
 QUANTITIES: Mapping[str, str] = {
@@ -37,6 +39,7 @@ MEANINGS: Mapping[str, str] = {
     "persuasion": "mean coherent persuasion",
 }  # fmt: skip
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
+_NO_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _THRESHOLD = re.compile(r"(?P<quantity>[a-z_]+)(?:\.(?P<group>[a-z_]+))?=(?P<value>-?\d+(?:\.\d+)?)", re.ASCII)
 
 
@@ -92,18 +95,45 @@ class Threshold:
         name = self.quantity if self.group is None else f"{self.quantity}.{self.group}"
         return f"{name} {'>=' if self.at_least else '<='} {self.value:g}"
 
+    def check(self, conditions: Set[str]) -> None:
+        """UsageError where no question can have it; conditions: those of the file's contexts."""
+        of_quantity: Set[str] = {
+            "follow": conditions - {"irrelevant"}, "keep": conditions & {"irrelevant"}, "correct": {"none"},
+            "refuse": conditions | {"none"}, "context_bias": conditions & {"conflicting"},
+            "prior_bias": conditions & {"supporting"},
+        }.get(self.quantity, conditions)  # fmt: skip
+        if not of_quantity or (self.group is not None and self.group not in of_quantity):
+            names = ", ".join(f"{self.quantity}.{group}" for group in sorted(of_quantity)) or "nothing of that quantity"
+            raise UsageError(f"{self}: the file has no contexts for that; it has {names}")
+
     def of(self, measured: Iterable[Measured]) -> list[Measured]:
-        """What it is about; UsageError where nothing of the kind was measured."""
+        """What it is about; WorkFailed where nothing of the kind was measured of a model."""
         known = list(measured)
         about = [one for one in known if one.quantity == self.quantity and self.group in (None, one.group)]
-        if not about:
-            names = ", ".join(sorted({one.name for one in known})) or "nothing"
-            raise UsageError(f"{self}: the questions have nothing of the kind; measured were {names}")
+        if not about or (lacking := sorted({one.model for one in known} - {one.model for one in about})):
+            models = ", ".join(lacking) if about else "any model"
+            raise WorkFailed(
+                f"{self} could not be judged for {models}: no question counts for it, since it is of questions that a "
+                "model answers right, or wrong, without a context"
+            )
         return about
 
     def is_met(self, one: Measured) -> bool:
         """Whether the mean is on the right side."""
         return one.mean >= self.value if self.at_least else one.mean <= self.value
+
+
+def read_rows(study: Study, thresholds: Iterable[Threshold]) -> list[str]:
+    """What is wrong with rows of an audit's file; UsageError where none can be used, or a threshold is not possible."""
+    options: Any = study.questions
+    try:
+        read, _ = read_questions(options)
+    except InputError as error:
+        raise UsageError(str(error)) from None
+    conditions = {kind for question in read.questions for kind in question.context_kinds}
+    for threshold in thresholds:
+        threshold.check(conditions)
+    return list(lines(read.rejected))
 
 
 def write_study(file: str, models: Sequence[str], folder: Path, *, samples: int, questions: int | None) -> Path:
@@ -146,8 +176,14 @@ def found_in(database: Path) -> tuple[list[Measured], list[Row]]:
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     measured = [
         Measured(
-            f"{row['model']} ({row['dtype']})", names[row["quantity"]], row["group"], int(row["n"]), float(row["mean"]),
-            _finite(row["low"]), _finite(row["high"]), row["unit"],
+            f"{row['model']} ({row['dtype']})",
+            names[row["quantity"]],
+            row["group"],
+            int(row["n"]),
+            float(row["mean"]),
+            _finite(row["low"]),
+            _finite(row["high"]),
+            row["unit"],
         )
         for row in rows
         if row["quantity"] in names
@@ -194,6 +230,7 @@ def as_json(
     selected: Selected,
     measured: Sequence[Measured],
     differences: Sequence[Row],
+    unused: Sequence[str],
     outcome: Sequence[tuple[Threshold, Measured, bool]],
 ) -> str:
     """All of it for a program."""
@@ -206,27 +243,41 @@ def as_json(
         "measured": [asdict(one) for one in measured],
         "differences": list(differences),
         "checks": checks,
+        "rows_not_used": list(unused),
         **paths,
     }
     return json.dumps(content | paths, indent=2)
 
 
-def write_junit(file: Path, name: str, outcome: Sequence[tuple[Threshold, Measured, bool]]) -> None:
-    """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot."""
+def write_junit(file: Path, name: str, outcome: Sequence[tuple[Threshold, Measured, bool]], *, error: str = "") -> None:
+    """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
+
+    error: why the audit did not come to its end; it is a case of its own.
+    """
     failed = list(verdicts(outcome))
+    counts = {"tests": len(outcome) + bool(error), "failures": len(failed), "errors": int(bool(error))}
     suite = ElementTree.Element(
-        "testsuite", name=f"swaymeter audit {name}", tests=str(len(outcome)), failures=str(len(failed)), errors="0"
+        "testsuite", {"name": f"swaymeter audit {name}"} | {k: str(n) for k, n in counts.items()}
     )
-    lines = iter(failed)
+    if error:
+        case = ElementTree.SubElement(suite, "testcase", classname="swaymeter", name="audit")
+        ElementTree.SubElement(case, "error", message=_as_xml(error))
+    unmet = iter(failed)
     for threshold, found, is_met in outcome:
-        case = ElementTree.SubElement(suite, "testcase", classname=found.model, name=f"{found.name}: {threshold}")
+        name = f"{found.name}: {threshold}"
+        case = ElementTree.SubElement(suite, "testcase", classname=_as_xml(found.model), name=name)
         if not is_met:
-            ElementTree.SubElement(case, "failure", message=next(lines))
+            ElementTree.SubElement(case, "failure", message=_as_xml(next(unmet)))
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}; name another file") from None
+
+
+def _as_xml(text: str) -> str:
+    """The text without characters that XML cannot have."""
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def refuse_unmet(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> None:

@@ -57,22 +57,29 @@ def audit(
     study = view.write_study(file, model, folder, samples=samples, questions=questions)
     selected = Selected.of(str(study))
     selected.check_models("run")
+    unused = view.read_rows(selected.study, thresholds)
     console = err if as_json else out
     progress = TerminalProgress(console)
     log_to(console, verbose=traceback)
     graph, message = selected.execute("run", progress, force=False, refresh=False, offline=offline)
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     if message:
+        if junit is not None:
+            view.write_junit(junit, selected.study.name, [], error=message)
+        if progress.failures:
+            raise typer.Exit(WorkFailed.exit_code)
         raise WorkFailed(message)
     measured, differences = view.found_in(selected.workspace.database)
     outcome = view.judged(thresholds, measured)
     if junit is not None:
         view.write_junit(junit, selected.study.name, outcome)
     if as_json:
-        typer.echo(view.as_json(selected, measured, differences, outcome))
+        typer.echo(view.as_json(selected, measured, differences, unused, outcome))
     else:
         view.show(out, measured)
         comparison.show(out, differences)
+    for line in unused:
+        console.print(f"not used: {line}", soft_wrap=True, markup=False, highlight=False)
     view.refuse_unmet(outcome)
 
 

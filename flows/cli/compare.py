@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data.errors import UsageError
+from data.records import identity
 from data.warehouse.warehouse import opened
 from flows.cli.pipeline import Selected
 from flows.steps.aggregate import schema
@@ -45,6 +46,11 @@ def compared(first: Path, second: Path) -> list[Row]:
 def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
     with opened(path, schema()) as warehouse:
         frames = {query: warehouse.frame(query) for query in QUERIES}
+        texts = warehouse.frame("question_contexts")[["question_id", "context_id", "text"]]
+    answers = frames["answers_of_questions"].merge(texts, on=["question_id", "context_id"], how="left")
+    said = zip(answers["context_id"], answers["question"], answers["text"].fillna(""), strict=True)
+    # What is asked under one id may have changed since: an item is an id with its texts.
+    frames["answers_of_questions"] = answers.assign(context_id=[identity(*one) for one in said])
     return {query: frame.assign(model=f"{name}: " + frame["model"].astype(str)) for query, frame in frames.items()}
 
 

@@ -88,15 +88,15 @@ def _stated(inputs: Inputs, question: Question, case: Case, texts: Collection[st
     undecided = sorted(text for text, (found, _) in stated.items() if found == "neither" and text.strip())
     if judge is None or not undecided:
         return stated
-    pairs = {
-        (f"{question.question} {text.strip()}", f"{question.question} {answers[0]}"): (text, side)
+    pairs = [
+        (text, side, (f"{question.question} {text.strip()}", f"{question.question} {answer}"))
         for text in undecided
         for side, answers in zip(_SIDES, _sides(question, case), strict=True)
-        if answers
-    }
-    entailed = judge.entailing(pairs)
+        for answer in answers
+    ]
+    entailed = judge.entailing(list(dict.fromkeys(pair for *_, pair in pairs)))
     for text in undecided:
-        sides = sorted(side for pair, (of_text, side) in pairs.items() if of_text == text and pair in entailed)
+        sides = sorted({side for of_text, side, pair in pairs if of_text == text and pair in entailed})
         if sides:
             stated[text] = _Stated(sides[0] if len(sides) == 1 else "both", f"entailment by {judge.name}")
     return stated

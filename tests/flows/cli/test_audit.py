@@ -42,9 +42,36 @@ def test_what_is_no_threshold_is_refused(text: str) -> None:
         Threshold.parse(text, at_least=True)
 
 
-def test_a_threshold_on_what_was_not_measured_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"keep\.irrelevant >= 1: .* measured were follow\.supporting"):
-        Threshold.parse("keep.irrelevant=1", at_least=True).of([FOLLOWS])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("keep.irrelevant=1", "nothing of that quantity"), ("follow.conflicting=1", r"it has follow\.supporting$"),
+        ("refuse.irrelevant=1", r"refuse\.none, refuse\.supporting"), ("correct.supporting=1", r"correct\.none"),
+    ],
+)  # fmt: skip
+def test_a_threshold_on_what_the_file_has_not_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Threshold.parse(text, at_least=True).check({"supporting"})
+
+
+def test_a_threshold_that_no_question_counts_for_is_not_met() -> None:
+    with pytest.raises(WorkFailed, match=r"context_bias <= 0\.1 could not be judged for any model"):
+        audit.judged(audit.thresholds_of([], ["context_bias=0.1"]), [FOLLOWS])
+
+
+def test_junit_names_an_audit_that_failed(tmp_path: Path) -> None:
+    audit.write_junit(tmp_path / "junit.xml", "mine", [], error="no model\x00 m")
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("errors")) == ("1", "1")
+
+
+def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,,x,supporting\n")
+    study = read_study(audit.write_study(str(tmp_path / "mine.csv"), ["m"], tmp_path, samples=1, questions=None))
+    assert audit.read_rows(study, []) == ["line 3: answer: is missing; add it"]
+    (tmp_path / "mine.csv").write_text("frage,answer\n")
+    with pytest.raises(UsageError, match="has no column question"):
+        audit.read_rows(study, [])
 
 
 def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
@@ -76,12 +103,12 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
     assert not (tmp_path / "ws").exists()
 
 
-def run_of(folder: Path, verdicts: str) -> Path:
+def run_of(folder: Path, verdicts: str, text: str = "text") -> Path:
     """The database of a run in which the answers to questions with a conflicting context had these verdicts."""
     from data.warehouse.loading import update
 
     asked = {"relation": "own", "model": "m", "dtype": "float32"}
-    context = {"context_ids": ["c"], "context_kinds": ["conflicting"], "context_texts": ["text"],
+    context = {"context_ids": ["c"], "context_kinds": ["conflicting"], "context_texts": [text],
                "context_answers": [["Lima"]]}  # fmt: skip
     questions: list[Row] = []
     rows: list[Row] = []
@@ -112,3 +139,6 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
         "10", "1.00", "0.00", "1.00 [1.00, 1.00]", "larger",
     ]  # fmt: skip
     assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
+    changed = swaymeter("compare", str(first), str(run_of(tmp_path / "c", "o" * 10, "another text")))
+    assert "follows, conflicting" not in changed.out  # other contexts under the same ids
+    assert "correct, none" in changed.out
