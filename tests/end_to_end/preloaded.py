@@ -27,7 +27,7 @@ def _with_empty_figures() -> None:
     from reports import report
     from reports.figures.rendering import Pictures
 
-    report.rendered = lambda drawn: Pictures("<svg></svg>", b"<svg></svg>", b"")  # type: ignore[attr-defined]
+    report.rendered = lambda drawn, limits: Pictures("<svg></svg>", b"<svg></svg>", b"")  # type: ignore[attr-defined]
 
 
 def swaymeter(
