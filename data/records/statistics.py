@@ -118,11 +118,11 @@ class ModelDifference(ModelScores):
     against_dtype: Annotated[str, Meaning("the precision that the other model computed in")]
     quantity: Annotated[
         str,
-        Meaning("follows, correct, refuses, context_bias, prior_bias, coherent_persuasion or susceptibility"),
+        Meaning("what is compared, as in tasks/statistics/models.py: follows, keeps, correct and others"),
     ]
     condition: Annotated[str, Meaning("the context before the question; all for queries")]
     unit: Annotated[str, Meaning("the unit of the means and of the difference")]
-    n: Annotated[int, Meaning("items that both models have: questions under a condition, or queries")]
+    n: Annotated[int, Meaning("questions, or entities, that both models have; each counts once")]
     clusters: Annotated[int, Meaning("what these are of: questions, or entities of a relation")]
     mean: Annotated[float | None, Meaning("mean of the model over these items; NULL where there is none")]
     against_mean: Annotated[float | None, Meaning("mean of the other model over these items")]

@@ -25,19 +25,13 @@ from flows.steps.aggregate import schema
 from flows.study.reading import STUDIES
 from flows.study.study import ModelPart, Study
 from reports.frames import records
+from reports.tables.of_models import QUANTITIES as IN_WORDS
 
 QUANTITIES: Mapping[str, str] = {
     "follow": "follows", "keep": "keeps", "correct": "correct", "refuse": "refuses", "context_bias": "context_bias",
     "prior_bias": "prior_bias", "persuasion": "coherent_persuasion",
 }  # fmt: skip
 """What a threshold can name, and the quantities of tasks.statistics.models."""
-MEANINGS: Mapping[str, str] = {
-    "follow": "states the context's answer", "keep": "stays as it was without the context",
-    "correct": "states the right answer, without a context", "refuse": "declines or says nothing",
-    "context_bias": "gives up a right answer for the context's",
-    "prior_bias": "keeps a wrong answer against the context",
-    "persuasion": "mean coherent persuasion",
-}  # fmt: skip
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 _NO_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _THRESHOLD = re.compile(r"(?P<quantity>[a-z_]+)(?:\.(?P<group>[a-z_]+))?=(?P<value>-?\d+(?:\.\d+)?)", re.ASCII)
@@ -83,7 +77,7 @@ class Threshold:
         """The threshold of an option's text, such as follow.supporting=0.9; UsageError where it is none."""
         read = _THRESHOLD.fullmatch(text.strip())
         if read is None:
-            raise UsageError(f"{text!r} is no threshold; write such as follow.supporting=0.9 or refuse.none=0.1")
+            raise UsageError(f"{text!r} is not a threshold; write such as follow.supporting=0.9 or refuse.none=0.1")
         if read["quantity"] not in QUANTITIES:
             raise UsageError(
                 f"{text!r}: no quantity is named {read['quantity']!r}; {nearest(read['quantity'], QUANTITIES)}"
@@ -222,7 +216,7 @@ def show(console: Console, measured: Sequence[Measured]) -> None:
             table.add_row(*map(Text, (f"{quantity}.{group}", *cells, n)))
     console.print(table)
     shown = dict.fromkeys(one.quantity for one in measured)
-    said = "; ".join(f"{name}: {MEANINGS[name]}" for name in QUANTITIES if name in shown)
+    said = "; ".join(f"{name}: {IN_WORDS[QUANTITIES[name]]}" for name in QUANTITIES if name in shown)
     console.print(f"Shares of greedy answers, with 95% intervals. {said}.", highlight=False)
 
 

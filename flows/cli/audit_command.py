@@ -11,6 +11,8 @@ from flows.cli import options
 from flows.cli.console import err, out
 
 audits = typer.Typer()
+SHOWN = 20
+"""Rows that are not used and named on the terminal."""
 
 OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSONL or Parquet.")]
 Model = Annotated[
@@ -78,8 +80,10 @@ def audit(
     else:
         view.show(out, measured)
         comparison.show(out, differences)
-    for line in unused:
+    for line in unused[:SHOWN]:
         console.print(f"not used: {line}", soft_wrap=True, markup=False, highlight=False)
+    if len(unused) > SHOWN:
+        console.print(f"not used: {len(unused) - SHOWN} more rows, all of them in --json", highlight=False)
     view.refuse_unmet(outcome)
 
 

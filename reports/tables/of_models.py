@@ -89,9 +89,10 @@ SIDE_BY_SIDE = Table(
 DIFFERENCES = Table(
     "differences-between-models",
     "Where two models differ",
-    "The model's mean minus the other's, over the n items that both have, with the 95% bootstrap interval; questions, "
-    "and entities with all their queries, are drawn whole. p by turning signs, two-sided, after Benjamini-Hochberg "
-    "over the models and groups of a quantity. Tied: the interval holds 0, or p is over 0.05.",
+    "The model's mean minus the other's, over the n questions or entities that both have, with the 95% bootstrap "
+    "interval; a question with all its contexts, or an entity with all its queries, counts once. p by turning signs, "
+    "two-sided, after Benjamini-Hochberg over the models and groups of a quantity. Tied: the interval holds 0, or p is "
+    "over 0.05.",
     ("model_differences",),
     _differences,
 )

@@ -40,7 +40,7 @@ def _listed(value: Any) -> Any:
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
-            raise ValueError('is no list; write texts with | between them, or a JSON list such as ["a", "b"]') from None
+            raise ValueError('is not a list; write texts with | between them, or a JSON list: ["a", "b"]') from None
     return [part.strip() for part in value.split("|") if part.strip()]
 
 
@@ -106,7 +106,7 @@ def _contexts(value: Any) -> Any:
     except (ValueError, RecursionError):
         listed = None
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise ValueError('is no list of contexts, such as [{"kind": "supporting", "text": "..."}]')
+        raise ValueError('is not a list of contexts, such as [{"kind": "supporting", "text": "..."}]')
     return listed
 
 
@@ -139,9 +139,11 @@ class OwnRow(BaseModel):
 
     @model_validator(mode="after")
     def _can_be_told_apart(self) -> "OwnRow":
-        """Refuses what no rule can decide: an answer without a word, and a conflicting one that is the right one."""
-        stated = [form for one in self.contexts for form in (one.answer, *one.aliases) if form]
-        for answer in (self.answer, *self.aliases, *stated):
+        """Refuses what no rule can decide: an answer without letters, and a conflicting one that is the right one.
+
+        An alias without letters is only not looked for.
+        """
+        for answer in (self.answer, *(one.answer for one in self.contexts if one.answer)):
             if not any(map(str.isalnum, answer)):
                 raise refused([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
         right = {form.casefold() for form in (self.answer, *self.aliases)}
@@ -318,7 +320,7 @@ def _plain(value: Any) -> Any:
 
 
 def _names(groups: Iterable[str]) -> dict[str, RelationName]:
-    """A relation for each group: its words together, and a digest where that is no name or another group's."""
+    """A relation for each group: its words together, with a digest where these are not a name, or are taken."""
     names: dict[str, RelationName] = {}
     for group in dict.fromkeys(groups):
         words = re.findall(r"[A-Za-z0-9]+", group)

@@ -45,7 +45,7 @@ class OwnQuestions(QuestionsOptions, OwnFile):
     @classmethod
     def _known_columns(cls, columns: dict[str, str]) -> dict[str, str]:
         if unknown := sorted(columns.keys() - set(COLUMNS)):
-            raise ValueError(f"{unknown[0]} is no column of ours; choose among {', '.join(COLUMNS)}")
+            raise ValueError(f"{unknown[0]} is not one of the columns that can be renamed: {', '.join(COLUMNS)}")
         if len(set(columns.values())) < len(columns):
             raise ValueError("two columns have one name in the file; name each once")
         return columns

@@ -65,7 +65,7 @@ def test_an_answer_begins_with_a_space_in_the_plain_form() -> None:
     assert chat.tokenizer.decode([*first_tokens(chat, ["Oslo"], on_a_line).values()]) == "O"
 
 
-def test_an_answer_that_is_one_token_with_its_prompt_is_refused(tiny: LanguageModel) -> None:
+def test_an_answer_that_merges_with_its_prompt_is_refused(tiny: LanguageModel) -> None:
     joined = tiny_language_model(tokenizer=byte_pair_tokenizer(((":", "Ġ"),)))
     for model, answer in ((joined, "Oslo"), (tiny, " ")):
         with pytest.raises(ScoreError, match="no first token"):

@@ -140,7 +140,7 @@ def test_a_question_counts_once_however_many_contexts_it_has() -> None:
     assert (row["n"], row["mean"], row["against_mean"], row["difference"]) == (2, 0.5, 0.5, 0)
 
 
-def test_disputable_questions_have_no_right_answer_but_own_groups_of_that_name_do() -> None:
+def test_only_disputable_questions_of_dynamicqa_lack_a_right_answer() -> None:
     for condition, known in (("counter_memory", False), ("conflicting", True)):
         made = frames()
         answers = made["answers_of_questions"].assign(partition="disputable")

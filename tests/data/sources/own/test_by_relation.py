@@ -53,7 +53,7 @@ def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
         ("capitol,Peru,Lima,,,", "relation: no relation is named 'capitol'; did you mean 'capital'?"),
         (",Peru,Lima,,,", "relation: is missing; add it"),
         ("capital,,Lima,,,", "subject: is missing; add it"),
-        ("capital,Peru,Lima,[1,,", "aliases: is no list"),
+        ("capital,Peru,Lima,[1,,", "aliases: is not a list"),
         ("capital,Peru,Lima,,20,", "subject_id: '20' is not a Wikidata id; write Q or P and a number"),
         ('capital,"Peru\nChile",Lima,,,', "subject: is more than one line"),
         ("capital,Peru,Li\x07ma,,,", "object: holds the control character U+0007"),

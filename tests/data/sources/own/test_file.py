@@ -127,7 +127,7 @@ def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
         (f"q2,Who?,Oslo,,{'c' * 1_000_001},unknown,,", "line 3: context 1, text: "),
     ],
 )  # fmt: skip
-def test_a_row_that_cannot_be_used_is_named_and_the_rest_goes_on(row: str, said: str, tmp_path: Path) -> None:
+def test_an_unusable_row_is_named_and_the_rest_goes_on(row: str, said: str, tmp_path: Path) -> None:
     found = read(tmp_path, csv(PAYLOAD, row, "q9,Where?,Oslo,,In Oslo.,supporting,,"))
     assert [question.question_id for question in found.questions] == ["q1", "q9"]
     (reason,) = reasons(found)
@@ -180,7 +180,7 @@ def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_unknown_columns_of_ours_are_refused() -> None:
-    with pytest.raises(type(refused([])), match="is no column of ours"):
+    with pytest.raises(type(refused([])), match="gold is not one of the columns"):
         OwnQuestions(file="mine.csv", columns={"gold": "answer"})
 
 
@@ -223,10 +223,14 @@ def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
     [
         ({"answer": float("nan")}, "line 1: is not JSON"), ({"answer": 1e999}, "line 1: is not JSON"),
         ({"note": "\ud800"}, "line 1: another column holds the control character"),
-        ({"contexts": [1]}, "line 1: contexts: is no list of contexts"),
-        ({"contexts": "[1"}, "line 1: contexts: is no list of contexts"),
+        ({"contexts": [1]}, "line 1: contexts: is not a list of contexts"),
+        ({"contexts": "[1"}, "line 1: contexts: is not a list of contexts"),
     ],
 )  # fmt: skip
 def test_values_that_are_no_texts_are_named(cells: dict[str, Any], said: str, tmp_path: Path) -> None:
     row = {"question": "Who?", "answer": "Oslo", "context": "c", **cells}
     assert reasons(read(tmp_path, json.dumps(row), "mine.jsonl"))[0].startswith(said)
+
+
+def test_an_alias_without_words_costs_nothing(tmp_path: Path) -> None:
+    assert one(read(tmp_path, csv("q2,Who?,Norway,🇳🇴|Noreg,In Norway.,supporting,,"))).object == "Norway"
