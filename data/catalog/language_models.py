@@ -30,6 +30,7 @@ class CatalogModel:
     version: Text | None = None
     file: Text | None = None
     sha256: Text | None = None
+    parameters: Annotated[int, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
     def _somewhere(self) -> Self:

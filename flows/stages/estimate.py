@@ -1,33 +1,96 @@
-"""What a run would do: the steps that are not done, their prompts, and how long that takes as measured here."""
+"""What a run would do: the steps that are not done, their prompts, how long that takes as measured here, and its disk.
+
+Where nothing of the kind was measured in the workspace, the hours of a GPU are reckoned from the model's size: good to
+tell an hour from a day, not from two.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
+from data import catalog
 from flows.graph.graph import Graph, Node
 from flows.graph.selection import Selection
 from flows.stages.score import measure_states
 from flows.study.study import Study
 from tasks.measures import MEASURES
+from tasks.measures.measure import About
+
+OPERATIONS_PER_SECOND = 100e12
+"""What a data-centre GPU reaches on short prompts in 16 bits, about a tenth to a fourth of what its maker states."""
+
+TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions": 350}
+"""Tokens that a prompt costs, at two operations for each of a model's parameters.
+
+Of a query after a context those that are its own; of a query alone 64 passes there and back (Fisher susceptibility);
+of a question its text, and ten answers of twenty tokens.
+"""
+
+BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
+"""What the files of a prompt's scores take, as measured on bundled studies."""
+
+
+@dataclass
+class _Work:
+    """What is to be done with one model: prompts, seconds as measured, hours of a GPU as reckoned."""
+
+    prompts: int = 0
+    seconds: float = 0.0
+    gpu_hours: float = 0.0
+    sizes: list[bool] = field(default_factory=list)
+    is_measured: bool = True
+
+    @property
+    def duration(self) -> str:
+        """How long it takes."""
+        if self.is_measured:
+            return f"{self.seconds:.0f} s"
+        unknown = "unknown, nothing of the kind was measured in this workspace yet"
+        if not all(self.sizes):
+            return unknown
+        return f"{unknown}; reckoned from the size of the model: {self.gpu_hours:,.3g} GPU hours"
 
 
 def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
-    """Lines that say what is not done, and an estimate of the time where the workspace holds scores of the kind."""
+    """Lines that say what is not done, its prompts by model, and an estimate of the time and the disk."""
     selected = selection.of(graph)
     undone = [node for node in graph if node.id in selected and node.state != "done"]
     if not undone:
         yield "everything is done: nothing would be computed"
         return
     rates = _seconds_per_prompt(graph)
-    prompts, seconds, unknown = 0, 0.0, False
+    works, stored = dict[str, _Work](), 0
     for node in undone:
         yield f"{node.id}: {node.state}{f' ({node.reason})' if node.reason else ''}"
-        count = _prompts(study, node) if _is_open(study, node) else 0
-        rate = rates.get((node.id.model, node.id.dtype, node.id.group))
-        prompts, seconds = prompts + count, seconds + count * (rate or 0.0)
-        unknown = unknown or (count > 0 and rate is None)
+        if not (count := _prompts(study, node) if _is_open(study, node) else 0):
+            continue
+        about, size = MEASURES[node.id.group].about, _parameters(node.id.model)
+        stored += count * BYTES[about]
+        for name in (study.called(node.id.model, node.id.dtype), ""):
+            work = works.setdefault(name, _Work())
+            rate = rates.get((node.id.model, node.id.dtype, node.id.group))
+            work.prompts += count
+            work.seconds += count * (rate or 0.0)
+            work.gpu_hours += 2 * count * TOKENS[about] * (size or 0) / OPERATIONS_PER_SECOND / 3600
+            work.sizes.append(size is not None)
+            work.is_measured = work.is_measured and rate is not None
     if any(node.id.stage == "score" and node.id.group not in MEASURES for node in undone):
         yield "the questions are not fetched yet, so their prompts cannot be counted"
-    duration = "unknown, nothing of the kind was measured in this workspace yet" if unknown else f"{seconds:.0f} s"
-    yield f"{prompts} prompts; estimated time: {duration}"
+    total = works.pop("", _Work())
+    if len(works) > 1:
+        yield from (f"{name}: {work.prompts:,} prompts; {work.duration}" for name, work in works.items())
+    yield f"{total.prompts} prompts; estimated time: {total.duration}; files of scores: {_disk(stored)}"
+
+
+def _parameters(model: str) -> int | None:
+    """How large a model is, where the catalog knows it."""
+    entry = catalog.models().get(model) or next((one for one in catalog.models().values() if one.hub == model), None)
+    return entry.parameters if entry else None
+
+
+def _disk(stored: int) -> str:
+    if stored < 1_000_000_000:
+        return f"{max(1, round(stored / 1_000_000))} MB"
+    return f"{stored / 1_000_000_000:.1f} GB"
 
 
 def _is_open(study: Study, node: Node) -> bool:

@@ -159,6 +159,7 @@ def _runs(done: Iterable[Done], labels: Mapping[tuple[str, str], str], run: Run)
                 "measure_version": MEASURES[artifact.table.name].version,
                 "dtype": dtype,
                 "seed": made_from["parameters"]["seed"],
+                "parameters": about.get("parameters"),
                 **{name: about[name] for name in _NOTED},
                 "key": artifact.key,
                 "file": str(check.path.relative_to(run.workspace)),  # type: ignore[union-attr]

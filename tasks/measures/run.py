@@ -132,7 +132,8 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
             "dataset_version": inputs.dataset_version,
             "stand_in": None,
         }
-    part.write(part.table.of([{**common, **row} for row in rows]), {**versions(), **about})
+    size = {} if model is None else {"parameters": model.parameters}
+    part.write(part.table.of([{**common, **row} for row in rows]), {**versions(), **size, **about})
 
 
 def _join(whole: TableArtifact, count: int) -> None:

@@ -79,6 +79,11 @@ class LanguageModel:
         return context_window(self.model.config)
 
     @property
+    def parameters(self) -> int:
+        """How many numbers the model has learnt; packed ones are counted one by one."""
+        return int(self.model.num_parameters())
+
+    @property
     def placement(self) -> str:
         """Where the model lies, as the database keeps it: "cpu", "cuda:0", or "cuda:0+cuda:1" when it is spread."""
         devices = {weights.device for weights in self.model.parameters()}

@@ -1,10 +1,12 @@
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
+from flows.stages import score as score_steps
 from flows.stages.estimate import estimate
 from tests.flows.small_study import again, prepare, score, selected
 
@@ -60,7 +62,7 @@ def test_time_is_estimated_from_what_was_measured(tmp_path: Path) -> None:
     for file in study.workspace.root.glob("scores/capital/*/persuasion-*.parquet"):
         file.unlink()
     listed = lines(again(study))
-    assert listed[-1] == f"{OF_A_RELATION} prompts; estimated time: {OF_A_RELATION * 0.5:.0f} s"
+    assert listed[-1] == f"{OF_A_RELATION} prompts; estimated time: {OF_A_RELATION * 0.5:.0f} s; files of scores: 1 MB"
 
 
 def test_a_refresh_counts_what_changes_by_the_day(tmp_path: Path) -> None:
@@ -69,3 +71,12 @@ def test_a_refresh_counts_what_changes_by_the_day(tmp_path: Path) -> None:
     steps = [line.partition(":")[0] for line in study.estimate("fetch", refresh=True)][:-1]
     assert steps
     assert all(step.endswith("questions") for step in steps)
+
+
+def test_hours_of_a_gpu_follow_from_known_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(score_steps, "identify_language_model", lambda name: SimpleNamespace(revision="1"))
+    models = [{"name": "pythia-6.9b-deduped"}, {"name": "pythia-12b-deduped"}]
+    listed = lines(selected(tmp_path, models=models, measures={"persuasion": {}}, questions=None))
+    small, large = (float(line.rpartition(": ")[2].split()[0]) for line in listed[-3:-1])
+    assert large == pytest.approx(small * 12 / 6.9, rel=0.01)
+    assert f"{2 * BY_CONTEXTS} prompts" in listed[-1]

@@ -44,6 +44,7 @@ class FakeModel:
 
     name = revision = dtype = device = placement = "fake"
     forward_passes: int = 0
+    parameters: int = 7
 
 
 @dataclass
