@@ -12,7 +12,7 @@ from data.sources import dynamicqa
 from data.sources.own.files import read_file
 from data.sources.own.rows import COLUMNS, FLAT, Origin, ReadQuestions, questions_of
 from data.sources.own.source import OWN_QUESTIONS, OwnQuestions
-from flows.cli.audit import QUANTITIES, Threshold
+from flows.cli.views.audit import QUANTITIES, Threshold
 from flows.study.reading import read_study
 from tests.flows.conftest import Command, swaymeter
 

@@ -10,12 +10,12 @@ import typer
 from rich.markup import escape
 
 from data.errors import SwaymeterError
-from flows.cli.annotate_commands import annotate
-from flows.cli.audit_command import audits
-from flows.cli.catalog_commands import catalog
+from flows.cli.commands.annotate import annotate
+from flows.cli.commands.audits import audits
+from flows.cli.commands.catalog import catalog
+from flows.cli.commands.datasets import datasets
+from flows.cli.commands.stages import stages
 from flows.cli.console import err, out
-from flows.cli.dataset_commands import datasets
-from flows.cli.stage_commands import stages
 from flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect

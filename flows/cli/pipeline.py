@@ -12,8 +12,8 @@ from data import catalog
 from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed
 from data.storage.workspace import Workspace
 from flows.cli.console import first_names
-from flows.cli.status import StatusRow
 from flows.cli.terminal import TerminalProgress
+from flows.cli.views.status import StatusRow
 from flows.execution.progress import report_to
 from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun

@@ -64,8 +64,9 @@ def swaymeter(
 if os.environ.get(SIGN):
     os.environ.update(FIXED)
     for name in (
-        "flows.cli.main", "flows.cli.pipeline", "flows.cli.diff", "flows.cli.annotate_commands", "flows.execution.flow",
-        "flows.datasets.annotate", "flows.server.api", "tasks.measures.run", "tasks.models", "tasks.models.loading",
+        "flows.cli.main", "flows.cli.pipeline", "flows.cli.views.diff", "flows.cli.commands.annotate",
+        "flows.execution.flow", "flows.datasets.annotate", "flows.server.api",
+        "tasks.measures.run", "tasks.models", "tasks.models.loading",
         "tasks.models.embedder", "reports.report", "reports.figures.rendering",
         "transformers.models.llama.modeling_llama", "transformers.models.bert.modeling_bert",
     ):  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from data import catalog
 from data.errors import ModelError
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from flows.cli import listings
+from flows.cli.views import listings
 from tasks.measures import MEASURES
 from tests.extensions import measure, source
 from tests.flows.conftest import Command

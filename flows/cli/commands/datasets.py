@@ -24,7 +24,7 @@ def diff(
 
     Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
     """
-    from flows.cli import diff as view
+    from flows.cli.views import diff as view
 
     difference = view.compare(a, b)
     for warning in (*difference.old.warnings, *difference.new.warnings):
@@ -94,8 +94,8 @@ def predicates(
     from rich.table import Column, Table
     from rich.text import Text
 
-    from flows.cli.diff import visible
     from flows.cli.pipeline import Selected
+    from flows.cli.views.diff import visible
     from flows.datasets.predicates import predicates_of_graph
 
     counted = Column("triples", justify="right")

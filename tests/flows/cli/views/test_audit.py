@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from data.errors import UsageError, WorkFailed
-from flows.cli import audit
-from flows.cli.audit import Measured, Threshold
+from flows.cli.views import audit
+from flows.cli.views.audit import Measured, Threshold
 from flows.steps.aggregate import schema
 from flows.study.reading import read_study
 from tests.data.warehouse.small_study import Row, row, stored, table

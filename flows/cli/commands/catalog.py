@@ -19,7 +19,7 @@ def measures(as_json: AsJson = False) -> None:
 
     Example: [bold]swaymeter measures[/bold]
     """
-    from flows.cli import listings
+    from flows.cli.views import listings
 
     _list(listings.measures(), as_json=as_json)
 
@@ -34,7 +34,7 @@ def relations(
 
     Example: [bold]swaymeter relations --source sample[/bold]
     """
-    from flows.cli import listings
+    from flows.cli.views import listings
 
     _list(listings.relations(source), as_json=as_json)
 
@@ -45,7 +45,7 @@ def models(as_json: AsJson = False) -> None:
 
     Example: [bold]swaymeter models[/bold]
     """
-    from flows.cli import listings
+    from flows.cli.views import listings
 
     _list(listings.models(), as_json=as_json)
 
@@ -56,7 +56,7 @@ def sources(as_json: AsJson = False) -> None:
 
     Example: [bold]swaymeter sources[/bold]
     """
-    from flows.cli import listings
+    from flows.cli.views import listings
 
     _list(listings.sources(), as_json=as_json)
 
@@ -88,7 +88,7 @@ def schema() -> None:
 
 
 def _list(rows: Iterable[Any], *, as_json: bool) -> None:
-    from flows.cli import listings
+    from flows.cli.views import listings
 
     if as_json:
         typer.echo(listings.as_json(list(rows)))

@@ -11,7 +11,7 @@ from tests.flows.datasets.annotating import choosing, fill, questions_of
 from tests.flows.datasets.test_annotated_questions import without
 from tests.flows.small_study import prepare, selected
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[4] / "docs"
 
 
 @pytest.fixture

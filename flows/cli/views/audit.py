@@ -19,8 +19,8 @@ from data.sources.own.rows import lines
 from data.sources.own.source import read_questions
 from data.storage.files import written_whole
 from data.warehouse.warehouse import opened
-from flows.cli.compare import Row
 from flows.cli.pipeline import Selected
+from flows.cli.views.compare import Row
 from flows.steps.aggregate import schema
 from flows.study.reading import STUDIES
 from flows.study.study import ModelPart, Study

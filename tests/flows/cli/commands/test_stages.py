@@ -13,7 +13,7 @@ from data.errors import ModelError
 from data.sources.registry import FACT_SOURCES
 from data.storage.workspace import Workspace
 from flows.cli import pipeline
-from flows.cli.stage_commands import COMMANDS
+from flows.cli.commands.stages import COMMANDS
 from flows.server import api
 from flows.stages import score as stages
 from tests.extensions import source

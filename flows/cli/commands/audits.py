@@ -48,10 +48,10 @@ def audit(
 
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
     """
-    from flows.cli import audit as view
-    from flows.cli import compare as comparison
     from flows.cli.pipeline import Selected
     from flows.cli.terminal import TerminalProgress, log_to, summary
+    from flows.cli.views import audit as view
+    from flows.cli.views import compare as comparison
 
     began = time.monotonic()
     thresholds = view.thresholds_of(fail_under or (), fail_over or ())
@@ -96,7 +96,7 @@ def compare(a: Run, b: Run, as_json: options.AsJson = False, traceback: options.
 
     Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
     """
-    from flows.cli import compare as view
+    from flows.cli.views import compare as view
 
     rows = view.compared(view.database_of(a), view.database_of(b))
     if as_json:

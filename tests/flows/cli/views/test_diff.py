@@ -12,7 +12,7 @@ from data.dataset.dataset import Dataset
 from data.dataset.differences import Difference, difference
 from data.records import Fact
 from data.sources.dynamicqa.export import write_questions
-from flows.cli import diff
+from flows.cli.views import diff
 from tests.data import a_dataset
 from tests.data.a_dataset import (
     KENYA,

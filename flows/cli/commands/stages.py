@@ -83,8 +83,8 @@ def status(
 
     Example: [bold]swaymeter status quickstart --measure persuasion[/bold]
     """
-    from flows.cli import status as view
     from flows.cli.pipeline import Selected
+    from flows.cli.views import status as view
 
     selected = Selected.of(study, workspace, relation, model, measure)
     rows, root = selected.rows(), selected.workspace.root
@@ -102,7 +102,7 @@ def doctor() -> None:
 
     Example: [bold]swaymeter doctor[/bold]
     """
-    from flows.cli import doctor as view
+    from flows.cli.views import doctor as view
 
     if not view.show(out, view.checks()):
         raise typer.Exit(1)
