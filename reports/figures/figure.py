@@ -1,6 +1,6 @@
 """What a figure declares, and what it draws of one model."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -33,7 +33,8 @@ class Figure:
 
     name: of its files, before the model's. question: its title. queries: the named queries of the warehouse that it
     reads, first the one without whose rows there is no figure of a model. measures: those whose stand-ins the caption
-    names. expected: whether the page says so where it is omitted.
+    names. expected: whether the page says so where it is omitted. items: what of the papers it draws, as in
+    "Du et al. 2024, Fig. 3"; the caption ends with them.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Figure:
     draw: Draw
     measures: tuple[str, ...] = ()
     expected: Callable[[Frames], bool] = lambda frames: True
+    items: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ class Drawn:
 
     @property
     def caption(self) -> str:
-        """How to read it, with what stood in for what."""
-        return self.drawing.caption + self.stand_in
+        """How to read it, with what stood in for what, and what of the papers it draws."""
+        return self.drawing.caption + self.stand_in + as_in(self.figure.items)
 
 
 def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[str]]:
@@ -66,6 +68,11 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
     drawings = {figure: _drawn(figure, frames) for figure in figures}
     omitted = [figure.question for figure, drawn in drawings.items() if not drawn and figure.expected(frames)]
     return [drawn for of_figure in drawings.values() for drawn in of_figure], omitted
+
+
+def as_in(items: Sequence[str]) -> str:
+    """A caption's last sentence: what of the papers a figure or table shows; empty where it is in none."""
+    return f" As in {'; '.join(items)}." if items else ""
 
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from reports.figures.figure import as_in
 from reports.frames import Frames, models, with_empty
 
 
@@ -15,6 +16,7 @@ class Table:
     name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
     reads, first that without which it is empty. rows: (frames) -> its rows; a frame may be empty. note: (frames) ->
     what the caption adds. folded: whether the page folds it. leads: whether it stands with what was found.
+    items: what of the papers it shows, as in "Liu et al. 2024, Table 1"; the caption ends with them.
     """
 
     name: str
@@ -25,6 +27,7 @@ class Table:
     note: Callable[[Frames], str] = lambda frames: ""
     folded: bool = False
     leads: bool = False
+    items: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,4 +51,4 @@ class Filled:
 def filled(table: Table, frames: Frames) -> Filled:
     known = with_empty(frames, table.queries)
     rows = table.rows(known) if len(known[table.queries[0]]) else pd.DataFrame()
-    return Filled(table, table.caption + table.note(known), rows)
+    return Filled(table, table.caption + table.note(known) + as_in(table.items), rows)
