@@ -9,7 +9,6 @@ from matplotlib.figure import Figure as Canvas
 from reports.figures.against_susceptibility import contexts_of, logarithmic_upward
 from reports.figures.boxes import HOW_TO_READ, column_of_values, named_columns
 from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import query_types
 from reports.frames import Frames, Model, finite, in_order, plural, present, records, where
 from reports.style import QUERY_HUES, blank
 
@@ -60,7 +59,7 @@ def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing |
         for row in records(groups)
     )
     alt = f"Box plots by query type and {grouped_by} for {model}, a panel for each measure. Means: {means}."
-    shown = groups[_SHOWN].rename(columns={"of_group": grouped_by})
+    shown = groups[_SHOWN].rename(columns={"of_group": "group"})
     shown.attrs["units"] = {}
     numbers = every.drop(columns=["model", "dtype"])
     return Drawing(caption, alt, numbers, shown, partial(_paint, counted, groups))
@@ -73,7 +72,7 @@ def _paint(counted: dict[str, pd.DataFrame], groups: pd.DataFrame) -> Canvas:
         logarithmic = measure == "fisher" and bool((rows[measure] > 0).all())
         axes.set_yscale("log" if logarithmic else "linear")
         measure_by_group(axes, rows, of_measure, measure)
-        axes.set(title=LABELS[measure], ylabel=f"{LABELS[measure]}\n({of_measure['unit'].iloc[0]})")
+        axes.set(title=LABELS[measure], ylabel=f"({of_measure['unit'].iloc[0]})")
         if logarithmic:
             logarithmic_upward(axes, *axes.get_ylim())
         else:

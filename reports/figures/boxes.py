@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 from reports.style import INK
 
@@ -20,10 +21,11 @@ HOW_TO_READ = (
 
 
 def column_of_values(
-    axes: Axes, at: float, values: Sequence[float], row: Mapping[str, Any], hue: str, *, filled: bool = True
+    axes: Axes, at: float, values: ArrayLike, row: Mapping[str, Any], hue: str, *, filled: bool = True
 ) -> None:
     """Draws values at a place of the x axis; row: their quantiles, mean, low and high, as `summaries` has them."""
-    if len(values) >= FEWEST:
+    ordered = np.sort(np.asarray(values, dtype=float))
+    if len(ordered) >= FEWEST:
         box = {part: row[column] for part, column in _BOX.items()}
         axes.bxp(
             [box], positions=[at - 0.08], widths=0.5, showfliers=False, patch_artist=True, manage_ticks=False,
@@ -31,8 +33,8 @@ def column_of_values(
             medianprops={"color": INK, "linewidth": 1.6}, whiskerprops={"color": hue}, capprops={"color": hue},
         )  # fmt: skip
     else:
-        places = np.full(len(values), at - 0.08)
-        axes.plot(places, np.sort(values), "o", color=hue, markersize=3, markerfacecolor=hue if filled else "none")
+        places = np.full(len(ordered), at - 0.08)
+        axes.plot(places, ordered, "o", color=hue, markersize=3, markerfacecolor=hue if filled else "none")
     if pd.notna(row["low"]):
         axes.plot([at + 0.3] * 2, [row["low"], row["high"]], color=hue, linewidth=2, solid_capstyle="butt")
     axes.plot([at + 0.3], [row["mean"]], "D", color=hue, markersize=4.5, markeredgecolor=INK, markeredgewidth=0.8)

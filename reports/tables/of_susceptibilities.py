@@ -3,7 +3,6 @@
 import pandas as pd
 
 from reports.frames import Frames, models, records, rows_of, span, where
-from reports.style import QUERY_HUES
 from reports.tables.table import Table
 
 _MEASURE = "susceptibility"
@@ -16,7 +15,7 @@ def _means(frames: Frames) -> pd.DataFrame:
         means = rows_of(known, model)
         of_type = {row["query_type"]: row for row in records(means[means["grouped_by"].isna()])}
         asked = records(rows_of(frames["coverage_of_susceptibility"], model))[0]
-        cells = {kind: _with_interval(of_type[kind]) if kind in of_type else "" for kind in reversed(QUERY_HUES)}
+        cells = {kind: _with_interval(of_type[kind]) if kind in of_type else "" for kind in ("closed", "open")}
         rows.append(
             {
                 "model": model.name, "dtype": model.dtype,
