@@ -96,7 +96,8 @@ def paint(
             axes.axline((0, 0), slope=1, color=MUTED, linewidth=0.9, linestyle="--", zorder=1)
     first.set_xlim(left=0)
     if logarithmic:
-        _logarithmic(first, rows)
+        top = (rows["score"] + rows["error"].fillna(0)).max()
+        logarithmic_upward(first, float(rows["score"].min()) / 1.3, float(top) * 1.3)
     else:
         first.set_ylim(bottom=min(0.0, float(rows["score"].min())))
     stroke = [mark("|", "its standard error")] if rows["error"].notna().any() else []
@@ -104,8 +105,9 @@ def paint(
     return canvas
 
 
-def _logarithmic(axes: Axes, rows: pd.DataFrame) -> None:
-    low, high = float(rows["score"].min()) / 1.3, float((rows["score"] + rows["error"].fillna(0)).max()) * 1.3
+def logarithmic_upward(axes: Axes, low: float, high: float) -> None:
+    """Makes the scale upward logarithmic, from `low` to `high`, both positive."""
+    axes.set_yscale("log")
     axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if np.log10(high / low) < 2 else (1,)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

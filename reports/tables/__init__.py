@@ -4,7 +4,7 @@ Rows come from the warehouse; a table chooses columns and an order.
 """
 
 from data.named import Registry
-from reports.tables import of_models, of_queries, of_questions
+from reports.tables import of_models, of_queries, of_questions, of_susceptibilities
 from reports.tables.table import Filled, Table, filled
 
 __all__ = ["TABLES", "Filled", "Table", "filled"]
@@ -18,7 +18,9 @@ TABLES: Registry[Table] = Registry("table", (
     of_questions.ANSWERS,
     of_questions.REJECTED,
     of_queries.CONTEXTS,
+    of_susceptibilities.MEANS,
     of_queries.CORRELATIONS,
+    of_susceptibilities.RUNTIME,
     of_queries.TESTS_IN_SHORT,
     of_queries.TESTS,
 ))  # fmt: skip

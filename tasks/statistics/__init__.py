@@ -11,6 +11,7 @@ from tasks.statistics.comparisons import assertiveness, familiarity, negation, r
 from tasks.statistics.means import (
     answers,
     beside_susceptibility,
+    both_susceptibilities,
     entity_independent,
     followed,
     memorization,
@@ -31,6 +32,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     entity_independent.STATISTIC,
     memorization.STATISTIC,
     beside_susceptibility.STATISTIC,
+    both_susceptibilities.STATISTIC,
     answers.STATISTIC,
     precision.STATISTIC,
     correlations.STATISTIC,

@@ -111,6 +111,7 @@ FIXED = {
         [["semantic_entropy", "embedder for an entailment model"]], columns=["measure", "stand_in"]
     ).assign(model=MODEL, dtype="float32"),
     "runs_in_short": pd.DataFrame([{"model": MODEL, "dtype": "float32", "measure": "persuasion", "rows": 24}]),
+    "runtime_of_susceptibilities": pd.DataFrame([{"model": MODEL, "dtype": "float32", "times_as_long": 30.0}]),
 }
 
 
@@ -127,7 +128,8 @@ def _queries(relations: list[str], entities: int) -> Iterator[Row]:
         invented = number % 2 == 1
         yield {
             "query_id": f"{relation} {query_type} {form} {number}", "relation": relation, "query_type": query_type,
-            "form": form, "entity": f"{'Ostremia' if invented else 'Norway'} {number}", "invented": invented,
+            "form": form, "text": "Q: Which?\nA:" if form == 1 else "It is",
+            "entity": f"{'Ostremia' if invented else 'Norway'} {number}", "invented": invented,
             "degree": 0 if invented else 10 * (number + 1), "relation_degree": 0 if invented else number + 1,
         }  # fmt: skip
 

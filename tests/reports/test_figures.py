@@ -6,6 +6,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures import FIGURES, entropy, memorization
+from reports.figures.boxes import column_of_values
 from reports.figures.coherent_persuasion import persuasion_of_partitions
 from reports.figures.degree import susceptibility_by_degree
 from reports.figures.effects import effect_of_relations
@@ -122,6 +123,16 @@ def test_fifths_of_few_queries_are_dots() -> None:
     axes = Canvas().subplots()
     memorization.susceptibility_by_memorization(axes, data, fifths)
     assert [list(line.get_xdata()) for line in axes.lines if len(line.get_xdata())] == [[0.0], [1.0], [4.0]]
+
+
+def test_under_thirty_values_are_dots() -> None:
+    row = {"mean": 1.0, "low": 0.5, "high": 1.5, "percentile_5": 0, "lower_quartile": 1, "median": 1,
+           "upper_quartile": 1, "percentile_95": 2}  # fmt: skip
+    few, many = (Canvas().subplots() for _ in range(2))
+    for axes, count in ((few, 29), (many, 30)):
+        column_of_values(axes, 0, [1.0] * count, row, "#000000")
+    assert (len(few.patches), len(few.lines[0].get_xdata())) == (0, 29)
+    assert len(many.patches) == 1
 
 
 def test_invented_entities_stand_left_of_degree_one() -> None:

@@ -57,8 +57,8 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
         study[name] = [row(of, **common, **dict(zip(columns.split(), one, strict=True))) for one in values]
 
     # fmt: off
-    add("queries", {**capital, "query_type": "open"}, "query_id entity invented",
-        ("q1", "Norway", False), ("q2", "Orvania", True))
+    add("queries", {**capital, "query_type": "open"}, "query_id entity invented text",
+        ("q1", "Norway", False, "Q: What?\nA:"), ("q2", "Orvania", True, "It is"))
     add("contexts", capital, "context_id kind text",
         ("c1", "base", "c1\n"), ("c2", "base", "c2\n"), ("c3", "assertive", "c3\n"))
     add("persuasion", scored, "query_id context_id relevant persuasion",

@@ -71,6 +71,9 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
           "contexts"],
          {"top_k": [10, 10], "fisher_top_k": [3.0, 2.0], "draws": [64, 0], "fisher": [4.0, None],
           "fisher_standard_error": [0.5, None], "susceptibility": [2.0, 5.0], "contexts": [3, 3]}),
+        ("both_susceptibilities_of_queries",
+         [*QUERY_COLUMNS[:5], "wording", *QUERY_COLUMNS[5:], "contexts", "susceptibility", "fisher"],
+         {"wording": ["question", "completion"], "susceptibility": [2.0, 5.0], "fisher": [4.0, 2.0]}),
         ("answer_set_of_queries",
          [*QUERY_COLUMNS, "contexts", "answers", "answer_set_susceptibility", "mass", "susceptibility"],
          {"query_id": ["q1"], "contexts": [3], "answers": [7], "answer_set_susceptibility": [0.5], "mass": [0.25],
@@ -136,6 +139,21 @@ def test_without_susceptibility_other_measures_of_a_query_stand_alone(tmp_path: 
         followed = warehouse.frame("followed")
     assert followed["answers"].sum() == 6
     assert followed["persuasion"].isna().all()
+
+
+def test_runtimes_are_of_the_same_queries_and_device(tmp_path: Path) -> None:
+    study = {name: small_study()[name] for name in ("susceptibility", "fisher_susceptibility", "runs")}
+    of_run = {**study["runs"][0], "dtype": "float32"}
+    study["runs"] = [of_run, {**of_run, "file": "fisher", "measure": "fisher_susceptibility", "seconds": 0.5}]
+    study["runs"] += [{**of_run, "file": f"{one['file']} 2", "measure": one["measure"], "relation": "author"}
+                      for one in study["runs"]]  # fmt: skip
+    for name in ("susceptibility", "fisher_susceptibility"):
+        device = {"relation": "author", "device": f"device of {name}"}
+        study[name] += [{**one, **device} for one in study[name]]
+    with warehouse_of(tmp_path, study) as warehouse:
+        (found,) = warehouse.frame("runtime_of_susceptibilities").to_dict("records")
+    assert (found["relations"], found["queries"], found["most_contexts"], found["draws"]) == (1, 2, 3, 0)
+    assert (found["seconds_susceptibility"], found["seconds_fisher"], found["times_as_long"]) == (3.0, 0.5, 6.0)
 
 
 def test_what_was_not_measured_is_null_and_loses_no_question(tmp_path: Path) -> None:

@@ -90,6 +90,29 @@ def test_queries_without_a_ratio_are_counted_and_in_no_fifth() -> None:
     assert len(made) == 3
 
 
+def test_both_susceptibilities_are_pooled_over_queries() -> None:
+    rows = [
+        {**QUERY, "query_id": str(number), "query_type": kind, "entity": entity, "invented": entity == "Orvania",
+         "wording": wording, "susceptibility": value, "fisher": fisher}
+        for number, (kind, entity, wording, value, fisher) in enumerate(
+            [("open", "Norway", "question", 0.1, 1.0), ("open", "Norway", "completion", 1.0, 2.0),
+             ("open", "Orvania", "question", 0.2, 6.0), ("closed", "Orvania", "question", 1.1, 7.0),
+             ("closed", "Norway", "question", 0.6, None)]
+        )
+    ]  # fmt: skip
+    made = computed("both_susceptibilities", both_susceptibilities_of_queries=rows)
+    every = found(made, quantity="pooled_susceptibility", query_type="all")
+    assert (every["n"], every["items"], every["mean"]) == (5, 2, pytest.approx(0.6))
+    of_open = found(made, quantity="pooled_susceptibility", query_type="open")
+    # Entities are drawn whole: the mean of a sample is that of Norway (0.55), of Orvania (0.2) or of both.
+    assert (of_open["low"], of_open["high"]) == (pytest.approx(0.2), pytest.approx(0.55))
+    assert found(made, "invented", quantity="pooled_fisher", query_type="open")["mean"] == 6.0
+    assert found(made, "question", quantity="pooled_fisher", query_type="open")["mean"] == 3.5
+    bins = {row["group_values"][0]: (row["n"], row["share"]) for row in made
+            if row["grouped_by"] == ["susceptibility"] and row["query_type"] == "all"}  # fmt: skip
+    assert bins == {"0 to 0.2": (1, 0.25), "0.2 to 0.4": (1, 0.25), "0.8 to 1": (1, 0.25), "over 1": (1, 0.25)}
+
+
 def test_the_envelope_takes_half_to_double_the_degree() -> None:
     degrees = np.r_[np.full(20, 10.0), 20.0, 41.0]
     scores = np.r_[np.arange(20.0), 100.0, 7.0]

@@ -1,0 +1,30 @@
+-- Seconds that both susceptibilities of the same queries took on the same device, and the first in multiples of the second.
+-- unit: seconds_susceptibility = s
+-- unit: seconds_fisher = s
+WITH seconds AS (
+    SELECT
+        model, dtype, relation,
+        sum(seconds::DECIMAL(38, 6)) FILTER (measure IN ('persuasion', 'susceptibility')) AS of_contexts,
+        sum(seconds::DECIMAL(38, 6)) FILTER (measure = 'fisher_susceptibility') AS of_fisher,
+        sum(prompts) FILTER (measure = 'persuasion') AS prompts
+    FROM runs
+    GROUP BY ALL
+),
+asked AS (
+    SELECT
+        s.model, s.dtype, s.relation, s.device,
+        count(*) AS queries, min(s.contexts) AS fewest, max(s.contexts) AS most, min(f.draws) AS draws, min(f.top_k) AS top_k
+    FROM susceptibility AS s
+    JOIN fisher_susceptibility AS f USING (model, dtype, relation, query_id, device)
+    GROUP BY ALL
+)
+SELECT
+    model, dtype, device, count(*) AS relations, sum(queries)::BIGINT AS queries,
+    min(fewest) AS fewest_contexts, max(most) AS most_contexts, min(top_k) AS top_k, min(draws) AS draws,
+    sum(of_contexts)::DOUBLE AS seconds_susceptibility, sum(of_fisher)::DOUBLE AS seconds_fisher,
+    (sum(of_contexts) / nullif(sum(of_fisher), 0))::DOUBLE AS times_as_long
+FROM asked
+JOIN seconds USING (model, dtype, relation)
+WHERE prompts > 0 AND of_fisher > 0
+GROUP BY ALL
+ORDER BY ALL

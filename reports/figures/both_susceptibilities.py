@@ -1,0 +1,101 @@
+"""Both susceptibilities of a model's queries, by familiarity of the entity and by wording (as [L] Figs 3, 4)."""
+
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from reports.figures.against_susceptibility import contexts_of, logarithmic_upward
+from reports.figures.boxes import HOW_TO_READ, column_of_values, named_columns
+from reports.figures.figure import Drawing, Figure
+from reports.frames import Frames, Model, finite, in_order, plural, present, records, where
+from reports.style import QUERY_HUES, blank
+
+LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
+"""What each measure is called on its axis; the first is that of contexts."""
+GROUPS = {"entities": ("real", "invented"), "wording": ("question", "completion")}
+HOLLOW = "invented"
+_SHOWN = [
+    "measure", "query_type", "of_group", "queries", "entities", "mean", "low", "high", "lower_quartile", "median",
+    "upper_quartile", "unit",
+]  # fmt: skip
+
+
+def measure_by_group(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame, measure: str) -> None:
+    """Draws a measure, a column for each group of each query type, open queries first.
+
+    `data` has query_type, of_group and the measure; `groups` query_type, of_group, queries, mean, low, high and the
+    quantiles, in the order of the columns.
+    """
+    labels = []
+    for at, row in enumerate(records(groups)):
+        values = where(data, query_type=row["query_type"], of_group=row["of_group"])[measure].to_numpy(dtype=float)
+        column_of_values(axes, at, values, row, QUERY_HUES[row["query_type"]], filled=row["of_group"] != HOLLOW)
+        labels.append(f"{row['query_type']}\n{row['of_group']}\nn = {row['queries']}")
+    named_columns(axes, labels)
+
+
+def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing | None:
+    """A model's queries; there is a panel for each measure that they have."""
+    every = frames["both_susceptibilities_of_queries"]
+    every = every.assign(entities=every["invented"].astype(bool).map({True: "invented", False: "real"}))
+    rows = every.assign(of_group=every[grouped_by].astype(str))
+    known = where(frames["both_susceptibilities_in_short"], grouped_by=grouped_by)
+    if known.empty:
+        return None
+    groups = in_order(known, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
+    measures = present(groups, "measure", [*LABELS])
+    counted = {measure: finite(rows, measure).rows for measure in measures}
+    n = " and ".join(f"{len(of_one)} queries ({LABELS[measure]})" for measure, of_one in counted.items())
+    contexts = f" {contexts_of(counted['susceptibility'])}" if "susceptibility" in counted else ""
+    relations = plural(rows["relation"].nunique(), "relation")
+    caption = (
+        f"{words} {HOW_TO_READ}, entities drawn whole. The measures have different units, and Fisher susceptibilities "
+        f"of different models are not comparable. {model}; n = {n} in {relations}.{contexts}"
+    )
+    means = "; ".join(
+        f"{LABELS[row['measure']]}, {row['query_type']}, {row['of_group']}: {row['mean']:.3g} {row['unit']}"
+        for row in records(groups)
+    )
+    alt = f"Box plots by query type and {grouped_by} for {model}, a panel for each measure. Means: {means}."
+    shown = groups[_SHOWN].rename(columns={"of_group": "group"})
+    shown.attrs["units"] = {}
+    numbers = every.drop(columns=["model", "dtype"])
+    return Drawing(caption, alt, numbers, shown, partial(_paint, counted, groups))
+
+
+def _paint(counted: dict[str, pd.DataFrame], groups: pd.DataFrame) -> Canvas:
+    canvas, (line,) = blank(1, len(counted), 3.5)
+    for axes, (measure, rows) in zip(line, counted.items(), strict=True):
+        of_measure = where(groups, measure=measure)
+        logarithmic = measure == "fisher" and bool((rows[measure] > 0).all())
+        axes.set_yscale("log" if logarithmic else "linear")
+        measure_by_group(axes, rows, of_measure, measure)
+        axes.set(title=LABELS[measure], ylabel=f"({of_measure['unit'].iloc[0]})")
+        if logarithmic:
+            logarithmic_upward(axes, *axes.get_ylim())
+        else:
+            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (rows[measure] < 0).any() else 0)
+    return canvas
+
+
+def _figure(grouped_by: str, question: str, words: str) -> Figure:
+    queries = ("both_susceptibilities_of_queries", "both_susceptibilities_in_short")
+    name = f"both-susceptibilities-by-{grouped_by}"
+    measures = ("susceptibility", "fisher_susceptibility")
+    return Figure(name, question, queries, partial(draw, grouped_by, words), measures=measures)
+
+
+BY_ENTITIES = _figure(
+    "entities",
+    "Do both susceptibilities tell real from invented entities?",
+    "Left, how far the study's contexts sway queries about real and invented entities; right, how far small changes "
+    "of their embeddings would.",
+)
+BY_WORDING = _figure(
+    "wording",
+    "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
+    "Left, how far the study's contexts sway queries that are questions (with a question mark) and sentences to "
+    "complete; right, how far small changes of their embeddings would.",
+)
