@@ -6,7 +6,7 @@ database. Importing it imports neither pandas nor scipy, which take a second: fu
 """
 
 from data.named import Registry
-from tasks.statistics import correlations, degree_envelope, models
+from tasks.statistics import correlations, degree_envelope, entropy_classes, models, predictors
 from tasks.statistics.comparisons import assertiveness, familiarity, negation, relevance
 from tasks.statistics.means import (
     answers,
@@ -14,6 +14,7 @@ from tasks.statistics.means import (
     entity_independent,
     followed,
     memorization,
+    partitions,
     persuasion,
     precision,
     susceptibility,
@@ -32,6 +33,11 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     memorization.STATISTIC,
     beside_susceptibility.STATISTIC,
     answers.STATISTIC,
+    partitions.STATISTIC,
+    predictors.CORRELATIONS,
+    predictors.REGRESSIONS,
+    entropy_classes.COUNTS,
+    entropy_classes.WORDS,
     precision.STATISTIC,
     correlations.STATISTIC,
     degree_envelope.STATISTIC,
