@@ -1,7 +1,7 @@
-"""The rows of statistics: tests of groups, summaries of a quantity, correlations, and percentiles along a quantity.
+"""The rows of statistics: tests of groups, summaries, correlations, percentiles along a quantity, regressions, words.
 
-The tables are general: a new statistic adds rows with a quantity of its own before it adds a table. `all` in relation
-or query_type stands for every one of them together.
+The tables are general: a new statistic adds rows with a quantity of its own before it adds a table. `all` in relation,
+query_type, partition or condition stands for every one of them together.
 """
 
 from dataclasses import dataclass
@@ -136,3 +136,82 @@ class ModelDifference(ModelScores):
         Meaning("tied where the interval holds 0 or p_adjusted is over 0.05, else larger or smaller than the other's"),
     ]
     untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceStatistic:
+    """The columns of what is computed over instances: questions with a context."""
+
+    model: Annotated[str, Meaning("the model's name")]
+    dtype: Annotated[str, Meaning("the precision that the model computed in")]
+    partition: Annotated[str, Meaning("the partition, of own questions the group; all for every one together")]
+    condition: Annotated[str, Meaning("the kind of context; all for every one together")]
+
+
+@table(
+    "instance_correlations",
+    "two quantities of the same instances, correlated",
+    key=("model", "dtype", "partition", "condition", "measure_a", "measure_b"),
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceCorrelation(InstanceStatistic):
+    """Pearson's r over instances, with the published interval and one that draws whole subjects."""
+
+    measure_a: Annotated[str, Meaning("the first quantity")]
+    measure_b: Annotated[str, Meaning("the second quantity")]
+    n: Annotated[int, Meaning("instances that have both")]
+    subjects: Annotated[int, Meaning("what these instances are about")]
+    pearson: Annotated[float | None, Meaning("Pearson's r; NULL where untestable")]
+    low: Annotated[float | None, Meaning("lower end of its 95% interval by Fisher's z, instances independent")]
+    high: Annotated[float | None, Meaning("upper end of that interval")]
+    p: Annotated[float | None, Meaning("its two-sided p-value, instances independent")]
+    subject_low: Annotated[float | None, Meaning("lower end of the 95% bootstrap interval, subjects drawn whole")]
+    subject_high: Annotated[float | None, Meaning("upper end of that interval")]
+    untestable: Annotated[str | None, Meaning("why there is no correlation; NULL where there is one")]
+
+
+@table(
+    "regressions",
+    "a predictor of a regression over instances; a regression that cannot be made has one row",
+    key=("model", "dtype", "partition", "condition", "outcome", "predictor"),
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegressionRow(InstanceStatistic):
+    """A coefficient of ordinary least squares on standardised predictors."""
+
+    outcome: Annotated[str, Meaning("what is predicted")]
+    unit: Annotated[str, Meaning("the unit of the outcome, and so of the coefficients")]
+    predictor: Annotated[str, Meaning("the predictor; constant for the intercept, none where untestable")]
+    beta: Annotated[float | None, Meaning("the coefficient, for one standard deviation of the predictor")]
+    standard_error: Annotated[float | None, Meaning("its standard error, instances independent")]
+    low: Annotated[float | None, Meaning("lower end of its 95% interval, instances independent")]
+    high: Annotated[float | None, Meaning("upper end of that interval")]
+    p: Annotated[float | None, Meaning("its two-sided p-value, instances independent")]
+    subject_standard_error: Annotated[
+        float | None, Meaning("its standard error, instances of a subject dependent; NULL where subjects are too few")
+    ]
+    subject_p: Annotated[float | None, Meaning("its two-sided p-value, instances of a subject dependent")]
+    r_squared: Annotated[float | None, Meaning("the share of the outcome's variance that all predictors explain", "")]
+    n: Annotated[int, Meaning("instances of the regression")]
+    left_out: Annotated[int, Meaning("instances that lack the outcome or a predictor")]
+    subjects: Annotated[int, Meaning("what the n instances are about")]
+    untestable: Annotated[str | None, Meaning("why there is no regression; NULL where there is one")]
+
+
+@table(
+    "class_words",
+    "a word of the texts of a class of instances",
+    key=("model", "dtype", "entropy_class", "text_kind", "rank"),
+)
+class ClassWord:
+    """A word that sets the texts of a class apart, by TF-IDF."""
+
+    model: Annotated[str, Meaning("the model's name")]
+    dtype: Annotated[str, Meaning("the precision that the model computed in")]
+    entropy_class: Annotated[str, Meaning("the class of the instances by semantic entropy with the context")]
+    text_kind: Annotated[str, Meaning("questions or contexts")]
+    rank: Annotated[int, Meaning("1 for the word with the largest score")]
+    word: Annotated[str, Meaning("the word, in small letters")]
+    score: Annotated[float, Meaning("mean TF-IDF over the texts of the class, each text of length 1", "")]
+    texts: Annotated[int, Meaning("texts of the class that have the word")]
+    of_texts: Annotated[int, Meaning("texts of the class")]

@@ -6,7 +6,7 @@ database. Importing it imports neither pandas nor scipy, which take a second: fu
 """
 
 from data.named import Registry
-from tasks.statistics import correlations, degree_envelope, models
+from tasks.statistics import correlations, degree_envelope, entropy_classes, models, predictors
 from tasks.statistics.comparisons import assertiveness, familiarity, negation, relevance
 from tasks.statistics.means import (
     answers,
@@ -15,6 +15,7 @@ from tasks.statistics.means import (
     entity_independent,
     followed,
     memorization,
+    partitions,
     persuasion,
     precision,
     susceptibility,
@@ -34,6 +35,11 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     beside_susceptibility.STATISTIC,
     both_susceptibilities.STATISTIC,
     answers.STATISTIC,
+    partitions.STATISTIC,
+    predictors.CORRELATIONS,
+    predictors.REGRESSIONS,
+    entropy_classes.COUNTS,
+    entropy_classes.WORDS,
     precision.STATISTIC,
     correlations.STATISTIC,
     degree_envelope.STATISTIC,

@@ -11,8 +11,6 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from data.records.row import table_of
-from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, ModelDifference, Summary
 from data.storage.keys import generator
 from data.warehouse.queries import QUERIES, NamedQuery
 from reports.card import NotRun, StudyCard
@@ -22,7 +20,7 @@ from tasks.statistics import STATISTICS
 Row = dict[str, Any]
 
 MODEL = "smollm2-135m-instruct"
-TABLES = [table_of(row) for row in (GroupTest, Summary, CorrelationRow, EnvelopePoint, ModelDifference)]
+TABLES = list(dict.fromkeys(statistic.table for statistic in STATISTICS.values()))
 RELATIONS = ("capital", "officialLanguage", "author", "birthPlace")
 KINDS = ("base", "assertive", "negation")
 FORMS = tuple(product(("open", "closed"), (1, 2)))

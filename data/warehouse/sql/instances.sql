@@ -2,8 +2,11 @@
 -- view
 SELECT
     asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.context_id, asked.condition, asked.states_answer,
+    asked.subject_key, asked.edits, asked.subject_popularity, asked.object_popularity,
     alone.semantic_entropy AS semantic_entropy_without,
     asked.semantic_entropy AS semantic_entropy_with,
+    alone.semantic_entropy_length_normalised AS semantic_entropy_length_normalised_without,
+    asked.semantic_entropy_length_normalised AS semantic_entropy_length_normalised_with,
     asked.coherent_persuasion,
     asked.verdict,
     coalesce(asked.outcome, 'unmeasured') AS outcome,

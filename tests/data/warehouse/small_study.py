@@ -8,20 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from data.records.row import table_of
-from data.records.statistics import CorrelationRow, EnvelopePoint, GroupTest, ModelDifference, Summary
+from data.records.statistics import CorrelationRow, GroupTest
 from data.records.table import Table
 from data.records.tables import RECORD_TABLES
 from data.storage.files import write_parquet
 from data.warehouse.loading import update
 from data.warehouse.warehouse import Warehouse, opened
 from tasks.measures import MEASURES
+from tasks.statistics import STATISTICS as MADE
 
-STATISTICS, SUMMARIES = table_of(GroupTest), table_of(Summary)
-CORRELATIONS, ENVELOPES = table_of(CorrelationRow), table_of(EnvelopePoint)
-MODEL_DIFFERENCES = table_of(ModelDifference)
+STATISTICS, CORRELATIONS = table_of(GroupTest), table_of(CorrelationRow)
 Row = dict[str, Any]
 TABLES = (
-    *RECORD_TABLES, STATISTICS, SUMMARIES, CORRELATIONS, ENVELOPES, MODEL_DIFFERENCES,
+    *RECORD_TABLES, *dict.fromkeys(statistic.table for statistic in MADE.values()),
     *(measure.table for measure in MEASURES.values())
 )  # fmt: skip
 PERSUASION = MEASURES["persuasion"].table

@@ -13,7 +13,7 @@ from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, CORRELATIONS, ST
 QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "invented", "query_id"]
 ENTROPIES = ["semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao"]
 ASKED_COLUMNS = [
-    *("model", "dtype", "partition", "relation", "question_id", "subject", "question", "context_id"),
+    *("model", "dtype", "partition", "relation", "question_id", "subject", "subject_key", "question", "context_id"),
     *("condition", "states_answer", "edits", "subject_popularity", "object_popularity"),
     *(*ENTROPIES, "cluster_assignment_entropy"),
     *(f"{name}_standard_error" for name in (*ENTROPIES, "cluster_assignment_entropy")),

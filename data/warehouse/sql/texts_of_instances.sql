@@ -1,0 +1,8 @@
+-- The question and the context of every instance, in their words, with the semantic entropy of the answers with it.
+SELECT
+    i.model, i.dtype, i."partition", i.relation, i.question_id, i.context_id, i.semantic_entropy_with,
+    questions.question, contexts."text" AS "context"
+FROM instances AS i
+JOIN questions USING (relation, question_id)
+LEFT JOIN question_contexts AS contexts USING (relation, question_id, context_id)
+ORDER BY i.model, i.dtype, i.relation, i.question_id, i.context_id

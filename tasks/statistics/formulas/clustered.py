@@ -1,0 +1,88 @@
+"""Intervals of a mean and of a correlation of values that come in clusters: whole clusters are drawn.
+
+    low, high = the 2.5th and 97.5th percentiles of the mean (of Pearson's r) over 1,000 samples of as many clusters as
+                there are, drawn with replacement
+
+Values of a cluster depend on each other, as the two contexts of one question do. It shows how far a result would move
+with other clusters; with few clusters it is too narrow. Values that are all equal have no interval: a share of 0 or 1
+says nothing of its own spread.
+
+Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; the percentile method.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from data.storage.keys import generator
+from tasks.statistics.formulas.groups import Scores, has_spread, scores
+from tasks.statistics.formulas.interval import COVERAGE, DRAWS
+
+_BATCH = 100
+
+
+class Interval(NamedTuple):
+    """How many clusters there are, and the ends of the interval; no ends where it is not defined."""
+
+    clusters: int
+    low: float | None = None
+    high: float | None = None
+
+
+def clustered_mean(values: ArrayLike, clusters: ArrayLike, seed: int) -> Interval:
+    """The interval of the mean of finite values (n,), each of the cluster (n,) that it belongs to."""
+    vector = scores(values)
+    sums = _sums(clusters, np.ones(len(vector)), vector)
+    if len(sums) < 2 or not has_spread(vector):
+        return Interval(len(sums))
+    drawn = _drawn_sums(sums, seed)
+    return Interval(len(sums), *_ends(drawn[:, 1] / drawn[:, 0]))
+
+
+def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int) -> Interval:
+    """The interval of Pearson's r of x (n,) and y (n,); none where a sample of clusters has no spread in one of them."""
+    first, second = scores(x), scores(y)
+    if len(first) < 3:
+        return Interval(len(_sums(clusters, first)))
+    first, second = first - first.mean(), second - second.mean()
+    sums = _sums(clusters, np.ones(len(first)), first, second, first**2, second**2, first * second)
+    if len(sums) < 3 or not (has_spread(first) and has_spread(second)):
+        return Interval(len(sums))
+    n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = _drawn_sums(sums, seed).T
+    spread_x, spread_y = sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n
+    if (spread_x <= _NOTHING * sums[:, 3].sum()).any() or (spread_y <= _NOTHING * sums[:, 4].sum()).any():
+        return Interval(len(sums))
+    return Interval(len(sums), *_ends((sum_xy - sum_x * sum_y / n) / np.sqrt(spread_x * spread_y)))
+
+
+_NOTHING = 1e-12
+"""A sum of squares below this share of all of them is rounding."""
+
+
+def _sums(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float64]:
+    """The sums (k, m) of m columns in each of k clusters."""
+    _, place = np.unique(np.asarray(clusters), return_inverse=True)
+    return np.stack([np.bincount(place, weights=column) for column in columns], axis=1).astype(np.float64)
+
+
+def _drawn_sums(sums: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """The sums (draws, m) over each sample of clusters, from those of the clusters (k, m)."""
+    counts = _drawn(len(sums), seed)
+    return np.concatenate([counts[at : at + _BATCH] @ sums for at in range(0, DRAWS, _BATCH)])
+
+
+@lru_cache(maxsize=16)
+def _drawn(clusters: int, seed: int) -> NDArray[np.uint8]:
+    """How often each cluster is in each sample (draws, clusters)."""
+    rng = generator(seed, "clusters", clusters)
+    counts = np.empty((DRAWS, clusters), dtype=np.uint8)
+    for row in counts:
+        row[:] = np.bincount(rng.integers(0, clusters, clusters), minlength=clusters)
+    return counts
+
+
+def _ends(drawn: NDArray[np.float64]) -> tuple[float, float]:
+    low, high = np.quantile(drawn, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
+    return float(low), float(high)

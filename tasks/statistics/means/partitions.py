@@ -1,0 +1,113 @@
+"""Accuracy, uncertainty and persuasion of a partition's questions, and what contexts do to the uncertainty.
+
+Groups: partitions under a context; all stands for every partition, and for every context of a question (an instance is
+a question with a context; DynamicQA has two a question). Entropies of instances also by what the context did to the
+greedy answer: by whose answer it states, and as published, by ROUGE-L. Unit of analysis: a question under a condition.
+Intervals draw whole subjects: questions about one subject, and the contexts of one question, depend on each other.
+A disputable question without a context has no right answer, and counts for no accuracy, not for the pooled one either.
+
+Source: Marjanovic et al. 2024, DynamicQA, Tables 1 and 2, Figures 2, 4 and 14.
+"""
+
+from collections.abc import Iterator
+
+from data.records.statistics import Summary
+from tasks.statistics.formulas.clustered import clustered_mean
+from tasks.statistics.frames import ALL, sorted_by
+from tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from tasks.statistics.summary import MODEL, summaries
+
+PREFIX = "partition_"
+GROUPS = ("partition", "condition")
+ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
+OF_QUESTIONS = {
+    "accuracy": ("accurate", "share"),
+    **{name: (name, "nats") for name in (*ENTROPIES, "semantic_entropy_rao")},
+}
+"""What questions have under every condition: the column, and the unit of its mean."""
+
+OF_INSTANCES = {
+    "coherent_persuasion": ("coherent_persuasion", "nats"),
+    "persuaded": ("is_persuaded", "share"),
+    "stubborn": ("is_stubborn", "share"),
+    "persuaded_as_published": ("persuaded_as_published", "share"),
+    "stubborn_as_published": ("stubborn_as_published", "share"),
+}
+BY_OUTCOME = tuple(f"{entropy}_{what}" for entropy in ENTROPIES for what in ("without", "with", "change"))
+OUTCOMES = {
+    "persuaded": "is_persuaded",
+    "stubborn": "is_stubborn",
+    "persuaded as published": "persuaded_as_published",
+    "stubborn as published": "stubborn_as_published",
+}
+"""The columns, 1 or 0, that say of an instance what became of the greedy answer."""
+
+
+def compute(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for every quantity of `OF_QUESTIONS`, `OF_INSTANCES` and `BY_OUTCOME`."""
+    rows = []
+    for values, quantities in (
+        (frames["answers_of_questions"], OF_QUESTIONS),
+        (_instances(frames["instances"]), OF_INSTANCES),
+    ):
+        pooled = _pooled(values)
+        for quantity, (column, unit) in quantities.items():
+            rows += _means(pooled, GROUPS, column, quantity, unit, seed)
+    instances = _pooled(_with_outcomes(_instances(frames["instances"])))
+    for quantity in BY_OUTCOME:
+        rows += _means(instances, (*GROUPS, "outcome"), quantity, quantity, "nats", seed)
+    return rows
+
+
+def _instances(frame: Frame) -> Frame:
+    """The instances with outcomes as 1, 0 or missing, and with the change of both entropies.
+
+    Shares of persuaded answers are of the instances whose context states an answer.
+    """
+    outcome = frame["outcome"].astype(object)
+    measured = outcome != "unmeasured"
+    stating = measured & frame["states_answer"].fillna(value=False).astype(bool)
+    return frame.assign(
+        is_persuaded=(outcome == "persuaded").astype("float64").where(stating),
+        is_stubborn=(outcome == "stubborn").astype("float64").where(measured),
+        **{f"{name}_change": frame[f"{name}_with"] - frame[f"{name}_without"] for name in ENTROPIES},
+    )
+
+
+def _pooled(frame: Frame) -> Frame:
+    """The rows, again for every context together, and all of these again for every partition together."""
+    import pandas as pd
+
+    frame = sorted_by(frame, [*MODEL, "relation", "question_id", "context_id"])
+    frame = frame.astype({name: object for name in GROUPS})
+    frame = frame.assign(subject=pd.factorize(frame["subject_key"], sort=True)[0])
+    every_context = frame[frame["condition"] != "none"].assign(condition=ALL)
+    frame = pd.concat([frame, every_context])
+    return pd.concat([frame, frame.assign(partition=ALL)])
+
+
+def _with_outcomes(frame: Frame) -> Frame:
+    """The instances, again for each outcome that they have."""
+    import pandas as pd
+
+    parts = [frame.assign(outcome=ALL)]
+    for outcome, column in OUTCOMES.items():
+        had = frame[column].astype("float64") == 1
+        parts.append(frame[had].assign(outcome=outcome))
+    return pd.concat(parts)
+
+
+def _means(frame: Frame, groups: tuple[str, ...], column: str, quantity: str, unit: str, seed: int) -> Iterator[Row]:
+    values = frame.dropna(subset=[column]).astype({column: "float64"})
+
+    def interval(group: Frame) -> Row:
+        subjects, low, high = clustered_mean(group[column], group["subject"], seed)
+        return {"items": subjects, "low": low, "high": high}
+
+    yield from summaries(
+        values, [*MODEL, *groups], column, unit=unit, quantity=f"{PREFIX}{quantity}",
+        unit_of_analysis="question under a condition", others=interval,
+    )  # fmt: skip
+
+
+STATISTIC = Statistic("partition_means", 1, Summary, ("answers_of_questions", "instances"), compute)
