@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from inspect import cleandoc
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -18,7 +19,11 @@ from data.warehouse.queries import QUERIES
 from data.warehouse.schema import Schema
 from flows.steps.aggregate import schema
 from flows.study.study import ContextsPart, ModelPart, PromptPart, ServiceOptions, ServicesPart, Study
+from reports.figures import FIGURES
+from reports.tables import TABLES
 from tasks.measures import MEASURES
+
+ROOT = Path(__file__).resolve().parents[1]
 
 WAREHOUSE_HEAD = """\
 # The database
@@ -202,8 +207,29 @@ def _values(field: Mapping[str, Any]) -> str:
     return f"{words.get(kind, kind)} {limits}".rstrip()
 
 
+ITEMS = "## The items\n"
+"""From here on, the page of replications is made; what stands before it is written by hand."""
+
+
+def replication() -> str:
+    """Every table and figure of the papers: where it is drawn, and what differs."""
+    prose, _, _ = (ROOT / "docs" / "replication.md").read_text(encoding="utf-8").partition(ITEMS)
+    lines = [ITEMS, "Made from `data/catalog/papers.yaml` and the lists of figures and tables."]
+    for key, paper in catalog.papers().items():
+        lines += ["", f"### {paper.short}", "", f"{', '.join(paper.authors)}: [{paper.title}]({paper.url}). {paper.venue}.", ""]
+        items = [item for item in catalog.paper_items().values() if item.paper.key == key]
+        lines += _table(("item", "what it shows", "on the page", "what differs"), map(_item_row, items))
+    return prose + "\n".join(lines)
+
+
+def _item_row(item: catalog.Item) -> tuple[str, ...]:
+    drawn = [f"`{one.name}`" for one in (*FIGURES.values(), *TABLES.values()) if item.key in one.items]
+    return item.label, item.shows, ", ".join(drawn) or f"not here: {item.lacks}", item.differs or ""
+
+
 MADE: dict[str, Callable[[], str]] = {
     "study-file.md": study_file,
     "warehouse.md": warehouse,
     "relations.md": relations,
+    "replication.md": replication,
 }

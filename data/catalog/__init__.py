@@ -6,6 +6,7 @@ breaks its own form is refused with its name and the key or line at fault.
 
 from data.catalog.language_models import AnswerPrompts, CatalogModel, dispute_prompt, models, names_prompt, prompts
 from data.catalog.name_parts import invented_entities
+from data.catalog.papers import Item, Paper, paper_items, papers
 from data.catalog.published_values import PublishedValue, published
 from data.catalog.reading import digest
 from data.catalog.relation_file import (
@@ -24,7 +25,8 @@ from data.catalog.templates import fill
 
 __all__ = [
     "ENTITY_CLASSES", "LITERAL_CLASSES", "AnswerPrompts", "CatalogFact", "CatalogModel", "CatalogQuestion",
-    "PublishedValue", "Relation", "digest", "dispute_prompt", "facts", "facts_digest", "fill", "invented_entities",
-    "models", "names_prompt", "own_relations", "prompts", "property_names_digest", "published", "questions",
-    "questions_digest", "relation", "relation_digest", "relations", "relations_of_yago",
+    "Item", "Paper", "PublishedValue", "Relation", "digest", "dispute_prompt", "facts", "facts_digest", "fill",
+    "invented_entities", "models", "names_prompt", "own_relations", "paper_items", "papers", "prompts",
+    "property_names_digest", "published", "questions", "questions_digest", "relation", "relation_digest", "relations",
+    "relations_of_yago",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
+from data.catalog import paper_items
 from reports.frames import Frames, Model, models, rows_of, with_empty
 
 
@@ -33,8 +34,8 @@ class Figure:
 
     name: of its files, before the model's. question: its title. queries: the named queries of the warehouse that it
     reads, first the one without whose rows there is no figure of a model. measures: those whose stand-ins the caption
-    names. expected: whether the page says so where it is omitted. items: what of the papers it draws, as in
-    "Du et al. 2024, Fig. 3"; the caption ends with them.
+    names. expected: whether the page says so where it is omitted. items: what of the papers it draws, by the
+    keys of papers.yaml, as in du-fig-3; the caption ends with them.
     """
 
     name: str
@@ -72,7 +73,8 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
 
 def as_in(items: Sequence[str]) -> str:
     """A caption's last sentence: what of the papers a figure or table shows; empty where it is in none."""
-    return f" As in {'; '.join(items)}." if items else ""
+    known = paper_items()
+    return f" As in {'; '.join(known[item].name for item in items)}." if items else ""
 
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:

@@ -16,7 +16,7 @@ class Table:
     name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
     reads, first that without which it is empty. rows: (frames) -> its rows; a frame may be empty. note: (frames) ->
     what the caption adds. folded: whether the page folds it. leads: whether it stands with what was found.
-    items: what of the papers it shows, as in "Liu et al. 2024, Table 1"; the caption ends with them.
+    items: what of the papers it shows, by the keys of papers.yaml, as in liu-table-1; the caption ends with them.
     """
 
     name: str
