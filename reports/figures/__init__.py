@@ -7,14 +7,17 @@ model. What it paints is a function of axes and data.
 from data.named import Registry
 from reports.figures import (
     answer_set,
-    coherent_persuasion,
     degree,
+    distributions,
     effects,
     entity_independent,
     entropy,
+    entropy_change,
+    entropy_classes,
     fisher,
     followed,
     memorization,
+    most_edited,
     persuasion,
     precision,
     susceptibility,
@@ -35,8 +38,12 @@ FIGURES: Registry[Figure] = Registry("figure", (
     answer_set.FIGURE,
     fisher.FIGURE,
     precision.FIGURE,
-    coherent_persuasion.FIGURE,
+    distributions.PERSUASION,
+    distributions.ENTROPY,
+    entropy_change.FIGURE,
     entropy.WITHOUT,
     entropy.WITH,
+    most_edited.FIGURE,
+    entropy_classes.FIGURE,
 ))  # fmt: skip
 """Every figure, in the order of the questions."""
