@@ -1,4 +1,4 @@
-"""Semantic entropy against coherent persuasion, instance by instance, outcomes marked (as [M] Figs 3, 5-7)."""
+"""Semantic entropy against coherent persuasion, instance by instance, outcomes marked, and r (as [M] Figs 3, 5-7)."""
 
 from functools import partial
 from typing import Literal
@@ -8,7 +8,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, conditions, finite, in_order, partitions, unit_of, where, without_unit
+from reports.frames import (
+    Frames,
+    Model,
+    conditions,
+    finite,
+    in_order,
+    partitions,
+    records,
+    unit_of,
+    where,
+    without_unit,
+)
 from reports.style import (
     ANSWER_MARKERS,
     CONDITION_NAMES,
@@ -47,12 +58,16 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
             alpha=0.4 if dense else 0.85, markersize=2.4 if outcome == "other" else 4.4, markeredgewidth=0.7,
             markerfacecolor=hue if outcome != "stubborn" else "none", rasterized=dense,
         )  # fmt: skip
-    counts = data["outcome"].value_counts()
-    axes.set_title(
-        f"{plain(data['partition'].iloc[0], 24)}, n = {len(data)}\n"
-        f"{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn",
-        fontsize=8,
-    )
+
+
+def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
+    """Pearson's r of a group with its published interval; why there is none; empty where none was computed."""
+    for row in records(where(rows, **group)):
+        if pd.isna(row["pearson"]):
+            return f"no r: {row['untestable']}"
+        ends = "" if pd.isna(row["low"]) else f" [{row['low']:.2f}, {row['high']:.2f}]"
+        return f"r = {row['pearson']:.2f}{ends}"
+    return ""
 
 
 def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
@@ -64,6 +79,7 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
     groups = len(partitions(rows))
     if groups > MOST_GROUPS:
         rows = rows.assign(partition=f"{groups} groups")
+    known = where(frames["instance_correlations"], measure_a=f"semantic_entropy_{when}")
     counts = rows["outcome"].value_counts()
     caption = (
         f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
@@ -71,7 +87,7 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
         "greedy answer newly states the context's); diamond: agreed (it does without the context, too); hollow "
         f"square: stubborn (the answer without the context, not the context's); dot: other. {model}; n = {len(rows)} "
         f"instances of {rows['question_id'].nunique()} questions, {counts.get('persuaded', 0)} persuaded, "
-        f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn."
+        f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn.{_pooled(known)}"
         f"{_asides(rows)}{result.note('instances')}"
     )
     alt = (
@@ -83,7 +99,20 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
     points = points.rename(columns={"entropy": f"semantic_entropy_{when}"})
     shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{when}")
-    return Drawing(caption, alt, points, shown, partial(_paint, rows, when))
+    return Drawing(caption, alt, points, shown, partial(_paint, rows, known, when))
+
+
+def _pooled(known: pd.DataFrame) -> str:
+    """A caption's sentence: r over all instances, with both intervals."""
+    words = correlation_in_words(known, partition="all", condition="all")
+    if not words:
+        return ""
+    row = where(known, partition="all", condition="all").iloc[0]
+    both = "" if pd.isna(row["subject_low"]) else f"; [{row['subject_low']:.2f}, {row['subject_high']:.2f}] " \
+        "where subjects are drawn whole"  # fmt: skip
+    return (
+        f" Pearson's {words} over all of them, its interval as published, which takes instances as independent{both}."
+    )
 
 
 def _asides(rows: pd.DataFrame) -> str:
@@ -105,7 +134,7 @@ def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
     return shown
 
 
-def _paint(rows: pd.DataFrame, when: When) -> Canvas:
+def _paint(rows: pd.DataFrame, known: pd.DataFrame, when: When) -> Canvas:
     across, down = partitions(rows), conditions(rows)
     canvas, grid = blank(len(down), len(across), 0.7 + 2.5 * len(down), share_x=True, share_y=True)
     for line, condition in zip(grid, down, strict=True):
@@ -115,6 +144,8 @@ def _paint(rows: pd.DataFrame, when: When) -> Canvas:
                 axes.set_title(f"{plain(partition, 24)}, n = 0", fontsize=8)
             else:
                 entropy_against_persuasion(axes, data)
+                group = partition if len(known) and (known["partition"] == partition).any() else "all"
+                _title(axes, data, correlation_in_words(known, partition=group, condition=condition))
         line[0].set_ylabel(f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)")
     canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
     key = [mark("^", "persuaded"), mark("D", "agreed"), mark("s", "stubborn", filled=False), mark("o", "other")]
@@ -122,8 +153,14 @@ def _paint(rows: pd.DataFrame, when: When) -> Canvas:
     return canvas
 
 
+def _title(axes: Axes, data: pd.DataFrame, correlation: str) -> None:
+    counts = data["outcome"].value_counts()
+    outcomes = f"{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn"
+    axes.set_title(f"{plain(data['partition'].iloc[0], 24)}, n = {len(data)}\n{outcomes}\n{correlation}", fontsize=8)
+
+
 def _figure(when: When) -> Figure:
-    queries = ("instances", "instances_by_outcome")
+    queries = ("instances", "instances_by_outcome", "instance_correlations")
     name = f"entropy-{when}-against-persuasion"
     return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES)
 

@@ -4,7 +4,7 @@ Rows come from the warehouse; a table chooses columns and an order.
 """
 
 from data.named import Registry
-from reports.tables import of_models, of_queries, of_questions, of_susceptibilities
+from reports.tables import of_models, of_persuasion, of_queries, of_questions, of_susceptibilities
 from reports.tables.table import Filled, Table, filled
 
 __all__ = ["TABLES", "Filled", "Table", "filled"]
@@ -14,7 +14,12 @@ TABLES: Registry[Table] = Registry("table", (
     of_models.SIDE_BY_SIDE,
     of_models.DIFFERENCES,
     of_questions.ACCURACY,
+    of_persuasion.SHARES,
     of_questions.OUTCOMES,
+    of_persuasion.NUMBERS,
+    of_persuasion.CORRELATIONS,
+    of_persuasion.REGRESSIONS,
+    of_persuasion.WORDS,
     of_questions.ANSWERS,
     of_questions.REJECTED,
     of_queries.CONTEXTS,

@@ -5,6 +5,7 @@ import pandas as pd
 from data.reasons import REASONS
 from reports.frames import Frames, in_order, models, partitions, plural, rows_of
 from reports.style import CONDITION_NAMES
+from reports.tables.of_persuasion import side_by_side
 from reports.tables.table import Table
 
 
@@ -54,16 +55,26 @@ def _scored(frames: Frames) -> str:
 ACCURACY = Table(
     "accuracy-entropy-persuasion",
     "Accuracy, uncertainty and persuasion, with and without context",
-    "A row is a partition, of own questions a group, under a context. Accuracy, as published, is the share of greedy "
-    "answers that are the expected one by ROUGE-L over 0.3: the original object, or what the context states. Entropies "
-    "and coherent persuasion are means in nats; there is no persuasion without a context.",
-    ("partition_summary", "measures_in_short"),
-    lambda frames: by_condition(
-        frames["partition_summary"], "questions", "accuracy", "semantic_entropy", "semantic_entropy_length_normalised",
-        "semantic_entropy_rao", "coherent_persuasion",
+    "A row is a partition, of own questions a group, under a context; n counts questions with their contexts. "
+    "Accuracy, as published, is the share of greedy answers that are the expected one by ROUGE-L over 0.3: the "
+    "original object, or what the context states; disputable questions have none without a context, and count for no pooled "
+    "one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so grows "
+    "with the length of answers; length-normalised, it takes their mean. Published entropies are larger by 5, a "
+    "constant of their code. Intervals are 95% bootstraps that draw whole subjects.",
+    ("partition_means", "measures_in_short"),
+    lambda frames: side_by_side(
+        frames["partition_means"],
+        {
+            "accuracy": "accuracy",
+            "semantic_entropy": "semantic entropy",
+            "semantic_entropy_length_normalised": "length-normalised",
+            "semantic_entropy_rao": "Rao's",
+            "coherent_persuasion": "coherent persuasion",
+        },
+        "n",
     ),
     note=_standard_errors,
-)  # fmt: skip
+)
 OUTCOMES = Table(
     "persuaded-and-stubborn",
     "Who is persuaded, who is stubborn",

@@ -5,8 +5,9 @@
     semantic_entropy_without, _with         of the answers without and with the context, also length-normalised
 
 Groups: partitions under a context; all stands for every partition, and for every context of a question. Unit of
-analysis: an instance, that is a question with a context. As published, p-values and the intervals of a regression and of
-Fisher's z take instances as independent; beside them stand those that let instances of one subject depend on each other.
+analysis: an instance, that is a question with a context. As published, p-values and the intervals of a regression and
+of Fisher's z take instances as independent; beside them stand those that let instances of one subject depend on each
+other.
 The published regression is that of the temporal partition with one row a question, which is one condition: edits of a
 static fact are all 1, and disputable questions have no object, so that these are untestable and say so.
 

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures import FIGURES, entropy, memorization
 from reports.figures.boxes import column_of_values
-from reports.figures.coherent_persuasion import persuasion_of_partitions
 from reports.figures.degree import susceptibility_by_degree
+from reports.figures.distributions import values_of_partitions
 from reports.figures.effects import effect_of_relations
 from reports.figures.entropy import entropy_against_persuasion
 from reports.figures.figure import Drawn, draw_all
@@ -107,9 +107,9 @@ def test_significance_and_outcomes_are_shapes() -> None:
 
 @pytest.mark.parametrize("values", [[1.0], [2.0] * 6, [0.0, 1.0, 2.0]], ids=["one", "equal", "few"])
 def test_few_or_equal_values_have_no_violin(values: list[float]) -> None:
-    data = pd.DataFrame({"partition": pd.Categorical(["static"] * len(values)), "coherent_persuasion": values})
+    data = pd.DataFrame({"partition": pd.Categorical(["static"] * len(values)), "value": values})
     axes = Canvas().subplots()
-    persuasion_of_partitions(axes, data, data.iloc[:0])
+    values_of_partitions(axes, data, data.iloc[:0])
     assert not axes.collections
     assert axes.get_xticklabels()[0].get_text() == f"static\nn = {len(values)}"
 

@@ -2,7 +2,6 @@ import pandas as pd
 import pytest
 
 from reports.findings import findings
-from reports.frames import SHARE
 from reports.tables import TABLES, filled
 from tests.reports.study import MODEL, frames, tables
 
@@ -29,9 +28,10 @@ def test_two_models_are_compared_and_one_is_not(known: dict[str, pd.DataFrame]) 
 
 def test_partitions_and_contexts_stand_in_their_order(known: dict[str, pd.DataFrame]) -> None:
     table = filled(TABLES["accuracy-entropy-persuasion"], known)
-    assert list(table.rows["context"][:3]) == ["no context", "original context", "counter-memory context"]
-    assert list(dict.fromkeys(table.rows["partition"])) == ["static", "temporal", "disputable"]
-    assert table.rows.attrs["units"]["accuracy"] == SHARE
+    contexts = ["no context", "any context", "original context", "counter-memory context"]
+    assert list(table.rows["context"][:4]) == contexts
+    assert list(dict.fromkeys(table.rows["partition"])) == ["static", "temporal", "disputable", "all"]
+    assert list(table.rows["n"][:4]) == [10, 20, 10, 10]
     assert "0.1 (semantic entropy) and 0.2 (coherent persuasion) for" in table.caption
 
 

@@ -1,7 +1,10 @@
--- Coherent persuasion of a partition's questions under a context, with its interval and quantiles.
+-- Coherent persuasion of a partition's questions under a context, with its interval over subjects and its quantiles.
 SELECT
-    model, dtype, group_values[1] AS condition, group_values[2] AS "partition",
-    n AS instances, mean, low, high, median, smallest, largest, unit
-FROM summaries
-WHERE quantity = 'coherent_persuasion' AND grouped_by = ['condition', 'partition']
+    s.model, s.dtype, s.group_values[1] AS condition, s.group_values[2] AS "partition",
+    s.n AS instances, s.mean, i.low, i.high, s.median, s.smallest, s.largest, s.unit
+FROM summaries AS s
+LEFT JOIN summaries AS i
+    ON i.model = s.model AND i.dtype = s.dtype AND i.quantity = 'partition_coherent_persuasion'
+    AND i.group_values = list_reverse(s.group_values)
+WHERE s.quantity = 'coherent_persuasion' AND s.grouped_by = ['condition', 'partition']
 ORDER BY ALL

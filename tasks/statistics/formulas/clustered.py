@@ -42,7 +42,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, seed: int) -> Interva
 
 
 def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int) -> Interval:
-    """The interval of Pearson's r of x (n,) and y (n,); none where a sample of clusters has no spread in one of them."""
+    """The interval of Pearson's r of x (n,) and y (n,); none where a sample of clusters has no spread in either."""
     first, second = scores(x), scores(y)
     if len(first) < 3:
         return Interval(len(_sums(clusters, first)))
@@ -78,8 +78,10 @@ def _drawn(clusters: int, seed: int) -> NDArray[np.uint8]:
     """How often each cluster is in each sample (draws, clusters)."""
     rng = generator(seed, "clusters", clusters)
     counts = np.empty((DRAWS, clusters), dtype=np.uint8)
-    for row in counts:
-        row[:] = np.bincount(rng.integers(0, clusters, clusters), minlength=clusters)
+    rows = np.arange(_BATCH)[:, None] * clusters
+    for at in range(0, DRAWS, _BATCH):
+        drawn = rng.integers(0, clusters, (_BATCH, clusters)) + rows
+        counts[at : at + _BATCH] = np.bincount(drawn.ravel(), minlength=_BATCH * clusters).reshape(_BATCH, clusters)
     return counts
 
 

@@ -16,7 +16,7 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for coherent persuasion, semantic entropy and their standard errors."""
     keys = [*MODEL, "condition", "partition"]
     frame = sorted_by(frames["instances"], [*keys, "relation", "question_id", "context_id"]).dropna(subset=[MOVED])
-    rows = summaries(frame, keys, MOVED, unit_of_analysis="instance", interval=True, quantiles=True)
+    rows = summaries(frame, keys, MOVED, unit_of_analysis="instance", quantiles=True)
     keys += ["outcome"]
     for entropy in ("semantic_entropy_without", "semantic_entropy_with"):
         both = frame.dropna(subset=[entropy]).assign(beside=entropy)
@@ -29,4 +29,4 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     return rows
 
 
-STATISTIC = Statistic("answer_means", 2, Summary, ("instances", "answers_of_questions"), compute)
+STATISTIC = Statistic("answer_means", 3, Summary, ("instances", "answers_of_questions"), compute)

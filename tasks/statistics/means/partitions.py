@@ -79,7 +79,7 @@ def _pooled(frame: Frame) -> Frame:
     import pandas as pd
 
     frame = sorted_by(frame, [*MODEL, "relation", "question_id", "context_id"])
-    frame = frame.astype({name: object for name in GROUPS})
+    frame = frame.astype(dict.fromkeys(GROUPS, object))
     frame = frame.assign(subject=pd.factorize(frame["subject_key"], sort=True)[0])
     every_context = frame[frame["condition"] != "none"].assign(condition=ALL)
     frame = pd.concat([frame, every_context])

@@ -1,0 +1,106 @@
+"""How a context changes semantic entropy, of all instances, the persuaded and the stubborn (as [M] Fig 2)."""
+
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from data.records import CONDITIONS
+from reports.figures.figure import Drawing, Figure
+from reports.frames import Frames, Model, in_order, partitions, present, records, where, without_unit
+from reports.style import ANSWER_MARKERS, CONDITION_NAMES, INK, MUTED, PARTITION_HUES, blank, legend_above, mark, plain
+
+CHANGE = "semantic_entropy_change"
+OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")
+MOST_GROUPS = 3
+"""How many groups of own questions have rows of their own; more are drawn together."""
+
+
+def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None:
+    """Draws the mean change in nats with its interval, an outcome a row under each partition, n at the right.
+
+    `data` has partition, outcome, n, mean, low, high; a mean as published is hollow.
+    """
+    known = {(row["partition"], row["outcome"]): row for row in records(data)}
+    for at, partition in enumerate(groups):
+        hue = PARTITION_HUES.get(partition, MUTED)
+        for line, outcome in enumerate(OUTCOMES):
+            y = at * (len(OUTCOMES) + 1) + line
+            row = known.get((partition, outcome))
+            axes.annotate(
+                f"{row['n'] if row else 0}", (1, y), (-2, 0), xycoords=axes.get_yaxis_transform(), ha="right",
+                va="center", textcoords="offset points", fontsize=7, color=MUTED,
+            )  # fmt: skip
+            if row:
+                axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=1.8, solid_capstyle="butt")
+                marker = ANSWER_MARKERS.get(outcome.split()[0], "o")
+                face = "none" if "published" in outcome else hue
+                axes.plot([row["mean"]], [y], marker, color=hue, markersize=5, markerfacecolor=face)
+    axes.axvline(0, color=INK, linewidth=0.9)
+    axes.margins(x=0.14)
+    axes.locator_params(axis="x", nbins=4)
+    axes.grid(axis="y", visible=False)
+
+
+def draw(model: Model, frames: Frames) -> Drawing | None:
+    every = frames["entropy_by_outcome"]
+    rows = where(every, quantity=CHANGE)
+    if rows.empty:
+        return None
+    names = [name for name in partitions(rows) if name != "all"]
+    groups = ["all"] if len(names) > MOST_GROUPS else names if len(names) == 1 else ["all", *names]
+    contexts = present(rows, "condition", ("all", *CONDITIONS))
+    contexts = contexts if len(contexts) != 2 else contexts[1:]
+    row = next(iter(records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))))
+    caption = (
+        "Each mark is the mean of semantic entropy with the context minus that without it, with its 95% bootstrap "
+        "interval (subjects drawn whole); left of zero the context made the answers agree more. Circle: all instances; "
+        "triangle: those whose greedy answer newly states the context's (persuaded); square: those whose answer stays, "
+        "and is not the context's (stubborn). Filled: by whose answer is stated; hollow: as published, by ROUGE-L. The "
+        f"numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, mean "
+        f"change {row['mean']:.2f} nats."
+    )
+    said = "; ".join(
+        f"{one['outcome']} {one['mean']:.2f}"
+        for one in records(where(rows, partition=groups[0], condition=contexts[0]))
+    )
+    alt = (
+        f"Means with intervals of the change of semantic entropy in nats by what the context did, for {model}: a "
+        f"panel per context, a block of rows per partition. Over {groups[0]}: {said}."
+    )
+    shown = in_order(
+        without_unit(rows).drop(columns="quantity"), partition=groups, condition=("all", *CONDITIONS), outcome=OUTCOMES
+    )
+    units = without_unit(rows).attrs
+    shown = shown.replace({"condition": _names()})
+    shown.attrs.update(units)
+    return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, groups, contexts))
+
+
+def _names() -> dict[str, str]:
+    return {**CONDITION_NAMES, "all": "any context"}
+
+
+def _paint(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas:
+    lines = len(groups) * (len(OUTCOMES) + 1) - 1
+    canvas, (panels,) = blank(1, len(contexts), 1.4 + 0.19 * lines, share_x=True, share_y=True)
+    for axes, condition in zip(panels, contexts, strict=True):
+        change_by_outcome(axes, where(rows, condition=condition), groups)
+        axes.set_title(_names().get(condition, condition))
+    middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
+    panels[0].set_yticks(middles, ["all partitions" if name == "all" else plain(name, 18) for name in groups])
+    panels[0].set_ylim(lines - 0.3, -0.7)
+    canvas.supxlabel("change of semantic entropy with the context (nats)", fontsize=8.5)
+    key = [mark("o", "all"), mark("^", "persuaded"), mark("s", "stubborn"), mark("s", "as published", filled=False)]
+    legend_above(canvas, key)
+    return canvas
+
+
+FIGURE = Figure(
+    "entropy-change",
+    "Does a context make the model surer of its answers?",
+    ("entropy_by_outcome",),
+    draw,
+    measures=("answers", "semantic_entropy", "whose_answer"),
+)

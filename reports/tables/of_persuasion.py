@@ -1,0 +1,163 @@
+"""Tables about partitions: means and shares with intervals, what persuasion goes together with, words of classes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from data.records import CONDITIONS
+from reports.frames import Frames, in_order, partitions, records, where
+from reports.style import CONDITION_NAMES, plain
+from reports.tables.table import Table
+
+EVERY_CONTEXT = {**CONDITION_NAMES, "all": "any context"}
+"""The conditions in words, with that of every context pooled."""
+
+CONTEXTS = ("none", "all", *CONDITIONS[1:])
+PREDICTORS = {
+    "none": "none",
+    "constant": "constant",
+    "edits": "edits",
+    "object_popularity": "page views of the object",
+    "subject_popularity": "page views of the subject",
+    "semantic_entropy_without": "semantic entropy without the context",
+    "semantic_entropy_with": "semantic entropy with the context",
+    "semantic_entropy_length_normalised_without": "the same, length-normalised, without the context",
+    "semantic_entropy_length_normalised_with": "the same, length-normalised, with the context",
+}
+_GROUP = ["model", "dtype", "partition", "condition"]
+
+
+def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows sorted, contexts in words, all partitions and any context only where there are several to pool."""
+    for column, single in (("partition", {"all"}), ("condition", {"all", "none"})):
+        if len(set(frame[column]) - single) == 1:
+            frame = frame[frame[column] != "all"]
+    names, dtypes = (sorted(set(frame[name])) for name in ("model", "dtype"))
+    groups = [name for name in partitions(frame) if name != "all"]
+    rows = in_order(frame, model=names, dtype=dtypes, partition=[*groups, "all"], condition=CONTEXTS)
+    return rows.assign(condition=rows["condition"].map(EVERY_CONTEXT))
+
+
+def side_by_side(frame: pd.DataFrame, quantities: Mapping[str, str], of: str) -> pd.DataFrame:
+    """A row per partition and context, a column per quantity with its interval; `of` names the column that counts."""
+    rows = pooled_once(frame[frame["quantity"].isin(quantities)])
+    made: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in records(rows):
+        key = tuple(row[name] for name in _GROUP)
+        cells = made.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: 0})
+        cells[of] = max(int(cells[of]), int(row["n"]))
+        cells[quantities[row["quantity"]]] = with_interval(row)
+    columns = [*_GROUP, of, *quantities.values()]
+    return pd.DataFrame(made.values(), columns=columns).fillna("").rename(columns={"condition": "context"})
+
+
+def with_interval(row: Mapping[str, Any]) -> str:
+    """A mean with its interval, a share in percent."""
+    factor, digits, sign = (100, 1, "%") if row["unit"] == "share" else (1, 2, "")
+    mean, low, high = (f"{factor * row[name]:.{digits}f}" for name in ("mean", "low", "high"))
+    return f"{mean}{sign}" if pd.isna(row["low"]) else f"{mean}{sign} [{low}, {high}]"
+
+
+def _numbers(frames: Frames) -> pd.DataFrame:
+    rows = pooled_once(frames["partition_means"]).rename(columns={"condition": "context"})
+    return rows.assign(quantity=rows["quantity"].str.replace("_", " "))
+
+
+def _correlations(frames: Frames) -> pd.DataFrame:
+    rows = pooled_once(frames["instance_correlations"])
+    rows = in_order(rows, measure_a=PREDICTORS)
+    rows = rows.assign(correlated_with=rows["measure_a"].map(PREDICTORS)).rename(columns={"condition": "context"})
+    columns = ("n", "subjects", "pearson", "low", "high", "p", "subject_low", "subject_high", "untestable")
+    return rows[["model", "dtype", "correlated_with", "partition", "context", *columns]]
+
+
+def _regressions(frames: Frames) -> pd.DataFrame:
+    rows = in_order(frames["regressions"], predictor=PREDICTORS)
+    rows = pooled_once(rows)
+    rows = rows.assign(predictor=rows["predictor"].map(PREDICTORS)).rename(columns={"condition": "context"})
+    columns = (
+        "partition", "context", "predictor", "beta", "standard_error", "p", "subject_standard_error", "subject_p",
+        "r_squared", "n", "left_out", "subjects", "untestable",
+    )  # fmt: skip
+    shown = rows[["model", "dtype", *columns]]
+    shown.attrs["units"] = {"beta": str(rows["unit"].iloc[0])}
+    return shown
+
+
+def _words(frames: Frames) -> pd.DataFrame:
+    rows = in_order(frames["words_of_classes"], entropy_class=("low", "middle", "high"), text_kind=("questions",))
+    shown = rows["words"].map(lambda words: " ".join(plain(word, 24) for word in words.split()))
+    rows = rows.assign(words=shown, of_the=rows["text_kind"])
+    return rows[["model", "dtype", "entropy_class", "of_the", "of_texts", "words"]]
+
+
+def _bounds(frames: Frames) -> str:
+    classes = where(frames["entropy_classes"], partition="all")
+    words = [
+        f"{row['model']} ({row['dtype']}) {row['entropy_class']} {row['smallest']:.2f} to {row['largest']:.2f}"
+        for row in records(in_order(classes, entropy_class=("low", "middle", "high")) if len(classes) else classes)
+    ]
+    return f" Entropies of the classes in nats: {'; '.join(words)}." if words else ""
+
+
+SHARES = Table(
+    "shares-persuaded-and-stubborn",
+    "How many are persuaded, how many stubborn",
+    "An instance is a question with a context: two of each DynamicQA question. Shares with 95% bootstrap intervals, "
+    "subjects drawn whole: instances about one subject depend on each other. By whose answer: what the greedy answer "
+    "states; as published: by ROUGE-L over 0.3. No interval: all instances are alike.",
+    ("partition_means",),
+    lambda frames: side_by_side(
+        frames["partition_means"],
+        {
+            "persuaded": "persuaded, by whose answer",
+            "stubborn": "stubborn, by whose answer",
+            "persuaded_as_published": "persuaded, as published",
+            "stubborn_as_published": "stubborn, as published",
+        },
+        "instances",
+    ),
+)
+NUMBERS = Table(
+    "means-of-partitions",
+    "Every mean of a partition, with its interval",
+    "n counts questions under a condition; subjects are what these are about, and are drawn whole for the interval.",
+    ("partition_means",),
+    _numbers,
+    folded=True,
+)
+CORRELATIONS = Table(
+    "correlations-of-persuasion",
+    "What coherent persuasion goes together with, one by one",
+    "Pearson's r of coherent persuasion over instances. Low, high and p take instances as independent, as published; "
+    "subject low and high are ends of a 95% bootstrap interval that draws whole subjects. A dash where there is none, "
+    "and why.",
+    ("instance_correlations",),
+    _correlations,
+    folded=True,
+)
+REGRESSIONS = Table(
+    "predictors-of-persuasion",
+    "What coherent persuasion goes together with, all at once",
+    "Ordinary least squares of coherent persuasion (nats) on predictors with mean 0 and standard deviation 1: beta is "
+    "the change for one standard deviation, the others held. Standard error and p take instances as independent, as "
+    "published; those of subjects let the instances of one subject depend on each other. Left out are instances that "
+    "lack a value. Published is the temporal partition; edits of a static fact are all 1, and disputable questions "
+    "have no object.",
+    ("regressions",),
+    _regressions,
+    folded=True,
+)
+WORDS = Table(
+    "words-of-entropy-classes",
+    "What the questions with low and high uncertainty are about",
+    "The 50 words with the largest mean TF-IDF in the questions and in the contexts of instances with low, middle and "
+    "high semantic entropy with the context, the largest first. TF-IDF of a word in a text: how often it occurs, times "
+    "ln((1 + texts) / (1 + texts with it)) + 1, the text scaled to length 1. Words of more than half of the texts are "
+    "left out.",
+    ("words_of_classes", "entropy_classes"),
+    _words,
+    note=_bounds,
+    folded=True,
+)
