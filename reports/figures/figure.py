@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
-from reports.frames import Frames, Model, models, rows_of, with_empty
+from reports.frames import EVERY_MODEL, Frames, Model, models, rows_of, with_empty
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class Figure:
 
     name: of its files, before the model's. question: its title. queries: the named queries of the warehouse that it
     reads, first the one without whose rows there is no figure of a model. measures: those whose stand-ins the caption
-    names. expected: whether the page says so where it is omitted.
+    names. expected: whether the page says so where it is omitted. of_models: whether it is drawn once, of all models;
+    `draw` then receives EVERY_MODEL, and the rows of all.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Figure:
     draw: Draw
     measures: tuple[str, ...] = ()
     expected: Callable[[Frames], bool] = lambda frames: True
+    of_models: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,10 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
     known = with_empty(frames, (*figure.queries, "stand_ins"))
-    drawings = []
-    for model in models(known[figure.queries[0]]):
-        drawing = figure.draw(model, {name: rows_of(known[name], model) for name in figure.queries})
+    drawings, every = [], models(known[figure.queries[0]])
+    for model in every[:1] and [EVERY_MODEL] if figure.of_models else every:
+        frames_of = known if figure.of_models else {name: rows_of(known[name], model) for name in figure.queries}
+        drawing = figure.draw(model, frames_of)
         if drawing is not None:
             drawings.append(Drawn(figure, model, drawing, _stand_in(known["stand_ins"], model, figure.measures)))
     return drawings

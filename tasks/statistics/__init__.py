@@ -7,13 +7,21 @@ database. Importing it imports neither pandas nor scipy, which take a second: fu
 
 from data.named import Registry
 from tasks.statistics import correlations, degree_envelope, models
-from tasks.statistics.comparisons import assertiveness, familiarity, negation, relevance
+from tasks.statistics.comparisons import (
+    assertiveness,
+    familiarity,
+    familiarity_by_length,
+    following,
+    negation,
+    relevance,
+)
 from tasks.statistics.means import (
     answers,
     beside_susceptibility,
     entity_independent,
     followed,
     memorization,
+    name_length,
     persuasion,
     precision,
     susceptibility,
@@ -23,9 +31,12 @@ from tasks.statistics.statistic import Statistic
 STATISTICS: Registry[Statistic] = Registry("statistic", (
     relevance.STATISTIC,
     familiarity.STATISTIC,
+    familiarity_by_length.STATISTIC,
     assertiveness.STATISTIC,
     negation.STATISTIC,
+    following.STATISTIC,
     susceptibility.STATISTIC,
+    name_length.STATISTIC,
     persuasion.STATISTIC,
     followed.STATISTIC,
     entity_independent.STATISTIC,
