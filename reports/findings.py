@@ -20,6 +20,7 @@ from reports.frames import (
     Frames,
     Model,
     are_own,
+    as_published,
     conditions,
     models,
     partitions,
@@ -202,7 +203,7 @@ def _fisher_mean(rows: pd.DataFrame) -> str:
 
 
 def _tests(frames: Frames, comparison: str, kind: str) -> str:
-    row = _row(frames["statistics_in_short"], comparison=comparison, query_type=kind)
+    row = _row(as_published(frames["statistics_in_short"]), comparison=comparison, query_type=kind)
     if not row:
         return "not tested"
     tested, untestable = int(row["tested"]), int(row["untestable"])

@@ -33,7 +33,7 @@ class Model:
     dtype: str
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.dtype})"
+        return f"{self.name} ({self.dtype})" if self.dtype else self.name
 
     @property
     def reduced(self) -> bool:
@@ -42,7 +42,11 @@ class Model:
 
     @property
     def slug(self) -> str:
-        return file_slug(f"{self.name}-{self.dtype}")
+        return file_slug(f"{self.name}-{self.dtype}" if self.dtype else self.name)
+
+
+EVERY_MODEL = Model("all models", "")
+"""What a figure is about that has all models of a study in one picture."""
 
 
 def models(frame: pd.DataFrame) -> list[Model]:
@@ -137,6 +141,16 @@ def where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
     for column, value in values.items():
         frame = frame[frame[column] == value] if len(frame) else frame
     return frame
+
+
+def as_published(tests: pd.DataFrame) -> pd.DataFrame:
+    """The tests that are made as the papers make them: permutations of rows that count as independent."""
+    return tests[(tests["test"] == "permutation") & (tests["unit_of_analysis"] != "entity")] if len(tests) else tests
+
+
+def by_entity(tests: pd.DataFrame) -> pd.DataFrame:
+    """The tests whose rows are entities, each with the mean over its queries or answers."""
+    return where(tests, unit_of_analysis="entity")
 
 
 def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:

@@ -21,27 +21,32 @@ class ModelScores:
 
 
 @table(
-    "statistics", "one test on one relation", key=("comparison", "measure", "model", "dtype", "relation", "query_type")
+    "statistics",
+    "one test on one relation",
+    key=("comparison", "measure", "test", "unit_of_analysis", "model", "dtype", "relation", "query_type"),
 )
 class GroupTest(ModelScores):
-    """A test of two groups of scores."""
+    """A test of two groups of scores: as published, by entity, or with a covariate; decision 0042 says which is what."""
 
     comparison: Annotated[str, Meaning("which groups are compared, such as relevance")]
     measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]
-    test: Annotated[str, Meaning("which test it is")]
+    test: Annotated[str, Meaning("permutation, sign flip (of pairs), or regression with a covariate")]
     unit: Annotated[str, Meaning("the unit of the means")]
-    unit_of_analysis: Annotated[str, Meaning("what one row of a group is")]
+    unit_of_analysis: Annotated[str, Meaning("what one row of a group is: a query, an answer, or an entity")]
     group_a: Annotated[str, Meaning("the first group")]
     group_b: Annotated[str, Meaning("the second group")]
     n_a: Annotated[int, Meaning("rows of the first group")]
     n_b: Annotated[int, Meaning("rows of the second group")]
     mean_a: Annotated[float | None, Meaning("mean of the first group; NULL where it is empty")]
     mean_b: Annotated[float | None, Meaning("mean of the second group; NULL where it is empty")]
-    statistic: Annotated[float | None, Meaning("the t statistic; NULL where untestable")]
+    statistic: Annotated[float | None, Meaning("the t statistic, of pairs where they are; NULL where untestable")]
     alternative: Annotated[str, Meaning("greater (the first group's mean) or two-sided")]
     p: Annotated[float | None, Meaning("the test's p-value; NULL where untestable")]
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over relations; NULL where untestable")]
-    effect_size: Annotated[float | None, Meaning("Cohen's d with pooled standard deviation; NULL where untestable")]
+    effect_size: Annotated[
+        float | None,
+        Meaning("Cohen's d with pooled standard deviation, its difference adjusted in a regression; NULL: untestable"),
+    ]
     untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
 
 

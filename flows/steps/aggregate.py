@@ -16,6 +16,9 @@ from tasks.statistics import STATISTICS
 from tasks.statistics.frames import categorical
 from tasks.statistics.statistic import Statistic
 
+RELATIONS_AT_A_TIME = 10
+"""Relations of which every prompt is read together: more would not fit the database's memory, and be put on the disk."""
+
 Done = tuple[Any, Check]
 """An artifact that is done, and how it stands."""
 
@@ -77,8 +80,12 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: R
     stored = Workspace(run.workspace).table(("statistics", "queries"), query.name, table, made_from)
     digests = _by_relation(stored, read)
     kept, known = _kept(stored, digests, step)
-    with over(_files(one for one in read if _relation(one) not in known), schema()) as warehouse:
-        rows = pa.concat_tables([kept, warehouse.rows(query).cast(table.schema)])
+    found, new = [kept], sorted(digests.keys() - known)
+    for start in range(0, len(new), RELATIONS_AT_A_TIME):
+        some = new[start : start + RELATIONS_AT_A_TIME]
+        with over(_files(one for one in read if _relation(one) in some), schema()) as warehouse:
+            found.append(warehouse.rows(query).cast(table.schema))
+    rows = pa.concat_tables(found)
     if known != digests.keys():
         stored.write(rows, {"relations": digests})
         stored.discard_others()

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types, relation_panels, relations_by
-from reports.frames import ALPHA, Frames, Model, in_order, span, unit_of, units, where
+from reports.frames import ALPHA, Frames, Model, as_published, by_entity, in_order, span, unit_of, units, where
 from reports.style import INK, QUERY_HUES, legend_above, mark, strokes
 
 SHOWN = (
@@ -30,11 +30,12 @@ def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) ->
 
 
 def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
-    rows = where(frames["statistics"], comparison=comparison)
+    of_comparison = where(frames["statistics"], comparison=comparison)
+    rows = as_published(of_comparison)
     if rows["untestable"].notna().all():
         return None
     drawn = rows[rows["untestable"].isna()]
-    drawn = drawn.assign(significant=drawn["p_adjusted"] < ALPHA)
+    drawn = drawn.assign(significant=drawn["p_adjusted"] <= ALPHA)
     relations = relations_by(drawn, "effect_size")
     others = sorted(set(rows["relation"]) - set(relations))
     table = in_order(rows, relation=[*relations, *others], query_type=QUERY_HUES)
@@ -43,23 +44,31 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
     unit = unit_of(rows)
     sizes = drawn["n_a"] + drawn["n_b"]
     sided = "two-sided" if (drawn["alternative"] == "two-sided").all() else "one-sided"
-    words = "; ".join(
-        f"{kind} {int(significant.sum())} of {len(significant)} significant"
-        for kind in query_types(drawn)
-        for significant in [drawn.loc[drawn["query_type"] == kind, "significant"]]
-    )
+    words = _significant(drawn)
+    entities = by_entity(of_comparison)
+    clustered = _significant(entities[entities["untestable"].isna()])
     caption = (
         f"Right of the zero line, the mean {measure} in {unit} is larger for {first} than for {second}; a diamond is "
-        f"significant ({sided} {drawn['test'].iloc[0]} test, p < {ALPHA} after Benjamini-Hochberg over relations), a "
+        f"significant ({sided} {drawn['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over relations), a "
         f"tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations ({words}), "
         f"{span(sizes.min(), sizes.max())} rows a test; untestable: {len(rows) - len(drawn)}. Sorted by the open "
-        "queries' d."
+        f"queries' d. A row of a test is a {rows['unit_of_analysis'].iloc[0]}, as published; "
+        f"with an entity as a row: {clustered or 'untestable'}."
     )
     alt = (
         f"Forest plot of Cohen's d of {measure}, {first} against {second}, for {model}: {words}; d from "
         f"{drawn['effect_size'].min():.2f} to {drawn['effect_size'].max():.2f}, zero line drawn."
     )
     return Drawing(caption, alt, table, table[list(SHOWN)], partial(_paint, drawn, relations))
+
+
+def _significant(drawn: pd.DataFrame) -> str:
+    """How many relations are significant, by query type."""
+    words = []
+    for kind in query_types(drawn):
+        p = drawn.loc[drawn["query_type"] == kind, "p_adjusted"]
+        words.append(f"{kind} {int((p <= ALPHA).sum())} of {len(p)} significant")
+    return "; ".join(words)
 
 
 def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:

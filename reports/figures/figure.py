@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
 from data.catalog import paper_items
-from reports.frames import Frames, Model, models, rows_of, with_empty
+from reports.frames import EVERY_MODEL, Frames, Model, models, rows_of, with_empty
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Figure:
     name: of its files, before the model's. question: its title. queries: the named queries of the warehouse that it
     reads, first the one without whose rows there is no figure of a model. measures: those whose stand-ins the caption
     names. expected: whether the page says so where it is omitted. items: what of the papers it draws, by the
-    keys of papers.yaml, as in du-fig-3; the caption ends with them.
+    keys of papers.yaml, as in du-fig-3; the caption ends with them. of_models: whether it is drawn once, of all models;
+    `draw` then receives EVERY_MODEL, and the rows of all.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Figure:
     measures: tuple[str, ...] = ()
     expected: Callable[[Frames], bool] = lambda frames: True
     items: tuple[str, ...] = ()
+    of_models: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,10 @@ def as_in(items: Sequence[str]) -> str:
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
     known = with_empty(frames, (*figure.queries, "stand_ins"))
-    drawings = []
-    for model in models(known[figure.queries[0]]):
-        drawing = figure.draw(model, {name: rows_of(known[name], model) for name in figure.queries})
+    drawings, every = [], models(known[figure.queries[0]])
+    for model in every[:1] and [EVERY_MODEL] if figure.of_models else every:
+        frames_of = known if figure.of_models else {name: rows_of(known[name], model) for name in figure.queries}
+        drawing = figure.draw(model, frames_of)
         if drawing is not None:
             drawings.append(Drawn(figure, model, drawing, _stand_in(known["stand_ins"], model, figure.measures)))
     return drawings

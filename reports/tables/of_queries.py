@@ -19,7 +19,7 @@ def _correlations(frames: Frames) -> pd.DataFrame:
 
 
 def _tests(frames: Frames) -> pd.DataFrame:
-    first = ["comparison", "measure", "model", "dtype"]
+    first = ["comparison", "measure", "test", "unit_of_analysis", "model", "dtype"]
     rows = frames["statistics"].sort_values([*first, "query_type", "relation"])
     shown = rows[[*first, *SHOWN]].reset_index(drop=True)
     shown.attrs["units"] = units(rows)
@@ -45,17 +45,19 @@ CORRELATIONS = Table(
 TESTS_IN_SHORT = Table(
     "tests-in-short",
     "The tests in short",
-    "A row is a comparison over all relations: in how many the difference is significant (permutation test, p < "
-    "0.05 after Benjamini-Hochberg), and the mean of the signed effect sizes that are finite (Cohen's d, above "
-    "zero where the first group is larger).",
+    "A row is a comparison over all relations: in how many the difference is significant (p ≤ 0.05 after "
+    "Benjamini-Hochberg), and the mean of the signed effect sizes that are finite (Cohen's d, above zero where the "
+    "first group is larger), both with their 95% interval over relations. As published, a test's rows are queries or "
+    "answers that count as independent, and permutations deal them to the groups. By entity, a row is an entity with "
+    "its mean; where the entities of both groups are the same, permutations turn the signs of their differences. The "
+    "regression holds the length of the entity's name, and lets the queries of an entity depend on each other.",
     ("statistics_in_short",),
     lambda frames: frames["statistics_in_short"],
 )
 TESTS = Table(
     "tests-of-relations",
     "Every test, relation by relation",
-    "Means in nats; p by permutation; p adjusted by Benjamini-Hochberg over relations within model, query type "
-    "and comparison.",
+    "Means in nats; p adjusted by Benjamini-Hochberg over relations within model, query type, comparison and test.",
     ("statistics",),
     _tests,
     folded=True,

@@ -7,7 +7,14 @@ database. Importing it imports neither pandas nor scipy, which take a second: fu
 
 from data.named import Registry
 from tasks.statistics import correlations, degree_envelope, entropy_classes, models, predictors
-from tasks.statistics.comparisons import assertiveness, familiarity, negation, relevance
+from tasks.statistics.comparisons import (
+    assertiveness,
+    familiarity,
+    familiarity_by_length,
+    following,
+    negation,
+    relevance,
+)
 from tasks.statistics.means import (
     answers,
     beside_susceptibility,
@@ -15,6 +22,7 @@ from tasks.statistics.means import (
     entity_independent,
     followed,
     memorization,
+    name_length,
     partitions,
     persuasion,
     precision,
@@ -25,9 +33,12 @@ from tasks.statistics.statistic import Statistic
 STATISTICS: Registry[Statistic] = Registry("statistic", (
     relevance.STATISTIC,
     familiarity.STATISTIC,
+    familiarity_by_length.STATISTIC,
     assertiveness.STATISTIC,
     negation.STATISTIC,
+    following.STATISTIC,
     susceptibility.STATISTIC,
+    name_length.STATISTIC,
     persuasion.STATISTIC,
     followed.STATISTIC,
     entity_independent.STATISTIC,

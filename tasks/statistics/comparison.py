@@ -1,26 +1,37 @@
-"""Comparisons of two groups of a score, relation by relation.
+"""Comparisons of two groups of a score, relation by relation: as published, and by entity.
 
-One test per model, dtype, relation and query type. A row of a group is a query: with its score, or, where the frame has
-several rows a query, with their mean, each context counted once. The groups of a persuasion comparison are thus the
-same queries under different contexts, which the permutation test does not pair, as the source does not. p_adjusted is
-over the relations of a model, query type and comparison.
+As published, a row of a group is a query: with its score, or, where the frame has several rows a query, with their
+mean, each context counted once. The groups of a persuasion comparison are thus the same queries under different
+contexts, which the permutation test does not pair, as the source does not; and the two forms of a type that ask about
+an entity count as two rows, though they depend on each other.
+
+By entity, a row is an entity with the mean over its queries. Where both groups are of the same queries, entities that
+are in both are pairs, and permutations turn the signs of their differences; else entities are dealt to the groups.
+
+One test per model, dtype, relation and query type; p_adjusted is over the relations of a model, query type, comparison
+and test.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5 and figure 5.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from data.errors import ScoreError
 from data.records.statistics import GroupTest
 from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.formulas.groups import Scores, cohens_d, scores
-from tasks.statistics.formulas.permutation import Alternative, permutation
-from tasks.statistics.frames import by, sorted_by, weighted_means
+from tasks.statistics.formulas.groups import Result, Scores, cohens_d, scores
+from tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
+from tasks.statistics.frames import by, means, sorted_by, weighted_means
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
-FAMILY = ["model", "dtype", "query_type"]
 TESTED = ["model", "dtype", "relation", "query_type"]
+TEST = ["test", "unit_of_analysis"]
+FAMILY = ["model", "dtype", "query_type", *TEST]
+PERMUTATION, SIGN_FLIP = "permutation", "sign flip"
+ENTITY = "entity"
+Tested = list[tuple[Row, tuple[Scores, Scores]]]
+"""What is tested, with the scores of both groups."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +61,7 @@ class Comparison:
     alternative: Alternative
     unit: str = "nats"
     weight: str = ""
-    version: int = 2
+    version: int = 3
 
     @property
     def statistic(self) -> Statistic:
@@ -61,16 +72,53 @@ class Comparison:
 
     def of_relations(self, frames: Frames, seed: int) -> list[Row]:
         """The rows of `GroupTest` but for p_adjusted; ScoreError for a score that is missing or not finite."""
-        tested = list(self._groups(frames[self.query]))
-        results = permutation([pair for _, pair in tested], self.alternative, seed)
+        queries = self.queries(frames[self.query])
+        published = list(self.groups(queries))
+        entities = means(sorted_by(queries, [*TESTED, ENTITY, "query_id"]), [*TESTED, ENTITY, "group"], self.measure)
+        rows = self.rows(published, permutation(_scores(published), self.alternative, seed), PERMUTATION, "query")
+        if self.weight:  # both groups are of the same queries
+            pairs = self.pairs(entities, [about for about, _ in published])
+            return rows + self.rows(pairs, sign_flips(_scores(pairs), self.alternative, seed), SIGN_FLIP, ENTITY)
+        dealt = list(self.groups(entities))
+        return rows + self.rows(dealt, permutation(_scores(dealt), self.alternative, seed), PERMUTATION, ENTITY)
+
+    def queries(self, frame: Frame) -> Frame:
+        """A row for each query of each group: 0 in the column `group` is the first, 1 the second; sorted by query."""
+        if missing := int(frame[self.measure].isna().sum()):
+            raise ScoreError(f"{self.measure}: {missing} rows have no score; run `swaymeter aggregate` again")
+        keys = [*TESTED, "query_id"]
+        group = frame[self.column].astype(object).map({self.group_a.value: 0, self.group_b.value: 1})
+        selected = frame.assign(group=group)[group.notna()].astype({"group": "int8"})
+        if not self.weight:
+            return sorted_by(selected, keys)
+        # Ties are broken by all other columns that tell rows apart: doubles added in another order end in other digits.
+        others = [name for name in ("kind", "relevant") if name in selected]
+        selected = sorted_by(selected, [*keys, *others])
+        # An entity is a query's: it changes no group, and stays a column.
+        return weighted_means(selected, [*keys, ENTITY, "group"], self.measure, self.weight)
+
+    def groups(self, frame: Frame) -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
+        """What is tested, with the scores of both groups in the order of the frame."""
+        for about, rows in by(frame, TESTED):
+            values, which = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
+            yield about, (scores(values[which == 0]), scores(values[which == 1]))
+
+    def pairs(self, entities: Frame, tested: Sequence[Row]) -> Tested:
+        """The means of the entities that are in both groups, of all that is tested; a row an entity and group."""
+        both = entities.groupby([*TESTED, ENTITY], observed=True)["group"].transform("size") == 2
+        found = {tuple(about.values()): groups for about, groups in self.groups(entities[both])}
+        return [(about, found.get(tuple(about.values()), (scores([]), scores([])))) for about in tested]
+
+    def rows(self, tested: Tested, results: Sequence[Result], test: str, unit_of_analysis: str) -> list[Row]:
+        """The rows of tests with these results."""
         return [
             {
                 "comparison": self.name,
                 "measure": self.measure,
                 **about,
-                "test": "permutation",
+                "test": test,
                 "unit": self.unit,
-                "unit_of_analysis": "query",
+                "unit_of_analysis": unit_of_analysis,
                 "group_a": self.group_a.name,
                 "group_b": self.group_b.name,
                 "n_a": len(a),
@@ -80,33 +128,20 @@ class Comparison:
                 "statistic": result.statistic,
                 "alternative": self.alternative,
                 "p": result.p,
-                "effect_size": cohens_d(a, b),
+                "effect_size": None if result.untestable else cohens_d(a, b),
                 "untestable": result.untestable,
             }
             for (about, (a, b)), result in zip(tested, results, strict=True)
         ]
 
-    def _groups(self, frame: Frame) -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
-        """What is tested, with the scores of both groups in the order of their queries."""
-        if missing := int(frame[self.measure].isna().sum()):
-            raise ScoreError(f"{self.measure}: {missing} rows have no score; run `swaymeter aggregate` again")
-        keys = [*TESTED, "query_id"]
-        group = frame[self.column].astype(object).map({self.group_a.value: 0, self.group_b.value: 1})
-        selected = frame.assign(group=group)[group.notna()].astype({"group": "int8"})
-        if self.weight:
-            # Ties are broken by all other columns that tell rows apart: doubles added in another order end in other
-            # digits.
-            others = [name for name in ("kind", "relevant") if name in selected]
-            selected = sorted_by(selected, [*keys, *others])
-            selected = weighted_means(selected, [*keys, "group"], self.measure, self.weight)
-        for about, rows in by(sorted_by(selected, keys), TESTED):
-            values, which = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
-            yield about, (scores(values[which == 0]), scores(values[which == 1]))
+
+def _scores(tested: Tested) -> list[tuple[Scores, Scores]]:
+    return [groups for _, groups in tested]
 
 
 def adjusted(rows: list[Row]) -> list[Row]:
     """The rows with p_adjusted, sorted by what is tested."""
-    rows = sorted(rows, key=lambda row: [row[name] for name in TESTED])
+    rows = sorted(rows, key=lambda row: [row[name] for name in (*TESTED, *TEST)])
     families: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         families.setdefault(tuple(row[name] for name in FAMILY), []).append(row)

@@ -13,7 +13,7 @@ from reports.figures.effects import effect_of_relations
 from reports.figures.entropy import entropy_against_persuasion
 from reports.figures.figure import Drawn, draw_all
 from reports.figures.rendering import rendered
-from reports.frames import Model
+from reports.frames import Model, as_published
 from reports.style import MANY_DOTS, dots
 from tasks.statistics import STATISTICS
 from tasks.statistics.statistic import Statistic
@@ -84,7 +84,7 @@ def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.Data
 
 
 def test_untestable_groups_are_counted_and_not_drawn(known: dict[str, pd.DataFrame]) -> None:
-    tests = known["statistics"][known["statistics"]["comparison"] == "relevance"].reset_index(drop=True)
+    tests = as_published(known["statistics"].query("comparison == 'relevance'")).reset_index(drop=True)
     tests.loc[0, ["effect_size", "p_adjusted", "untestable"]] = [None, None, "a group is empty"]
     drawing = FIGURES["relevance-of-persuasion"].draw(Model(MODEL, "float32"), {"statistics": tests})
     assert drawing is not None

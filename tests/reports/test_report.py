@@ -15,7 +15,7 @@ from data.storage.files import digest_in_pieces
 from reports.card import NotRun
 from reports.figures import FIGURES, rendering
 from reports.figures.rendering import Pictures
-from reports.frames import file_slug
+from reports.frames import as_published, file_slug
 from reports.report import write_report
 from tests.reports.study import CARD, MODEL, frames, tables
 
@@ -62,7 +62,7 @@ def test_every_figure_has_its_files_and_every_link_arrives(report: Path, html: s
 def test_a_csv_holds_the_frame_digit_by_digit(report: Path, known: dict[str, pd.DataFrame]) -> None:
     made = pd.read_csv(report / "figures" / f"relevance-of-persuasion-{MODEL}-float32.csv")
     keys = ["relation", "query_type"]
-    given = known["statistics"][known["statistics"]["comparison"] == "relevance"].sort_values(keys)
+    given = as_published(known["statistics"].query("comparison == 'relevance'")).sort_values(keys)
     made = made.sort_values(keys)
     for column in ("mean_a", "mean_b", "p", "p_adjusted", "effect_size"):
         assert list(made[column]) == list(given[column])

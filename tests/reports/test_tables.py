@@ -1,7 +1,9 @@
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from reports.findings import findings
+from reports.frames import as_published
 from reports.tables import TABLES, filled
 from tests.reports.study import MODEL, frames, tables
 
@@ -52,11 +54,16 @@ def test_the_ten_most_persuasive_contexts_come_first(known: dict[str, pd.DataFra
 
 
 def test_tests_in_short_count_what_the_tests_say(known: dict[str, pd.DataFrame]) -> None:
-    tests = known["statistics"].query("comparison == 'relevance' and query_type == 'open'")
-    row = known["statistics_in_short"].query("comparison == 'relevance' and query_type == 'open'").iloc[0]
+    tests = as_published(known["statistics"]).query("comparison == 'relevance' and query_type == 'open'")
+    (row,) = as_published(known["statistics_in_short"].query("comparison == 'relevance' and query_type == 'open'")).iloc
     assert (row["asked"], row["tested"], row["untestable"]) == ("relevant > irrelevant", len(tests), 0)
-    assert row["significant"] == (tests["p_adjusted"] < 0.05).sum()
-    assert row["mean_effect_size"] == pytest.approx(tests["effect_size"].mean())
+    assert row["significant"] == (tests["p_adjusted"] <= 0.05).sum()
+    effects = tests["effect_size"]
+    assert row["mean_effect_size"] == pytest.approx(effects.mean())
+    interval = [effects.mean() + sign * 1.959964 * effects.sem() for sign in (-1, 1)]
+    assert list(row[["effect_low", "effect_high"]]) == pytest.approx(interval)
+    wilson = proportion_confint(row["significant"], len(tests), method="wilson")
+    assert list(row[["share_low", "share_high"]]) == pytest.approx(wilson)
 
 
 def test_findings_say_what_was_measured() -> None:

@@ -1,12 +1,23 @@
 -- Whose answer the greedy answers give, by kind of context and conflict, with the mean persuasion of these contexts.
--- Persuasion is NULL where it was not measured; why the sum is over decimals is said in persuasion_by_kind.
+-- by relation: greedy_answers, persuasion, queries, contexts
+-- Persuasion is NULL where it was not measured; why the sum is over decimals is said in persuasion_by_kind, and why the
+-- queries come late.
+WITH totals AS (
+    SELECT
+        g.model, g.dtype, g.relation, g.query_id, c.kind, g.conflict, g.follows,
+        count(*) AS answers,
+        count(p.persuasion) AS scored,
+        sum(p.persuasion::DECIMAL(38, 18)) AS total
+    FROM greedy_answers AS g
+    JOIN contexts AS c USING (relation, context_id)
+    LEFT JOIN persuasion AS p USING (model, dtype, relation, query_id, context_id)
+    GROUP BY ALL
+)
 SELECT
-    g.model, g.dtype, g.relation, q.query_type, c.kind, g.conflict, g.follows,
-    count(*) AS answers,
-    avg(p.persuasion::DECIMAL(38, 18)) AS persuasion
-FROM greedy_answers AS g
+    t.model, t.dtype, t.relation, q.query_type, t.kind, t.conflict, t.follows,
+    sum(t.answers)::BIGINT AS answers,
+    sum(t.total)::DOUBLE / nullif(sum(t.scored), 0)::DOUBLE AS persuasion
+FROM totals AS t
 JOIN queries AS q USING (relation, query_id)
-JOIN contexts AS c USING (relation, context_id)
-LEFT JOIN persuasion AS p USING (model, dtype, relation, query_id, context_id)
 GROUP BY ALL
-ORDER BY g.model, g.dtype, g.relation, q.query_type, c.kind, g.conflict NULLS FIRST, g.follows
+ORDER BY t.model, t.dtype, t.relation, q.query_type, t.kind, t.conflict NULLS FIRST, t.follows

@@ -1,15 +1,37 @@
--- The tests of a comparison over all relations: how many there are, how many are significant, the mean effect size.
+-- The tests of a comparison over all relations: how many there are and are significant, the mean effect size, with intervals.
 -- unit: share_significant = share
+-- unit: share_low = share
+-- unit: share_high = share
+-- Intervals have 95%, over the relations: the share's is Wilson's, the mean's has 1.96 standard errors on either side.
+-- Sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
+WITH counted AS (
+    SELECT
+        model, dtype, comparison, measure, test, unit_of_analysis, query_type,
+        any_value(group_a) || if(any_value(alternative) = 'two-sided', ' ≠ ', ' > ') || any_value(group_b) AS asked,
+        count(*) FILTER (WHERE untestable IS NULL) AS tested,
+        count(untestable) AS untestable,
+        count(*) FILTER (WHERE p_adjusted <= 0.05) AS significant,
+        significant / nullif(tested, 0) AS share_significant,
+        avg(effect_size::DECIMAL(38, 18))::DOUBLE AS mean_effect_size,
+        avg((effect_size * effect_size)::DECIMAL(38, 18))::DOUBLE AS mean_square,
+        count(effect_size) AS finite_effects
+    FROM statistics
+    GROUP BY model, dtype, comparison, measure, test, unit_of_analysis, query_type
+),
+bounded AS (
+    SELECT
+        *,
+        1.959964 AS z,
+        (share_significant + z * z / (2 * tested)) / (1 + z * z / tested) AS middle,
+        z / (1 + z * z / tested)
+            * sqrt(share_significant * (1 - share_significant) / tested + z * z / (4 * tested * tested)) AS share_error,
+        z * sqrt(greatest(mean_square - mean_effect_size ** 2, 0) / nullif(finite_effects - 1, 0)) AS effect_error
+    FROM counted
+)
 SELECT
-    model, dtype, comparison, query_type,
-    any_value(group_a) || if(any_value(alternative) = 'two-sided', ' ≠ ', ' > ') || any_value(group_b) AS asked,
-    measure,
-    count(*) FILTER (WHERE untestable IS NULL) AS tested,
-    count(untestable) AS untestable,
-    count(*) FILTER (WHERE p_adjusted < 0.05) AS significant,
-    significant / nullif(tested, 0) AS share_significant,
-    avg(effect_size::DECIMAL(38, 18))::DOUBLE AS mean_effect_size,
-    count(effect_size) AS finite_effects
-FROM statistics
-GROUP BY model, dtype, comparison, measure, query_type
-ORDER BY model, dtype, comparison, measure, query_type DESC
+    model, dtype, comparison, test, unit_of_analysis, query_type, asked, measure, tested, untestable, significant,
+    share_significant, middle - share_error AS share_low, middle + share_error AS share_high,
+    mean_effect_size, mean_effect_size - effect_error AS effect_low, mean_effect_size + effect_error AS effect_high,
+    finite_effects
+FROM bounded
+ORDER BY model, dtype, comparison, measure, test, unit_of_analysis, query_type DESC

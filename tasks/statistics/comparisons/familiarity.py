@@ -2,7 +2,7 @@
 
 from tasks.statistics.comparison import Comparison, Group
 
-STATISTIC = Comparison(
+COMPARISON = Comparison(
     name="familiarity",
     query="susceptibility_of_queries",
     measure="susceptibility",
@@ -10,4 +10,5 @@ STATISTIC = Comparison(
     group_a=Group("invented", True),
     group_b=Group("real", False),
     alternative="greater",
-).statistic
+)
+STATISTIC = COMPARISON.statistic

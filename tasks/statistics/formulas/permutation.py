@@ -1,31 +1,38 @@
-"""Permutation test of two groups on Student's t.
+"""Permutation test of two groups on Student's t, and of pairs on the paired t.
 
     t = (mean_a - mean_b) / sqrt(s^2 (1/n_a + 1/n_b)),  s^2 the pooled variance over n_a + n_b - 2
-    p = (1 + #{permutations whose t is at least the observed one}) / (1 + #permutations); two-sided: twice the smaller p
+    p = (1 + #{permutations whose t is at least the observed one}) / (1 + #permutations); two-sided: whose |t| is
 
-It asks whether the groups could be one, assuming no normal distribution; it is neither paired nor Welch's t test. Where
-there are no more ways to deal the rows than permutations asked for, all are taken and p is exact, without the ones.
+    of pairs: t = mean(d) / (sd(d) / sqrt(n)),  d = a - b, and a permutation turns the signs of some d
+
+It asks whether the groups could be one, or which of a pair is which be arbitrary, assuming no normal distribution; the
+first is not paired, nor Welch's t test. Where there are no more ways to deal the rows than permutations asked for, all
+are taken and p is exact, without the ones.
 
 Dealing keeps the rows' sum and sum of squares, so t rises with the sum of the first group: permutations are compared by
 that sum, which for all tests of equal group sizes is one matrix product. These tests share their permutations, drawn
-from the seed and the sizes.
+from the seed and the sizes. The same holds of the sum of differences and of signs.
 
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5; the ones that keep p above 0:
-Phipson and Smyth 2010, Permutation P-values Should Never Be Zero.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5, whose code counts |t|, too; the
+ones that keep p above 0: Phipson and Smyth 2010, Permutation P-values Should Never Be Zero. Of pairs: Good 2005,
+Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, product
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from data.storage.keys import generator
-from tasks.statistics.formulas.groups import Result, Scores, pooled_variance, untestable
+from tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable
 
 Alternative = Literal["greater", "two-sided"]
+Pair = tuple[Scores, Scores]
+Ways = tuple[Iterator[NDArray[np.float64]], bool]
+"""Batches (k, n) of the weights that permutations give to n rows, and whether these are all that there are."""
 
 PERMUTATIONS = 10_000
 # Permutations held in memory at a time: 500 of some hundred rows fit a processor's cache.
@@ -34,56 +41,91 @@ BATCH = 500
 ROUNDING = 1e-13
 
 
-def permutation(pairs: Sequence[tuple[Scores, Scores]], alternative: Alternative, seed: int) -> list[Result]:
+def permutation(
+    pairs: Sequence[Pair], alternative: Alternative, seed: int, permutations: int = PERMUTATIONS
+) -> list[Result]:
     """Whether group a of each pair has the greater mean than its group b, or (two-sided) another one.
 
     Args:
         pairs: groups a (n_a,) and b (n_b,) of finite scores, their rows sorted by what they are.
         alternative: greater, or two-sided.
         seed: of the study.
+        permutations: how many are drawn at most.
 
     Returns:
         Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread.
     """
-    results = [Result(None, None, untestable(a, b)) for a, b in pairs]
+
+    def ways(family: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.float64], Ways]:
+        rows = np.stack([np.concatenate(pair) for pair in family], axis=1)
+        rows -= rows.mean(axis=0)
+        n_a, n_b = (len(group) for group in family[0])
+        every = math.comb(n_a + n_b, n_a) <= permutations
+        return rows, rows[:n_a].sum(axis=0), (_every(n_a, n_b) if every else _drawn(n_a, n_b, permutations, seed), every)
+
+    return _tested(pairs, untestable, ways, _t, alternative)
+
+
+def sign_flips(pairs: Sequence[Pair], alternative: Alternative, seed: int) -> list[Result]:
+    """As `permutation`, for groups (n,) and (n,) whose rows are pairs; untestable without a spread of differences."""
+
+    def ways(family: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.float64], Ways]:
+        rows = np.stack([a - b for a, b in family], axis=1)
+        n = len(rows)
+        every = 2**n <= PERMUTATIONS
+        return rows, rows.sum(axis=0), (_every_sign(n) if every else _drawn_signs(n, seed), every)
+
+    return _tested(pairs, _not_paired, ways, _paired_t, alternative)
+
+
+def _tested(
+    pairs: Sequence[Pair],
+    reason: Callable[[Scores, Scores], str],
+    ways: Callable[[Sequence[Pair]], tuple[NDArray[np.float64], NDArray[np.float64], Ways]],
+    statistic: Callable[[Scores, Scores], float],
+    alternative: Alternative,
+) -> list[Result]:
+    """The results of pairs of groups; those of equal sizes are tested together."""
+    results = [Result(None, None, reason(a, b)) for a, b in pairs]
     families: dict[tuple[int, int], list[int]] = {}
     for number, (a, b) in enumerate(pairs):
         if not results[number].untestable:
             families.setdefault((len(a), len(b)), []).append(number)
-    for sizes, family in families.items():
-        p_values = _p_values([pairs[number] for number in family], sizes, alternative, seed)
-        for number, p in zip(family, p_values, strict=True):
-            results[number] = Result(_t(*pairs[number]), float(p))
+    for family in families.values():
+        rows, observed, (batches, every) = ways([pairs[number] for number in family])
+        tolerance = ROUNDING * np.abs(rows).sum(axis=0)
+        for number, p in zip(family, p_values(batches, rows, observed, tolerance, alternative, every), strict=True):
+            results[number] = Result(statistic(*pairs[number]), float(p))
     return results
 
 
-def _p_values(
-    family: Sequence[tuple[Scores, Scores]], sizes: tuple[int, int], alternative: Alternative, seed: int
+def p_values(
+    batches: Iterator[NDArray[np.float64]],
+    rows: NDArray[np.float64],
+    observed: NDArray[np.float64],
+    tolerance: NDArray[np.float64],
+    alternative: Alternative,
+    every: bool,
 ) -> Scores:
-    """The p-values (m,) of m pairs whose groups have these sizes."""
-    rows = np.stack([np.concatenate(pair) for pair in family], axis=1)
-    rows -= rows.mean(axis=0)
-    observed = rows[: sizes[0]].sum(axis=0)
-    tolerance = ROUNDING * np.abs(rows).sum(axis=0)
-    greater, less = np.zeros(len(family)), np.zeros(len(family))
-    exact = math.comb(sum(sizes), sizes[0]) <= PERMUTATIONS
-    count = 0
-    for chosen in _every(*sizes) if exact else _drawn(*sizes, seed):
-        sums = chosen @ rows
-        greater += (sums >= observed - tolerance).sum(axis=0)
-        less += (sums <= observed + tolerance).sum(axis=0)
-        count += len(chosen)
-    statistic = 0 if exact else 1
-    greater, less = ((side + statistic) / (count + statistic) for side in (greater, less))
-    return greater if alternative == "greater" else np.minimum(1.0, 2 * np.minimum(greater, less))
+    """The p-values (m,) of m sums over rows (n, m), from batches (k, n) of weights; every: whether these are all."""
+    extreme, count = np.zeros(rows.shape[1]), 0
+    for weights in batches:
+        sums = weights @ rows
+        if alternative == "two-sided":
+            extreme += (np.abs(sums) >= np.abs(observed) - tolerance).sum(axis=0)
+        else:
+            extreme += (sums >= observed - tolerance).sum(axis=0)
+        count += len(weights)
+    observed_one = 0 if every else 1
+    return np.asarray((extreme + observed_one) / (count + observed_one))
 
 
-def _drawn(n_a: int, n_b: int, seed: int) -> Iterator[NDArray[np.float64]]:
+def _drawn(n_a: int, n_b: int, permutations: int, seed: int) -> Iterator[NDArray[np.float64]]:
     """Batches (k, n_a + n_b) of permutations: 1 where a row is dealt to the first group."""
     rng = generator(seed, "permutations", n_a, n_b)
     dealt = np.repeat([1.0, 0.0], [n_a, n_b])
-    for start in range(0, PERMUTATIONS, BATCH):
-        yield rng.permuted(np.tile(dealt, (min(BATCH, PERMUTATIONS - start), 1)), axis=1)
+    for start in range(0, permutations, BATCH):
+        yield rng.permuted(np.tile(dealt, (min(BATCH, permutations - start), 1)), axis=1)
 
 
 def _every(n_a: int, n_b: int) -> Iterator[NDArray[np.float64]]:
@@ -94,6 +136,25 @@ def _every(n_a: int, n_b: int) -> Iterator[NDArray[np.float64]]:
     yield dealt
 
 
+def _drawn_signs(n: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    rng = generator(seed, "signs", n)
+    for start in range(0, PERMUTATIONS, BATCH):
+        yield 2.0 * rng.integers(0, 2, size=(min(BATCH, PERMUTATIONS - start), n)) - 1.0
+
+
+def _every_sign(n: int) -> Iterator[NDArray[np.float64]]:
+    yield np.array(list(product((1.0, -1.0), repeat=n)))
+
+
 def _t(a: Scores, b: Scores) -> float:
     error = np.sqrt(pooled_variance(a, b) * (1 / len(a) + 1 / len(b)))
     return float((a.mean() - b.mean()) / error)
+
+
+def _paired_t(a: Scores, b: Scores) -> float:
+    return float((a - b).mean() / ((a - b).std(ddof=1) / np.sqrt(len(a))))
+
+
+def _not_paired(a: Scores, b: Scores) -> str:
+    """Why pairs (n,) and (n,) cannot be compared; empty where they can."""
+    return untestable(a, b) or ("" if has_spread(a - b) else "no spread in the differences")

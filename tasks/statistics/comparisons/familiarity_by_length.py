@@ -1,0 +1,35 @@
+"""Are queries about invented entities swayed more easily, names of equal length compared?
+
+A regression of susceptibility on whether the entity is invented and on its name's length in characters, one-sided.
+Invented names are longer than those of well-known entities, and length alone may sway a model. Groups: queries about
+invented and real entities. Unit of analysis: a query; those about one entity are a cluster, whose errors may depend on
+each other. It stands beside the published comparison, `familiarity`.
+"""
+
+from data.records.statistics import GroupTest
+from tasks.statistics.comparison import ENTITY, TESTED, adjusted
+from tasks.statistics.comparisons.familiarity import COMPARISON
+from tasks.statistics.formulas.adjusted_difference import adjusted_difference
+from tasks.statistics.frames import by
+from tasks.statistics.statistic import Frames, Row, Statistic
+
+REGRESSION = "regression with name length"
+
+
+def of_relations(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `GroupTest` but for p_adjusted."""
+    queries = COMPARISON.queries(frames[COMPARISON.query])
+    rows, tested = [], list(COMPARISON.groups(queries))
+    for (about, of_relation), groups in zip(by(queries, TESTED), tested, strict=True):
+        names = of_relation[ENTITY].astype(str)
+        result, effect = adjusted_difference(
+            of_relation[COMPARISON.measure], of_relation["group"] == 0, names.str.len(), names
+        )
+        rows += [
+            row | {"effect_size": effect}
+            for row in COMPARISON.rows([(about, groups[1])], [result], REGRESSION, "query")
+        ]
+    return rows
+
+
+STATISTIC = Statistic("familiarity_by_length", 1, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted)

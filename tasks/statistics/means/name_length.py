@@ -1,0 +1,44 @@
+"""How long the names of real and of invented entities are, in characters and in words; see `familiarity_by_length`.
+
+Groups: real and invented entities of a relation, and of all relations. Unit of analysis: an entity of a relation whose
+queries have a susceptibility.
+"""
+
+from data.records.statistics import Summary
+from tasks.statistics.frames import sorted_by
+from tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from tasks.statistics.summary import MODEL, summaries
+
+KEYS = (*MODEL, "relation", "entities")
+
+
+def compute(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for the lengths over all relations."""
+    return _lengths(frames, (*MODEL, "entities"))
+
+
+def of_relations(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for the lengths in each relation."""
+    return _lengths(frames, KEYS)
+
+
+def _lengths(frames: Frames, keys: tuple[str, ...]) -> list[Row]:
+    names = _names(frames["susceptibility_of_queries"])
+    rows = []
+    for unit, lengths in (("characters", names["entity"].str.len()), ("words", names["entity"].str.split().str.len())):
+        rows += summaries(
+            names.assign(length=lengths), keys, "length", quantity="name_length", unit=unit,
+            unit_of_analysis="entity", quantiles=True,
+        )  # fmt: skip
+    return rows
+
+
+def _names(frame: Frame) -> Frame:
+    """A row for each entity of a relation."""
+    keys = [*MODEL, "relation", "entity", "invented"]
+    names = frame[keys].drop_duplicates().astype({"entity": str})
+    names = names.assign(entities=names["invented"].astype(bool).map({True: "invented", False: "real"}))
+    return sorted_by(names, [*KEYS, "entity"])
+
+
+STATISTIC = Statistic("name_lengths", 1, Summary, ("susceptibility_of_queries",), compute, of_relations)
