@@ -6,6 +6,7 @@ breaks its own form is refused with its name and the key or line at fault.
 
 from data.catalog.language_models import AnswerPrompts, CatalogModel, dispute_prompt, models, names_prompt, prompts
 from data.catalog.name_parts import invented_entities
+from data.catalog.published_form import published_form
 from data.catalog.reading import digest
 from data.catalog.relation_file import (
     ENTITY_CLASSES,
@@ -22,8 +23,29 @@ from data.catalog.sample import CatalogFact, CatalogQuestion, facts, facts_diges
 from data.catalog.templates import fill
 
 __all__ = [
-    "ENTITY_CLASSES", "LITERAL_CLASSES", "AnswerPrompts", "CatalogFact", "CatalogModel", "CatalogQuestion", "Relation",
-    "digest", "dispute_prompt", "facts", "facts_digest", "fill", "invented_entities", "models", "names_prompt",
-    "own_relations", "prompts", "property_names_digest", "questions", "questions_digest", "relation", "relation_digest",
-    "relations", "relations_of_yago",
+    "ENTITY_CLASSES",
+    "LITERAL_CLASSES",
+    "AnswerPrompts",
+    "CatalogFact",
+    "CatalogModel",
+    "CatalogQuestion",
+    "Relation",
+    "digest",
+    "dispute_prompt",
+    "facts",
+    "facts_digest",
+    "fill",
+    "invented_entities",
+    "models",
+    "names_prompt",
+    "own_relations",
+    "prompts",
+    "property_names_digest",
+    "published_form",
+    "questions",
+    "questions_digest",
+    "relation",
+    "relation_digest",
+    "relations",
+    "relations_of_yago",
 ]  # fmt: skip

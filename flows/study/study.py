@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from data import catalog
-from data.catalog import AnswerPrompts
+from data.catalog import AnswerPrompts, Relation
 from data.catalog.language_models import (
     About,
     AboutWhich,
@@ -129,12 +129,21 @@ class ContextsPart(Options):
     negation: int = Field(default=2, ge=0, le=1000)
     """Contexts that deny it: "The capital of Norway is not Lima."."""
 
+    templates: Literal["varied", "published-form"] = "varied"
+    """The sentences: varied, drawn from two of each kind with several lead-ins; published-form, one of each kind, as in
+    the published study: the sentence that an answer completes, one lead-in before it, and its negation."""
     file: NamedPath | None = None
     """A file of own contexts, which take the place of the written ones in its relations (docs/own-facts.md)."""
 
     def per_kind(self) -> dict[ContextKind, int]:
         """Contexts of each entity, by kind."""
         return {"base": self.base, "assertive": self.assertive, "negation": self.negation}
+
+    def worded(self, relation: Relation) -> Relation:
+        """The relation with the sentences that the study wants."""
+        if self.templates == "varied":
+            return relation
+        return replace(relation, contexts=catalog.published_form(relation))
 
     @model_validator(mode="after")
     def _some(self) -> "ContextsPart":

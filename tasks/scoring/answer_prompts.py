@@ -154,7 +154,10 @@ def _tokenized(
         )
     try:
         ids = model.tokenizer.apply_chat_template(
-            turns, chat_template=conversation.template, add_generation_prompt=generation_prompt, return_dict=False,
+            turns,
+            chat_template=conversation.template,
+            add_generation_prompt=generation_prompt,
+            return_dict=False,
             **as_text,
         )
     except Exception as error:  # a template can raise anything

@@ -147,6 +147,14 @@ def test_listed_measures_take_their_defaults(tmp_path: Path) -> None:
     assert changed_study(tmp_path).parameters("answers")["samples"] == 2
 
 
+def test_contexts_are_worded_as_the_study_says(tmp_path: Path) -> None:
+    capital = catalog.relations()["capital"]
+    assert changed_study(tmp_path).contexts.worded(capital) is capital
+    published = changed_study(tmp_path, contexts={"templates": "published-form"}).contexts.worded(capital)
+    assert published.contexts == catalog.published_form(capital)
+    assert (published.open, published.closed) == (capital.open, capital.closed)
+
+
 def test_prompts_come_from_study_file_and_form_in_this_order(tmp_path: Path) -> None:
     (tmp_path / "texts.yaml").write_text('about: "On {page}:"\nsystem: "Be brief."\nchat_template: never\n')
     section = {"form": "published", "file": "texts.yaml", "system": ""}
