@@ -7,6 +7,7 @@ breaks its own form is refused with its name and the key or line at fault.
 from data.catalog.language_models import AnswerPrompts, CatalogModel, dispute_prompt, models, names_prompt, prompts
 from data.catalog.name_parts import invented_entities
 from data.catalog.papers import Item, Paper, paper_items, papers
+from data.catalog.published_form import published_form
 from data.catalog.published_values import PublishedValue, published
 from data.catalog.reading import digest
 from data.catalog.relation_file import (
@@ -27,6 +28,6 @@ __all__ = [
     "ENTITY_CLASSES", "LITERAL_CLASSES", "AnswerPrompts", "CatalogFact", "CatalogModel", "CatalogQuestion",
     "Item", "Paper", "PublishedValue", "Relation", "digest", "dispute_prompt", "facts", "facts_digest", "fill",
     "invented_entities", "models", "names_prompt", "own_relations", "paper_items", "papers", "prompts",
-    "property_names_digest", "published", "questions", "questions_digest", "relation", "relation_digest", "relations",
-    "relations_of_yago",
+    "property_names_digest", "published", "published_form", "questions", "questions_digest", "relation",
+    "relation_digest", "relations", "relations_of_yago",
 ]  # fmt: skip

@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from data.catalog.reading import ENTRY, Text, entries, mapping, validated
 
+AnswerForm = Literal["default", "published"]
 Prompts = TypeVar("Prompts")
 
 
@@ -50,7 +51,9 @@ def _slots(*names: str) -> AfterValidator:
 
 def _asks(*names: str) -> AfterValidator:
     def check(prompt: str) -> str:
-        for name in ("context", "question"):
+        if "question" in names and prompt.count("{about}") > 1:
+            raise ValueError("may have the slot {about} only once")
+        for name in ("context", "question", *(() if "question" in names else ("about",))):
             count = prompt.count(f"{{{name}}}")
             if name in names and count != 1:
                 raise ValueError(f"must have the slot {{{name}}} exactly once, not {count} times")
@@ -64,27 +67,36 @@ def _asks(*names: str) -> AfterValidator:
 System = Annotated[str, Field(pattern=r"^$|\S"), _asks()]
 WithContext = Annotated[Text, _asks("context", "question")]
 WithoutContext = Annotated[Text, _asks("question")]
+About = Annotated[str, Field(pattern=r"^$|\{page\}"), _asks()]
+AboutWhich = Literal["disputable", "all"]
 ChatTemplate = Literal["auto", "never"]
 
 
 @dataclass(frozen=True, config=ENTRY)
 class AnswerPrompts:
-    """The instructions for short answers, with and without a context; chat_template: auto, where the model has one."""
+    """The instructions for short answers, with and without a context.
+
+    system_with_context: None for the same as `system`. about: the sentence that says which page a question is about,
+    "" for none; about_without_context, about_with_context: which questions have it. chat_template: auto, where the
+    model has one. generation_prompt: whether the prompt ends with the beginning of the assistant's turn.
+    """
 
     system: System
     with_context: WithContext
     without_context: WithoutContext
     plain_with_context: WithContext
     plain_without_context: WithoutContext
+    about: About
+    system_with_context: System | None = None
+    about_without_context: AboutWhich = "disputable"
+    about_with_context: AboutWhich = "disputable"
     chat_template: ChatTemplate = "auto"
+    generation_prompt: bool = True
 
     @property
-    def content(self) -> dict[str, str]:
-        """What a prompt depends on, a part of the scores' key; it is the texts alone where the model decides."""
-        content = asdict(self)
-        if self.chat_template == "auto":
-            del content["chat_template"]
-        return content
+    def content(self) -> dict[str, Any]:
+        """What a prompt depends on, a part of the scores' key."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, config=ENTRY)
@@ -110,9 +122,9 @@ def models() -> Mapping[str, CatalogModel]:
 
 
 @cache
-def prompts() -> AnswerPrompts:
-    """The prompts for short answers."""
-    return _prompts("answers", AnswerPrompts)
+def prompts(form: AnswerForm = "default") -> AnswerPrompts:
+    """The prompts for short answers; published: in the form of DynamicQA's, in our own words."""
+    return _prompts("answers" if form == "default" else "published_answers", AnswerPrompts)
 
 
 @cache

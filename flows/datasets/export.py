@@ -24,7 +24,8 @@ def export(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, in
         raise UsageError(f"{file} exists; name another file, or write over it with --force")
     of_relation = {relation: contents.names(relation) for relation in facts}
     own = contents.study.facts.own_relations if contents.study.facts else {}
-    without = write_qec(file, facts, of_relation, {**catalog.relations(), **own})
+    worded = {name: contents.study.contexts.worded(one) for name, one in {**catalog.relations(), **own}.items()}
+    without = write_qec(file, facts, of_relation, worded)
     return {name: len(rows) for name, rows in facts.items() if name not in without}, without
 
 

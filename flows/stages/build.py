@@ -63,7 +63,7 @@ def build(graph: Graph, study: Study, fetched: Fetched) -> Built:
 
 def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Node:
     assert study.facts is not None
-    entry = study.facts.relation(relation)
+    entry = study.contexts.worded(study.facts.relation(relation))
     inputs = {"facts": fetched.facts[relation]}
     try:
         own = _own_contexts(study, relation)

@@ -26,7 +26,7 @@ def build_prompts(step: Step, run: Run) -> None:
     assert study.facts is not None
     facts = step.records("facts", Fact)
     names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []
-    relation, options = study.facts.relation(step.id.subject), study.facts
+    relation, options = study.contexts.worded(study.facts.relation(step.id.subject)), study.facts
     entities = choose_entities(
         RelationName(relation.name), facts, names, real=options.real_entities, invented=options.invented_entities,
         seed=study.seed, choice=options.choice,

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from data import catalog
 from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
 from flows.graph.step import Run, Step
 from flows.steps.aggregate import schema
+from flows.study.study import PromptPart
 from reports.card import StudyCard
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
@@ -34,9 +36,19 @@ def draw_report(step: Step, run: Run) -> None:
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         versions={**versions, "python": platform.python_version()},
         sources=_sources(step.inputs),
-        prompt=study.prompt.model_dump(exclude_defaults=True),
+        prompt=_prompt(study.prompt),
     )
     write_report(frames, artifact.folder, card, key=artifact.key)
+
+
+def _prompt(prompt: PromptPart) -> dict[str, str]:
+    """What of the prompt of questions is not our default, as the page says it."""
+    texts = prompt.answer_prompts().content
+    if prompt.form == "default":
+        return {name: str(texts[name]) for name in prompt.own_texts()}
+    of_catalog = texts == catalog.prompts(prompt.form).content
+    form = "as published, in words of our own" if of_catalog else "as published, with texts of the study"
+    return {"form": form, **{name: str(text) for name, text in texts.items()}}
 
 
 def _sources(inputs: Mapping[str, Any]) -> tuple[str, ...]:

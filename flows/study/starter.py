@@ -27,7 +27,7 @@ CONTENT: Mapping[str, Any] = {
     },
     "contexts": {"base": 1, "assertive": 1, "negation": 1},
     "questions": {"source": "sample", "partitions": ["static", "temporal", "disputable"], "per_partition": 3},
-    "prompt": {"system": None, "chat_template": "auto"},
+    "prompt": {"form": "default", "system": None},
     "models": [{"name": "smollm2-135m-instruct", "dtype": "float32", "device": "auto"}],
     "measures": {
         "persuasion": {}, "susceptibility": {}, "answers": {"samples": 5, "max_new_tokens": 10, "temperature": 0.5},

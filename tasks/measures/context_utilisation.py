@@ -5,7 +5,7 @@ irrelevant context, the model's own first token without it. A relevant context t
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from data import catalog
@@ -14,6 +14,7 @@ from data.records.row import Meaning, table
 from data.storage.keys import content_key
 from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
+from tasks.measures.sampled import page_of
 from tasks.models.language_model import LanguageModel
 
 
@@ -53,8 +54,12 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
     from tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
 
     cases = [(question, case) for question in questions for case in question.cases]
-    asked = inputs.answer_prompts
-    prompts = [answer_prompt(model, question.question, case.text, prompts=asked) for question, case in cases]
+    # Behind the generation prompt, since without it the next token is that of the assistant's header.
+    asked = replace(inputs.answer_prompts, generation_prompt=True)
+    prompts = [
+        answer_prompt(model, question.question, case.text, page=page_of(asked, question, case), prompts=asked)
+        for question, case in cases
+    ]
     found = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
     answers = [answer for _, case in cases for answer in case.answers]
     begins = first_tokens(model, answers, asked)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from data.catalog import AnswerPrompts
 from data.records import Case, Question
 from tasks.measures.measure import Inputs, Parameters, Row
 from tasks.measures.rows import of_case
@@ -53,20 +54,30 @@ class Sampled:
         return {**of_case(self.question, self.case), "engine": self.engine}
 
 
+def page_of(prompts: AnswerPrompts, question: Question, case: Case) -> str | None:
+    """What the prompt of a case says that its question is about; None where it says nothing."""
+    which = prompts.about_without_context if case.text is None else prompts.about_with_context
+    return (question.page or question.subject or None) if which == "all" or question.is_disputable else None
+
+
 def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> list[Sampled]:
     """The answers to every question in each of its cases; the same ones whenever it is called with the same inputs."""
-    from tasks.scoring.answer_prompts import answer_prompt, prompt_form
+    from tasks.scoring.answer_prompts import answer_header, answer_prompt, prompt_form
     from tasks.scoring.generation import engine, sample_answers
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]
-    asked: dict[str, Any] = {"reserved_tokens": parameters.max_new_tokens, "prompts": inputs.answer_prompts}
-    prompts = [answer_prompt(model, question.question, case.text, **asked) for question, case in cases]
+    texts = inputs.answer_prompts
+    asked: dict[str, Any] = {"reserved_tokens": parameters.max_new_tokens, "prompts": texts}
+    prompts = [
+        answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), **asked)
+        for question, case in cases
+    ]
     tokens = [prompt.tokens for prompt in prompts]
     identities = [(question.question_id, case.context_id) for question, case in cases]
     options = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump()}
-    form = prompt_form(model, inputs.answer_prompts)
-    answers = sample_answers(model, tokens, identities, form=form, **options)
+    form, header = prompt_form(model, texts), answer_header(model, texts)
+    answers = sample_answers(model, tokens, identities, form=form, header=header, **options)
     engine_name = engine(model, tokens)
     return [
         Sampled(question, case, prompt, of_prompt, engine_name)

@@ -6,7 +6,8 @@ unless a study never uses chat templates:
              takes one, else behind it in the same turn; an answer ends with an end-of-turn token
     plain    without one: the question-answer form; an answer ends with the line, since a base model continues with
              another question
-The texts are those of the catalog, or a study's own.
+The texts are those of the catalog, or a study's own. A sentence may say which page the question is about: many disputed
+questions do not.
 Special tokens are those that the chat template writes; the plain form has none, not even a start token.
 
 Questions and contexts stay text: the letters of a control token, a slot or a template in them are tokenized as text;
@@ -35,6 +36,7 @@ PromptForm = Literal["chat", "plain"]
 Turns = list[dict[str, str]]
 
 _SLOT = re.compile(r"\{(\w+)\}")
+_ABOUT = re.compile(r"\{about\}\s?")
 _PROBE = "xyzzy"
 # Older versions hand a keyword that they do not know to the template, which ignores it.
 _KEEPS_TEXT = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
@@ -52,6 +54,14 @@ class AnswerPrompt:
 
     tokens: tuple[int, ...]
     context_cut: int
+
+
+class _Asked(NamedTuple):
+    """What is put into the slots of a prompt; about: the sentence that says which page it is about, or nothing."""
+
+    question: str
+    context: str | None = None
+    about: str = ""
 
 
 class _Cut(NamedTuple):
@@ -72,10 +82,13 @@ def answer_prompt(
     question: str,
     context: str | None = None,
     *,
+    page: str | None = None,
     reserved_tokens: int = 0,
     prompts: AnswerPrompts | None = None,
 ) -> AnswerPrompt:
     """The prompt for a short answer to a question, with or without (None) a context before it.
+
+    page: what the prompt says that the question is about, by the sentence of `prompts`; None where it says nothing.
 
     A prompt that does not fit the context window with `reserved_tokens` more tokens has as many tokens of its context
     as fit: its end is cut, and the rest is tokenized again as one text. ModelError where the chat template fails or
@@ -83,12 +96,13 @@ def answer_prompt(
     the catalog's.
     """
     prompts = prompts or catalog.prompts()
-    tokens = _tokens(model, prompts, question, context)
+    asked = _Asked(question, context, filled(prompts.about, page=page) if page else "")
+    tokens = _tokens(model, prompts, asked)
     window = model.context_window
     if window is None or len(tokens) + reserved_tokens <= window:
         return AnswerPrompt(tokens, context_cut=0)
     if context is not None:
-        return _with_less_context(model, prompts, question, context, reserved_tokens=reserved_tokens, window=window)
+        return _with_less_context(model, prompts, asked, context, reserved_tokens=reserved_tokens, window=window)
     raise _too_long(model, tokens, question, reserved_tokens=reserved_tokens, without="")
 
 
@@ -101,15 +115,34 @@ def turn_prompt(model: LanguageModel, text: str, *, begun: str) -> tuple[int, ..
     return (*tokens, *model.tokenizer(begun, add_special_tokens=False)["input_ids"])
 
 
-def _tokens(model: LanguageModel, prompts: AnswerPrompts, question: str, context: str | None) -> tuple[int, ...]:
+def answer_header(model: LanguageModel, prompts: AnswerPrompts) -> str:
+    """What an answer begins with that is not the answer: the assistant's header, where the prompt does not write it."""
+    if prompts.generation_prompt or prompt_form(model, prompts) == "plain":
+        return ""
+    turns = [{"role": "user", "content": "?"}]
+    header = rendered(model, turns).removeprefix(rendered(model, turns, generation_prompt=False))
+    tokens = model.tokenizer(header, add_special_tokens=False)["input_ids"]
+    return str(model.tokenizer.decode(tokens, skip_special_tokens=True)).strip()
+
+
+def _tokens(model: LanguageModel, prompts: AnswerPrompts, asked: _Asked) -> tuple[int, ...]:
     conversation = _conversation(model, prompts)
-    turns = _turns(model, prompts, conversation.system_turn, question, context)
+    turns = _turns(model, prompts, conversation.system_turn, asked)
     own = "" if prompts == catalog.prompts() else "\n".join(turn["content"] for turn in turns)
-    return _tokenized(model, conversation, turns, own or f"{question}\n{context or ''}", question)
+    untrusted = own or f"{asked.question}\n{asked.context or ''}\n{asked.about}"
+    return _tokenized(
+        model, conversation, turns, untrusted, asked.question, generation_prompt=prompts.generation_prompt
+    )
 
 
 def _tokenized(
-    model: LanguageModel, conversation: Conversation, turns: Turns, untrusted: str, question: str
+    model: LanguageModel,
+    conversation: Conversation,
+    turns: Turns,
+    untrusted: str,
+    question: str,
+    *,
+    generation_prompt: bool = True,
 ) -> tuple[int, ...]:
     """The tokens of turns; untrusted: the part whose control tokens stay text; question: for messages."""
     holds_control = any(token in untrusted for token in conversation.control)
@@ -121,24 +154,38 @@ def _tokenized(
         )
     try:
         ids = model.tokenizer.apply_chat_template(
-            turns, chat_template=conversation.template, add_generation_prompt=True, return_dict=False, **as_text
+            turns,
+            chat_template=conversation.template,
+            add_generation_prompt=generation_prompt,
+            return_dict=False,
+            **as_text,
         )
     except Exception as error:  # a template can raise anything
         raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
     return tuple(ids)
 
 
-def _turns(
-    model: LanguageModel, prompts: AnswerPrompts, system_turn: bool, question: str, context: str | None
-) -> Turns:
+def _turns(model: LanguageModel, prompts: AnswerPrompts, system_turn: bool, asked: _Asked) -> Turns:
+    alone = asked.context is None
     if prompt_form(model, prompts) == "plain":
-        template = prompts.plain_without_context if context is None else prompts.plain_with_context
-        return [{"role": "user", "content": filled(template, question=question, context=context or "")}]
-    template = prompts.without_context if context is None else prompts.with_context
-    request = filled(template, question=question, context=context or "")
-    if system_turn:
-        return [{"role": "system", "content": prompts.system}, {"role": "user", "content": request}]
-    return [{"role": "user", "content": f"{prompts.system}\n\n{request}" if prompts.system else request}]
+        template = prompts.plain_without_context if alone else prompts.plain_with_context
+        return [{"role": "user", "content": _request(template, asked)}]
+    request = _request(prompts.without_context if alone else prompts.with_context, asked)
+    with_context = prompts.system if prompts.system_with_context is None else prompts.system_with_context
+    system = prompts.system if alone else with_context
+    if system_turn and system:
+        return [{"role": "system", "content": system}, {"role": "user", "content": request}]
+    return [{"role": "user", "content": f"{system}\n\n{request}" if system else request}]
+
+
+def _request(template: str, asked: _Asked) -> str:
+    """The template with its slots filled; the page's sentence has its own or stands before the context or question."""
+    if not asked.about:
+        template = _ABOUT.sub("", template)
+    elif "{about}" not in template:
+        first = "{question}" if asked.context is None else "{context}"
+        template = template.replace(first, f"{{about}} {first}")
+    return filled(template, question=asked.question, context=asked.context or "", about=asked.about)
 
 
 def filled(template: str, **texts: str) -> str:
@@ -166,11 +213,12 @@ def _chat_template(model: LanguageModel) -> str:
 
 def _takes_system_turn(model: LanguageModel, prompts: AnswerPrompts) -> bool:
     """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
-    required = (_letters(prompts.system), _PROBE)
+    required = (_letters(prompts.system), _letters(prompts.system_with_context or ""), _PROBE)
     problem: Exception | str = ""
-    for system_turn in (True, False) if prompts.system else (False,):
+    probes = (_Asked(_PROBE),) if prompts.system_with_context is None else (_Asked(_PROBE), _Asked(_PROBE, ""))
+    for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
-            text = _letters(rendered(model, _turns(model, prompts, system_turn, _PROBE, None)))
+            text = " ".join(_letters(rendered(model, _turns(model, prompts, system_turn, one))) for one in probes)
         except Exception as error:  # a template can refuse a system turn with any exception
             problem = error
         else:
@@ -197,19 +245,20 @@ def _cannot_write(model: LanguageModel, problem: Exception | str) -> ModelError:
 
 
 def _with_less_context(
-    model: LanguageModel, prompts: AnswerPrompts, question: str, context: str, *, reserved_tokens: int, window: int
+    model: LanguageModel, prompts: AnswerPrompts, asked: _Asked, context: str, *, reserved_tokens: int, window: int
 ) -> AnswerPrompt:
     """The prompt with the longest context that fits: too many tokens are removed first, then added again."""
     cuts = _cuts(model.tokenizer, context)
 
     def tokens_at(place: int) -> tuple[int, ...]:
-        return _tokens(model, prompts, question, context[: cuts[place].characters])
+        return _tokens(model, prompts, asked._replace(context=context[: cuts[place].characters]))
 
     place = len(cuts) - 1
     tokens = tokens_at(place)
     while (excess := len(tokens) + reserved_tokens - window) > 0:
         if place == 0:
-            raise _too_long(model, tokens, question, reserved_tokens=reserved_tokens, without=" without its context")
+            without = " without its context"
+            raise _too_long(model, tokens, asked.question, reserved_tokens=reserved_tokens, without=without)
         place = max(bisect_right(cuts, cuts[place].tokens - excess, key=lambda cut: cut.tokens) - 1, 0)
         tokens = tokens_at(place)
     while len(more := tokens_at(place + 1)) + reserved_tokens <= window:

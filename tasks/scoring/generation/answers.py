@@ -37,9 +37,13 @@ class SampledAnswers:
 
 
 class Ends:
-    """The end of an answer: an end token, and in the plain form also a line's end."""
+    """The end of an answer: an end token, and in the plain form also a line's end.
 
-    def __init__(self, model: LanguageModel, form: PromptForm) -> None:
+    header: what stands before an answer in its own turn, which its text is without.
+    """
+
+    def __init__(self, model: LanguageModel, form: PromptForm, header: str = "") -> None:
+        self._header = header
         self._tokens = end_tokens(model)
         self._at_newline = form == "plain"
         self._tokenizer = model.tokenizer
@@ -57,6 +61,8 @@ class Ends:
     ) -> Answer:
         """The answer of these tokens."""
         text = str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
+        if self._header:
+            text = text.lstrip().removeprefix(self._header)
         text = (text.partition("\n")[0] if self._at_newline else text).strip()
         return Answer(text, tokens, log_probs, mean_distribution, self.ends(tokens[-1]))
 

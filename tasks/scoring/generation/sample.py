@@ -38,13 +38,15 @@ def sample_answers(
     seed: int = 0,
     batch_size: int | None = None,
     form: PromptForm | None = None,
+    header: str = "",
 ) -> list[SampledAnswers]:
     """Samples answers to every prompt, in the order of the prompts: `samples` of them and a greedy one.
 
     prompts: the token ids of each; identities: a tuple for each, as its draws depend on nothing else but the seed and
     the model's name; max_new_tokens: of an answer, its end step included; temperature, top_p, top_k: see `Sampling`;
     batch_size: prompts that are answered at once, None for the device's default; form: of the prompts, which decides
-    whether an answer ends with its line, None for the model's own. UsageError for a parameter that is not valid,
+    whether an answer ends with its line, None for the model's own; header: what the text of an answer is without, as
+    `answer_header` gives it. UsageError for a parameter that is not valid,
     ScoreError where a prompt does not fit the context window, or the model gives a NaN.
     """
     sampling = Sampling(temperature, top_p, top_k)
@@ -66,7 +68,7 @@ def sample_answers(
     if engine(model, prompts) != PLAIN:
         at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1))
     trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
-    ends = Ends(model, form or prompt_form(model))
+    ends = Ends(model, form or prompt_form(model), header)
     decoding = _Decoding(model, identities, sampling, max_new_tokens, ends)
     ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
     return [

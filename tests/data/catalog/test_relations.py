@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,21 @@ def test_an_assertion_and_a_negation_restate_their_base_sentence() -> None:
             missing = Counter(words(base)) - Counter(kept)
             assert sum(missing.values()) <= 1, (base, negation)  # the verb: lives, does not live
             assert re.findall(r"\{\w+\}", base) == re.findall(r"\{\w+\}", negation)
+
+
+def test_published_form_is_the_completion_asserted_and_denied() -> None:
+    for relation in RELATIONS:
+        worded = replace(relation, contexts=catalog.published_form(relation))  # and so keeps the rules of templates
+        (base,), (assertive,), (negation,) = (worded.contexts[kind] for kind in CONTEXT_KINDS)
+        assert base == f"{relation.open[1]} {{answer}}.\n"
+        assert assertive.casefold() == f"Without any doubt, {base}".casefold()
+        kept = [word for word in words(negation) if word not in {"not", "do", "does", "did"}]
+        assert (Counter(words(base)) - Counter(kept)).keys() <= {"includes", "included"}
+        assert says(negation, "not")
+    told = replace(RELATIONS[0], open=(RELATIONS[0].open[0], "{entity} is governed from"))
+    assert catalog.published_form(told)["negation"] == ("{entity} is not governed from {answer}.\n",)
+    told = replace(told, open=(told.open[0], "{entity} chose"))  # a verb that no rule denies
+    assert catalog.published_form(told)["negation"] == RELATIONS[0].contexts["negation"][:1]
 
 
 def test_texts_are_sound_with_names_of_bundled_facts() -> None:

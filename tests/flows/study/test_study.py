@@ -73,6 +73,9 @@ WIKIDATA = {"source": "wikidata"}
         ({"prompt": {"system": "{question}"}}, "prompt.system: may not have the slot {question}"),
         ({"prompt": {"plain_with_context": " "}}, 'prompt.plain_with_context: " " is not possible. The prompt with a'),
         ({"prompt": {"chat_template": "always"}}, "prompt.chat_template: expected 'auto' or 'never', not \"always\""),
+        ({"prompt": {"about": "{context}"}}, "prompt.about: "),
+        ({"prompt": {"without_context": "{about} {about} {question}"}}, "may have the slot {about} only once"),
+        ({"prompt": {"file": "nowhere.yaml"}}, "prompt.file: nowhere.yaml cannot be read as YAML"),
         # ---- models
         ({"models": []}, "models: may not be empty; name at least 1"),
         ({"models": ["gpt2"]}, "models.0: expected keys with values"),
@@ -142,6 +145,25 @@ def test_listed_measures_take_their_defaults(tmp_path: Path) -> None:
     study = changed_study(tmp_path, measures=["persuasion", "answers"])
     assert study.parameters("answers") == MEASURES["answers"].parameters().model_dump()
     assert changed_study(tmp_path).parameters("answers")["samples"] == 2
+
+
+def test_contexts_are_worded_as_the_study_says(tmp_path: Path) -> None:
+    capital = catalog.relations()["capital"]
+    assert changed_study(tmp_path).contexts.worded(capital) is capital
+    published = changed_study(tmp_path, contexts={"templates": "published-form"}).contexts.worded(capital)
+    assert published.contexts == catalog.published_form(capital)
+    assert (published.open, published.closed) == (capital.open, capital.closed)
+
+
+def test_prompts_come_from_study_file_and_form_in_this_order(tmp_path: Path) -> None:
+    (tmp_path / "texts.yaml").write_text('about: "On {page}:"\nsystem: "Be brief."\nchat_template: never\n')
+    section = {"form": "published", "file": "texts.yaml", "system": ""}
+    asked = changed_study(tmp_path, prompt=section).prompt.answer_prompts()
+    published = catalog.prompts("published")
+    assert asked == replace(published, about="On {page}:", system="", chat_template="never")
+    assert (asked.about_without_context, asked.about_with_context) == ("all", "disputable")
+    (tmp_path / "texts.yaml").write_text("- about\n")
+    assert "prompt.file: " in refusal(tmp_path, prompt=section)
 
 
 def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:

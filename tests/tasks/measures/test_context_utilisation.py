@@ -36,7 +36,7 @@ def alone(model: LanguageModel, text: str | None, prompts: AnswerPrompts | None 
 
 @pytest.fixture(scope="module")
 def rows(smollm2: LanguageModel) -> dict[str, Row]:
-    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES)
+    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES, is_disputable=False)
     inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=catalog.prompts())
     return {row["condition"]: dict(row) for row in compute(inputs, smollm2, [question])}
 
@@ -56,7 +56,7 @@ def test_a_stated_answer_is_what_a_context_promotes(rows: dict[str, Row], smollm
 def test_questions_are_put_as_the_study_says(smollm2: LanguageModel) -> None:
     prompts = replace(catalog.prompts(), plain_without_context="Well, {question}", chat_template="never")
     inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=prompts)
-    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES)
+    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES, is_disputable=False)
     row = next(iter(compute(inputs, smollm2, [question])))
     assert row["promoted"] == [" Lima", " Lisbon"]
     tokens = [smollm2.tokenizer(text)["input_ids"][0] for text in row["promoted"]]

@@ -11,6 +11,7 @@ from data import catalog
 from data.errors import ScoreError
 from data.sources import sample
 from tasks.measures import chunks
+from tasks.measures.sampled import page_of
 from tasks.models import LanguageModel, load_entailment
 from tasks.scoring import answer_prompts
 from tasks.scoring.answer_prompts import AnswerPrompt, answer_prompt
@@ -211,6 +212,18 @@ def test_questions_are_put_as_the_study_says(study: Study, monkeypatch: pytest.M
     monkeypatch.setattr("tasks.scoring.generation.sample_answers", seen)
     replace(study, inputs=replace(study.inputs, answer_prompts=own)).score("answers")
     assert asked[0] == (f"Say {study.inputs.questions[0].question}", "plain")
+
+
+def test_prompts_say_the_page_of_disputable_questions() -> None:
+    ours, published = catalog.prompts(), catalog.prompts("published")
+    disputed, static = sample.questions("disputable")[0], sample.questions("static")[0]
+    alone, behind = disputed.cases[0], disputed.cases[1]
+    assert [page_of(ours, disputed, case) for case in (alone, behind)] == [disputed.subject] * 2
+    assert page_of(ours, replace(disputed, page="Same-sex marriage", subject="Same"), alone) == "Same-sex marriage"
+    assert [page_of(ours, static, case) for case in static.cases] == [None] * 3
+    assert [page_of(published, disputed, case) for case in (alone, behind)] == [disputed.subject] * 2
+    assert [page_of(published, static, case) for case in static.cases] == [static.subject, None, None]
+    assert page_of(published, replace(static, subject=""), static.cases[0]) is None
 
 
 @pytest.fixture

@@ -2,14 +2,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from transformers import ByT5Tokenizer
 
-from data.catalog import prompts
+from data.catalog import AnswerPrompts, prompts
 from data.errors import ModelError, ScoreError
 from tasks.models import LanguageModel
 from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.answer_prompts import AnswerPrompt, answer_prompt, prompt_form
+from tasks.scoring.answer_prompts import AnswerPrompt, answer_header, answer_prompt, prompt_form
+from tasks.scoring.generation.answers import Ends
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.chat_templates import FAMILIES, Family, family_model
 
@@ -164,6 +166,41 @@ def test_study_can_do_without_chat_templates() -> None:
     assert model.tokenizer.decode(prompt) == "<end>{question} Who?"
     assert _control(prompt, model) == []
     assert model.tokenizer.decode(answer_prompt(model, "Who?", prompts=never).tokens) == "Q: Who?\nA:"
+
+
+def test_page_stands_in_its_slot_or_before_what_is_asked() -> None:
+    model = tiny_language_model(chat_template=CHAT)
+    ask = replace(prompts(), system="", without_context="[Q] {question}", with_context="[C] {context} [Q] {question}")
+    slotted = replace(ask, about="({page})", without_context="{about} [Q] {question}")
+
+    def text(prompts: AnswerPrompts, page: str | None, context: str | None = None) -> str:
+        tokens = answer_prompt(model, "Who?", context, page=page, prompts=prompts).tokens
+        return str(model.tokenizer.decode(tokens)).split("<turn>user\n")[1].split("<end>\n<turn>")[0]
+
+    assert text(ask, "Mars {question}<end>") == "[Q] This is about Mars {question}<end>. Who?"
+    assert text(ask, "Mars", "Red.") == "[C] This is about Mars. Red. [Q] Who?"
+    assert text(slotted, "Mars") == "(Mars) [Q] Who?"
+    assert text(slotted, None) == text(ask, None) == text(replace(ask, about=""), "Mars") == "[Q] Who?"
+    hostile = answer_prompt(model, "Who?", page="<end>", prompts=ask).tokens
+    assert _control(hostile, model) == _control(answer_prompt(model, "Who?", prompts=ask).tokens, model)
+
+
+def test_published_form_has_two_instructions_and_no_generation_prompt(smollm2: LanguageModel) -> None:
+    published = prompts("published")
+    tokens = answer_prompt(smollm2, "Who?", "It is Ann.", page="Mars", prompts=published).tokens
+    assert smollm2.tokenizer.decode(tokens) == (
+        f"<|im_start|>system\n{published.system_with_context}<|im_end|>\n"
+        "<|im_start|>user\n[Context]: This article is about Mars. It is Ann. [Question]: Who? [Answer]:<|im_end|>\n"
+    )
+    alone = smollm2.tokenizer.decode(answer_prompt(smollm2, "Who?", page="Mars", prompts=published).tokens)
+    assert f"system\n{published.system}<|im_end|>" in alone
+    assert "user\nThis article is about Mars. [Question]: Who? [Answer]:<|im_end|>\n" in alone
+    assert answer_header(smollm2, published) == "assistant"
+    assert answer_header(smollm2, prompts()) == ""
+    ends = Ends(smollm2, "chat", "assistant")
+    answer = tuple(smollm2.tokenizer("<|im_start|>assistant\nAnn<|im_end|>")["input_ids"])
+    assert ends.answer(answer, (), np.zeros(1)).text == "Ann"
+    assert ends.answer(answer[3:], (), np.zeros(1)).text == "Ann"
 
 
 def test_default_is_taken_of_several_templates() -> None:
