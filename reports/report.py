@@ -1,21 +1,19 @@
 """The report of a study: a folder with the page, its figures and its tables, written whole or not at all.
 
-Everything is made in a hidden folder beside the report's and takes its place in two renames once it is all on the disk;
-what a killed run left there is put right by the next. The caller sees to it that one process at a time writes a report.
+The caller sees to it that one process at a time writes a report.
 """
 
 import json
 import logging
-import shutil
 from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
 
-from data.errors import InputError, WorkspaceError
+from data.errors import InputError
 from data.storage.artifact import write_manifest
-from data.storage.files import sync
+from data.storage.folders import replaced
 from reports.answers import ANSWERS_QUERIES, write_answers
 from reports.card import StudyCard
 from reports.figures import FIGURES
@@ -48,21 +46,12 @@ def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCa
     frame lacks a column; WorkspaceError where the folder cannot be written, or holds something that is not a report.
     """
     folder = Path(folder).resolve()
-    new, old = (folder.with_name(f".{folder.name}.{state}") for state in ("new", "old"))
     try:
-        _put_right(folder, new, old)
-        _refuse_other_folders(folder)
-        _fill(new, labelled(with_empty(frames, queries())), card)
-        write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
-        _swap(folder, new, old)
+        with replaced(folder, _is_report, "report", "choose another --workspace") as new:
+            _fill(new, labelled(with_empty(frames, queries())), card)
+            write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
     except KeyError as error:
         raise InputError(f"a frame of the report lacks {error}; run `swaymeter aggregate` again") from error
-    except OSError as error:
-        raise WorkspaceError(
-            f"the report {folder} cannot be written: {error.strerror or error}; choose another --workspace"
-        ) from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
     return folder / "index.html"
 
 
@@ -82,12 +71,12 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         files = rendered(figure, limits[figure.figure.name])
         (folder / "figures" / f"{figure.name}.svg").write_bytes(files.svg)
         (folder / "figures" / f"{figure.name}.png").write_bytes(files.png)
-        _write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)
+        write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)
         pictures.append(Picture(figure, files.page_svg))
     tables = [filled(table, frames) for table in TABLES.values()]
     for table in tables:
         if len(table.rows):
-            _write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
+            write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers, found = write_answers(frames, folder, card), findings(frames)
     (folder / FOUND).write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
     text = page(
@@ -97,28 +86,10 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 
-def _write_csv(path: Path, rows: pd.DataFrame) -> None:
+def write_csv(path: Path, rows: pd.DataFrame) -> None:
     """Writes rows; a text that a spreadsheet would take for a formula gets an apostrophe before it."""
     rows = rows.map(lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell)
     rows.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
-
-
-def _put_right(folder: Path, new: Path, old: Path) -> None:
-    """Undoes what a killed run left: a half-made report, or one that was set aside and has no successor."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    if new.exists():
-        shutil.rmtree(new)
-    if old.exists() and not folder.exists():
-        old.rename(folder)
-    elif old.exists():
-        shutil.rmtree(old)
-
-
-def _refuse_other_folders(folder: Path) -> None:
-    if not folder.exists():
-        return
-    if not folder.is_dir() or (any(folder.iterdir()) and not _is_report(folder)):
-        raise WorkspaceError(f"{folder} is not a report folder; move it away or choose another --workspace")
 
 
 def _is_report(folder: Path) -> bool:
@@ -127,14 +98,3 @@ def _is_report(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and {"key", "files"} <= manifest.keys()
-
-
-def _swap(folder: Path, new: Path, old: Path) -> None:
-    for path in sorted(new.rglob("*")):
-        sync(path)
-    sync(new)
-    if folder.exists():
-        folder.rename(old)
-    new.rename(folder)
-    sync(folder.parent)
-    shutil.rmtree(old, ignore_errors=True)

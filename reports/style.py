@@ -88,9 +88,9 @@ _LOCK = threading.RLock()
 
 
 @contextmanager
-def drawing() -> Iterator[None]:
-    """Holds matplotlib's settings, which are one per process, while a figure is drawn or saved."""
-    with _LOCK, context(["default", _RC]):
+def drawing(other: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Holds matplotlib's settings, which are one per process, while a figure is drawn or saved; other: in their place."""
+    with _LOCK, context(["default", {**_RC, **(other or {})}]):
         yield
 
 

@@ -58,6 +58,16 @@ class Warehouse:
         with only_finite():
             return self._connection.sql(query.sql).to_arrow_table()
 
+    def export(self, table: Table, path: Path) -> int:
+        """Writes a table's rows, sorted, to a Parquet file, and gives how many there are; none writes no file."""
+        name, columns = quoted(table.name), ", ".join(quoted(c.name) for c in table.columns)
+        ((count,),) = self._connection.execute(f"SELECT count(*) FROM {name}").fetchall()
+        if count:
+            order = ", ".join(map(quoted, table.key)) or "ALL"
+            rows = f"SELECT {columns} FROM {name} ORDER BY {order}"
+            self._connection.execute(f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)")
+        return int(count)
+
     def columns(self, query: NamedQuery) -> tuple[Column, ...]:
         """The columns of a query's rows, with their types and units; no row is read."""
         described, units = self._connection.sql(query.sql), self._units(query)

@@ -23,12 +23,17 @@ def draw_report(step: Step, run: Run) -> None:
     from data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
     from reports.report import queries, write_report
 
-    study, not_run = step.arguments
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:
         frames = {name: warehouse.frame(name) for name in queries()}
+    write_report(frames, artifact.folder, card_of(step), key=artifact.key)
+
+
+def card_of(step: Step) -> StudyCard:
+    """What a report needs beside the database, from the step that draws it."""
+    study, not_run = step.arguments
     versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
-    card = StudyCard(
+    return StudyCard(
         name=study.name,
         seed=study.seed,
         asked=study.asks.strip(),
@@ -38,7 +43,6 @@ def draw_report(step: Step, run: Run) -> None:
         sources=_sources(step.inputs),
         prompt=_prompt(study.prompt),
     )
-    write_report(frames, artifact.folder, card, key=artifact.key)
 
 
 def _prompt(prompt: PromptPart) -> dict[str, str]:

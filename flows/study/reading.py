@@ -36,12 +36,16 @@ RENAMED = {
 """The old key with the sections around it, `*` for any one key, and the new name."""
 
 
+def study_file(path: str | Path) -> Path:
+    """The file that is meant: that of this path, or else the bundled one of this name."""
+    bundled = STUDIES / f"{path}.yaml"
+    return bundled if not Path(path).exists() and bundled.exists() else Path(path)
+
+
 def read_study(path: str | Path) -> Study:
     """The study of a YAML file, or a bundled one by its name; a file comes first. StudyFileError says what is wrong."""
-    file = Path(path)
+    file = study_file(path)
     try:
-        if not file.exists() and (STUDIES / f"{path}.yaml").exists():
-            file = STUDIES / f"{path}.yaml"
         text = file.read_text(encoding="utf-8")
         content = yaml.load(text, Loader=UniqueKeyLoader)
     except OSError as error:

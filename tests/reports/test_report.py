@@ -150,7 +150,7 @@ def test_a_report_that_fails_leaves_the_one_before(
     written: Path, monkeypatch: pytest.MonkeyPatch, small: dict[str, pd.DataFrame]
 ) -> None:
     before = tree(written)
-    monkeypatch.setattr(reports.report, "_write_csv", Mock(side_effect=OSError(28, "No space left on device")))
+    monkeypatch.setattr(reports.report, "write_csv", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(WorkspaceError, match="No space left"):
         write_report(small, written, CARD)
     assert tree(written) == before
@@ -158,8 +158,8 @@ def test_a_report_that_fails_leaves_the_one_before(
 
 
 def test_leftovers_of_a_killed_report_are_removed(written: Path, small: dict[str, pd.DataFrame]) -> None:
-    shutil.copytree(written, written.with_name(".report.old"))
-    written.with_name(".report.new").joinpath("figures").mkdir(parents=True)
+    shutil.copytree(written, written.with_name(".report.swaymeter-old"))
+    written.with_name(".report.swaymeter-new").joinpath("figures").mkdir(parents=True)
     write_report(small, written, CARD)
     assert os.listdir(written.parent) == ["report"]
 
@@ -168,7 +168,7 @@ def test_a_report_set_aside_comes_back(
     written: Path, monkeypatch: pytest.MonkeyPatch, small: dict[str, pd.DataFrame]
 ) -> None:
     before = tree(written)
-    written.rename(written.with_name(".report.old"))
+    written.rename(written.with_name(".report.swaymeter-old"))
     monkeypatch.setattr(reports.report, "_fill", Mock(side_effect=OSError(5, "Input/output error")))
     with pytest.raises(WorkspaceError):
         write_report(small, written, CARD)

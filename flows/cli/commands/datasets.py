@@ -84,6 +84,24 @@ def export_questions(
 
 
 @datasets.command()
+def publish(
+    study: StudyFile,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write; an earlier publication is replaced.")],
+    workspace: Folder = None,
+    url: Annotated[str, typer.Option("--url", help="Where the data will lie, for its metadata.")] = "",
+    traceback: Traceback = False,
+) -> None:
+    """Write a study ready to print and to pass on: figures as PDF, tables as LaTeX, data as Parquet, a manifest.
+
+    Example: [bold]swaymeter publish quickstart my-paper[/bold]
+    """
+    from flows.cli.pipeline import Selected
+    from flows.datasets.publish import publish
+
+    print_line(str(publish(Selected.of(study, workspace).contents, study, folder, url=url)))
+
+
+@datasets.command()
 def predicates(
     study: StudyFile, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
 ) -> None:

@@ -1,0 +1,63 @@
+"""Folders that are written whole or not at all: made under a hidden name beside, then put in place in two renames."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from data.errors import WorkspaceError
+from data.storage.files import sync
+
+
+@contextmanager
+def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice: str) -> Iterator[Path]:
+    """A new folder that takes the place of `folder` where the block ends well, and else leaves no trace.
+
+    What a killed run left is put right first. The caller sees to it that one process at a time writes the folder.
+
+    Args:
+        folder: where it goes.
+        is_earlier: whether a folder with files is one that may be replaced.
+        what: what it is, for messages.
+        advice: what to do where it cannot be written.
+
+    Raises:
+        WorkspaceError: the folder cannot be written, or holds something else.
+    """
+    folder = folder.resolve()
+    new, old = (folder.with_name(f".{folder.name}.swaymeter-{state}") for state in ("new", "old"))
+    try:
+        _put_right(folder, new, old)
+        if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not is_earlier(folder))):
+            raise WorkspaceError(f"{folder} is not a {what} folder; move it away or {advice}")
+        new.mkdir()
+        yield new
+        _swap(folder, new, old)
+    except OSError as error:
+        raise WorkspaceError(
+            f"the {what} {folder} cannot be written: {error.strerror or error}; {advice}"
+        ) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _put_right(folder: Path, new: Path, old: Path) -> None:
+    """Undoes what a killed run left: a half-made folder, or one that was set aside and has no successor."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if new.exists():
+        shutil.rmtree(new)
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    elif old.exists():
+        shutil.rmtree(old)
+
+
+def _swap(folder: Path, new: Path, old: Path) -> None:
+    for path in sorted(new.rglob("*")):
+        sync(path)
+    sync(new)
+    if folder.exists():
+        folder.rename(old)
+    new.rename(folder)
+    sync(folder.parent)
+    shutil.rmtree(old, ignore_errors=True)

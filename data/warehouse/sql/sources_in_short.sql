@@ -1,0 +1,9 @@
+-- Where facts and questions come from, under which terms, relation by relation.
+SELECT 'facts' AS what, relation, source, licence, count(*) AS "rows", min(retrieved_at) AS first, max(retrieved_at) AS last
+FROM facts
+GROUP BY ALL
+UNION ALL
+SELECT 'questions', relation, source, licence, count(*), min(retrieved_at), max(retrieved_at)
+FROM questions
+GROUP BY ALL
+ORDER BY ALL

@@ -1,0 +1,54 @@
+"""A study as it is passed on: figures, tables, data, results and how to repeat them."""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from data import catalog
+from data.errors import UsageError
+from flows.stages.contents import Contents
+from flows.stages.study_graph import PAGE
+from flows.steps.aggregate import schema
+from flows.steps.report import card_of
+from flows.study.reading import study_file
+from flows.study.study import Study
+from reports.publish.publication import Known, Publication
+
+
+def publish(contents: Contents, named: str, folder: Path, *, url: str = "") -> Path:
+    """Writes the study into a folder, whole or not at all; gives the path of its manifest.
+
+    named: the study as the command named it. UsageError where its database is not up to date; WorkspaceError where the
+    folder holds something else.
+    """
+    from data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
+    from reports.publish import publish as write
+
+    step = contents.graph.nodes[PAGE.id("study")].step
+    if step is None:
+        raise UsageError(
+            f"the study {contents.study.name} has no current database, so there is nothing to publish; run "
+            f"`swaymeter run {shlex.quote(named)}` first"
+        )
+    database: Any = step.inputs["database"]
+    file = study_file(named)
+    publication = Publication(
+        card=card_of(step),
+        study_file=file.read_text(encoding="utf-8"),
+        key=database.key,
+        tables=schema(),
+        models=dict(_models(contents.study)),
+        commands=("swaymeter run study.yaml", f"swaymeter publish study.yaml {shlex.quote(folder.name)}"),
+        url=url,
+    )
+    with opened(database.folder / "study.duckdb", schema()) as warehouse:
+        return write(publication, warehouse, folder)
+
+
+def _models(study: Study) -> Iterator[tuple[str, Known]]:
+    """What the catalog knows of the study's models; of a folder its name alone."""
+    for model in study.models:
+        known = catalog.models().get(model.name)
+        name = Path(model.name).name if Path(model.name).is_dir() else model.name
+        yield name, Known(known.hub or known.alias, known.licence) if known else Known(name, "not stated")

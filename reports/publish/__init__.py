@@ -1,0 +1,139 @@
+"""A study as it is passed on: figures and tables to print, its data, its results in a common schema, and a manifest.
+
+    figures/   every figure of the page as PDF and LaTeX, captions.txt, the numbers as CSV
+    tables/    every table of the page as LaTeX, Markdown and CSV
+    data/      every table of the database as Parquet; README.md is its dataset card, croissant.json its metadata
+    evals/     a record of Every Eval Ever for each model
+    study.yaml, manifest.json, document.tex
+
+Figures are drawn anew from the database, by the same modules as the page's.
+"""
+
+import json
+import logging
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from data.storage.files import sha256_of
+from data.storage.folders import replaced
+from data.warehouse.warehouse import Warehouse
+from reports.figures import FIGURES
+from reports.figures.figure import draw_all
+from reports.figures.printing import printed
+from reports.figures.rendering import limits_for
+from reports.frames import Frames, labelled, with_empty
+from reports.publish import latex, markdown
+from reports.publish.croissant import metadata
+from reports.publish.dataset_card import dataset_card
+from reports.publish.evals import evaluations
+from reports.publish.publication import Exported, Known, Publication
+from reports.report import queries, write_csv
+from reports.tables import TABLES, filled
+
+__all__ = ["Known", "Publication", "publish"]
+
+MANIFEST = "manifest.json"
+FORMAT = "swaymeter publication 1"
+QUERIES = ("models_side_by_side", "coverage_of_susceptibility", "runs", "origins_in_short", "sources_in_short")
+_log = logging.getLogger(__name__)
+
+
+def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
+    """Writes the study into `folder`, whole or not at all, and gives the path of the manifest.
+
+    An earlier publication is replaced. WorkspaceError where the folder is anything else.
+    """
+    with replaced(folder, is_publication, "publication", "name another folder") as new:
+        frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *QUERIES))}
+        _write_pictures(study, new, labelled(with_empty(frames, queries())))
+        _write_data(study, new, warehouse, frames)
+        for record in evaluations(study, frames):
+            _write(new / "evals" / record.path, json.dumps(record.content, ensure_ascii=False, indent=1))
+        _write(new / "study.yaml", study.study_file)
+        files = {path.relative_to(new).as_posix(): sha256_of(path) for path in sorted(new.rglob("*")) if path.is_file()}
+        content = _manifest(study, frames) | {"files": files}
+        _write(new / MANIFEST, json.dumps(content, ensure_ascii=False, indent=1))
+    return folder / MANIFEST
+
+
+def is_publication(folder: Path) -> bool:
+    """Whether a folder is a publication."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
+    """The page's figures and tables, and a document that has all of them."""
+    drawn = draw_all(FIGURES.values(), frames)[0]
+    captions = []
+    for _, same in groupby(drawn, key=lambda one: one.figure.name):
+        of_figure = list(same)
+        limits = limits_for(of_figure)
+        for one in of_figure:
+            _log.info("drawing %s", one.name)
+            _write(folder / "figures" / f"{one.name}.tex", latex.figure(one))
+            (folder / "figures" / f"{one.name}.pdf").write_bytes(printed(one, limits))
+            write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
+            captions.append(f"{one.name}\n{one.figure.question} {one.caption}\n")
+    tables = [table for table in (filled(declared, frames) for declared in TABLES.values()) if len(table.rows)]
+    for table in tables:
+        name = table.table.name
+        _write(folder / "tables" / f"{name}.tex", latex.table(table))
+        _write(folder / "tables" / f"{name}.md", markdown.table(table))
+        write_csv(folder / "tables" / f"{name}.csv", table.rows)
+    if captions:
+        _write(folder / "figures" / "captions.txt", "\n".join(captions))
+    names = [one.name for one in drawn], [table.table.name for table in tables]
+    _write(folder / "document.tex", latex.document(study.card.name, *names))
+
+
+def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: Frames) -> None:
+    """The database's tables, and what describes them."""
+    (folder / "data").mkdir()
+    files = []
+    for table in study.tables:
+        path = folder / "data" / f"{table.name}.parquet"
+        if rows := warehouse.export(table, path):
+            files.append(Exported(table, f"data/{path.name}", rows, path.stat().st_size, sha256_of(path)))
+    sources = frames["sources_in_short"]
+    licences = list(sources["licence"])
+    described = metadata(study, files, licences)
+    _write(folder / "croissant.json", json.dumps(described, ensure_ascii=False, indent=1))
+    _write(folder / "README.md", dataset_card(study, files, sources))
+
+
+def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
+    card, runs = study.card, frames["runs"]
+    return {
+        "format": FORMAT,
+        "study": card.name,
+        "asked": card.asked,
+        "study_file": "study.yaml",
+        "key": study.key,
+        "made_at": card.made_at,
+        "commands": list(study.commands),
+        "seed": card.seed,
+        "seeds_of_runs": sorted({int(seed) for seed in runs["seed"]}),
+        "versions": dict(card.versions),
+        "versions_of_runs": _each(runs, ["swaymeter_version", "torch_version", "transformers_version"]),
+        "models": {name: {"hub": known.hub, "licence": known.licence} for name, known in study.models.items()},
+        "computed_with": _each(frames["origins_in_short"], list(frames["origins_in_short"].columns)),
+        "keys": _each(runs, ["relation", "model", "dtype", "measure", "measure_version", "key"]),
+        "sources": list(card.sources),
+        "not_run": [[one.relation, one.model, one.measure, one.reason] for one in card.not_run],
+    }
+
+
+def _each(frame: Any, columns: list[str]) -> list[dict[str, Any]]:
+    """The different rows of these columns."""
+    rows: list[dict[str, Any]] = json.loads(frame[columns].drop_duplicates().to_json(orient="records"))
+    return rows

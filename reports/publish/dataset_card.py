@@ -1,0 +1,80 @@
+"""README.md of the data, with the YAML header that the hub reads."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import yaml
+
+from reports.frames import records
+from reports.publish.croissant import described
+from reports.publish.licences import hub
+from reports.publish.markdown import escaped, grid
+from reports.publish.publication import CITATION, Exported, Publication
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
+          (10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"))  # fmt: skip
+
+
+def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.DataFrame) -> str:
+    """The whole card."""
+    card = study.card
+    licences = [str(row["licence"]) for row in records(sources)]
+    rows = max((one.rows for one in files), default=0)
+    name = hub(licences)
+    header = {
+        "pretty_name": card.name,
+        "language": ["en"],
+        "license": name,
+        **({"license_name": "by-source", "license_link": "README.md"} if name == "other" else {}),
+        "tags": ["language-models", "context", "persuasion", "susceptibility", "evaluation"],
+        "size_categories": [next((size for most, size in _SIZES if rows < most), "n>100M")],
+        "configs": [{"config_name": one.table.name, "data_files": one.path} for one in files],
+    }
+    parts = [
+        f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
+        f"# {escaped(card.name)}\n\n{escaped(card.asked)}\n",
+        "Prompts, answers, scores and statistics of a study with Swaymeter, one Parquet file a table. `study.yaml` is\n"
+        "the study; `manifest.json` says with which weights, devices, versions and seeds it was run, how to repeat it,\n"
+        "and has the SHA-256 of every file; `croissant.json` describes the data for programs. Logarithms are natural:\n"
+        "scores are in nats.\n",
+        "## Read it\n\n```python\nimport pandas\n\n"
+        f'rows = pandas.read_parquet("{files[0].path if files else "data/..."}")\n```\n\n'
+        "```python\nimport duckdb\n\n"
+        f"duckdb.sql(\"SELECT count(*) FROM '{files[0].path if files else 'data/...'}'\")\n```\n",
+        "## Sources and licences\n",
+        "Each fact and each question names its source and licence in its row. What the models answered is under the\n"
+        "terms of the models; scores and statistics are measurements.\n",
+        _sources(sources),
+        "## Models\n",
+        grid(["model", "on the hub", "licence"], [[name, one.hub, one.licence] for name, one in study.models.items()]),
+        *_not_run(study),
+        "## Tables\n",
+        *(_table(one) for one in files),
+        f"## How to cite\n\n{CITATION} `CITATION.cff` of the program has the papers whose measures it computes.\n",
+    ]
+    return "\n".join(parts)
+
+
+def _sources(sources: pd.DataFrame) -> str:
+    rows = [
+        [row["what"], row["relation"], row["source"], row["licence"], row["rows"], _times(row["first"], row["last"])]
+        for row in records(sources)
+    ]
+    return grid(["what", "relation", "source", "licence", "rows", "fetched (UTC)"], rows)
+
+
+def _times(first: object, last: object) -> str:
+    return " to ".join(dict.fromkeys(str(time) for time in (first, last) if isinstance(time, str)))
+
+
+def _not_run(study: Publication) -> list[str]:
+    if not study.card.not_run:
+        return []
+    rows = [[one.relation, one.model, one.measure, one.reason] for one in study.card.not_run]
+    return ["## What was not run\n", grid(["relation", "model", "measure", "reason"], rows)]
+
+
+def _table(one: Exported) -> str:
+    rows = [[column.name, column.type, described(column)] for column in one.table.columns]
+    head = f"### {one.table.name}\n\nA row is {escaped(one.table.row)}. {one.rows:,} rows in `{one.path}`.\n\n"
+    return head + grid(["column", "type", "meaning"], rows)

@@ -1,0 +1,114 @@
+r"""LaTeX that compiles whatever the content is: tables with booktabs, figures with captions, a document of all of them.
+
+Content stays text: every special character is escaped, accents become commands, and a character that pdfLaTeX's fonts
+lack is written as its code point, such as [U+6771]; Markdown and CSV have the character itself.
+"""
+
+import unicodedata
+from collections.abc import Iterable
+
+import pandas as pd
+
+from reports.figures.figure import Drawn
+from reports.page import MOST_ROWS, cell, heading
+from reports.tables import Filled
+
+LONG = 45
+"""Rows of a table that still fit on a page."""
+WIDE = 5
+"""Columns of a table that still fit into a column of text."""
+_PROSE = 28
+_TEXT = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "'": r"\textquotesingle{}", "`": r"\textasciigrave{}",
+    "-": "{-}", "\u2212": r"\ensuremath{-}", "\u2013": "--", "\u2014": "---", "\u2026": r"\dots{}", "\u2018": "`",
+    "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u221e": r"\ensuremath{\infty}", "\u2265": r"\ensuremath{\geq}",
+    "\u2264": r"\ensuremath{\leq}", "\u00d7": r"\ensuremath{\times}", "\u00b1": r"\ensuremath{\pm}",
+    "\u00b7": r"\textperiodcentered{}", "\u00b0": r"\textdegree{}", "\u00b5": r"\textmu{}", "\u00a7": r"\S{}",
+    "\u00df": r"\ss{}", "\u00e6": r"\ae{}", "\u00c6": r"\AE{}", "\u0153": r"\oe{}", "\u0152": r"\OE{}",
+    "\u00f8": r"\o{}", "\u00d8": r"\O{}", "\u0142": r"\l{}", "\u0141": r"\L{}", "\u0131": r"\i{}",
+    "\u0111": r"\dj{}", "\u0110": r"\DJ{}", "\u00f0": r"\dh{}", "\u00d0": r"\DH{}", "\u00fe": r"\th{}",
+    "\u00de": r"\TH{}", "\u00a0": "~", "\u20ac": r"\texteuro{}", "\u00a3": r"\pounds{}",
+}  # fmt: skip
+_ACCENTS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0328": "k",
+    "\u0331": "b",
+}  # fmt: skip
+
+
+def escaped(text: object) -> str:
+    """Any text as LaTeX that prints it, in one line."""
+    parts: list[str] = []
+    for character in unicodedata.normalize("NFD", " ".join(str(text).split())):
+        if character in _ACCENTS and parts:
+            parts[-1] = rf"\{_ACCENTS[character]}{{{parts[-1]}}}"
+        elif character in _TEXT:
+            parts.append(_TEXT[character])
+        elif character.isascii() and character.isprintable():
+            parts.append(character)
+        elif unicodedata.category(character) not in ("Cf", "Cc", "Cs", "Mn"):
+            parts.append(f"{{[}}U+{ord(character):04X}{{]}}")
+    return "".join(parts)
+
+
+def table(filled: Filled) -> str:
+    """A table as booktabs LaTeX, its numbers as the page shows them; one that is longer than a page is a longtable."""
+    shown = filled.shown
+    rows, units = shown.head(MOST_ROWS), shown.attrs.get("units", {})
+    more = f" The first {len(rows)} of {len(shown)} rows; the CSV has all." if len(shown) > len(rows) else ""
+    only = f" All rows: {filled.only_model}." if filled.only_model else ""
+    cells = pd.DataFrame(
+        [[escaped(cell(value, units.get(name, ""))) for name, value in zip(rows, row, strict=True)]
+         for row in rows.itertuples(index=False, name=None)],
+        columns=[escaped(heading(str(name), units.get(name, ""))) for name in rows],
+    )  # fmt: skip
+    made: str = cells.to_latex(
+        index=False,
+        escape=False,
+        column_format="".join(_format(rows[name], units.get(name, "")) for name in rows),
+        longtable=len(rows) > LONG,
+        caption=escaped(f"{filled.table.title}. {filled.caption}{only}{more}"),
+        label=f"tab:{filled.table.name}",
+        position=None if len(rows) > LONG else "tbp",
+    )
+    if len(rows) > LONG:
+        return f"{{\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n{made}}}\n"
+    begin = r"\begin{table}[tbp]"
+    assert begin in made
+    if len(rows.columns) > WIDE:
+        made = made.replace(begin, r"\begin{table*}[tbp]", 1).replace(r"\end{table}", r"\end{table*}", 1)
+        begin = r"\begin{table*}[tbp]"
+    small = "\\centering\n\\scriptsize\n\\setlength{\\tabcolsep}{3pt}"
+    return made.replace(begin, f"{begin}\n{small}", 1)
+
+
+def _format(values: "pd.Series[object]", unit: str) -> str:
+    texts = [cell(value, unit) for value in values]
+    if pd.api.types.is_numeric_dtype(values):
+        return "r"
+    return "p{0.18\\linewidth}" if max(map(len, texts), default=0) > _PROSE else "l"
+
+
+def figure(drawn: Drawn) -> str:
+    """A figure's environment with its caption."""
+    caption = escaped(f"{drawn.figure.question} {drawn.caption}")
+    return (
+        "\\begin{figure}[tbp]\n\\centering\n"
+        f"\\includegraphics[width=\\linewidth,height=0.85\\textheight,keepaspectratio]{{figures/{drawn.name}.pdf}}\n"
+        f"\\caption{{{caption}}}\n\\label{{fig:{drawn.name}}}\n\\end{{figure}}\n"
+    )
+
+
+def document(name: str, figures: Iterable[str], tables: Iterable[str]) -> str:
+    """A document that has every figure and table, to see that all of it compiles and to copy from."""
+    inputs = [f"\\input{{figures/{one}.tex}}\n\\clearpage" for one in figures]
+    inputs += [f"\\input{{tables/{one}.tex}}\n\\clearpage" for one in tables]
+    return (
+        "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage[a4paper,margin=20mm]{geometry}\n"
+        "\\usepackage{booktabs,graphicx,longtable}\n"
+        f"\\title{{{escaped(name)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n"
+        + "\n".join(inputs)
+        + "\n\\end{document}\n"
+    )

@@ -1,0 +1,47 @@
+"""What a publication needs of its study beside the database: its file, its licence, where it will lie, how to repeat it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from data.records.table import Table
+from reports.card import StudyCard
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the catalog knows of a model: its id on the hub and its licence."""
+
+    hub: str
+    licence: str
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A study as it is passed on.
+
+    study_file: its text. key: of the database. tables: every one that the database may have. models: what is known of
+    a model, by its name. url: where the data will lie; empty where nobody said. commands: those that repeat it.
+    """
+
+    card: StudyCard
+    study_file: str
+    key: str
+    tables: Sequence[Table]
+    models: Mapping[str, Known]
+    commands: tuple[str, ...]
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A table's Parquet file: its path in the publication, its rows, bytes and SHA-256."""
+
+    table: Table
+    path: str
+    rows: int
+    size: int
+    sha256: str
+
+
+CITATION = "The Swaymeter developers. Swaymeter: how far a context sways a language model."
+"""How the program is cited; CITATION.cff has the papers that it follows."""
