@@ -106,6 +106,11 @@ class FactsOptions(Options):
 class QuestionsOptions(Options):
     """Which DynamicQA-style questions, and how many of each partition."""
 
+    published: ClassVar[Mapping[str, int]] = {}
+    """How many questions of a partition there are, where that is known before they are fetched."""
+    cases: ClassVar[int | None] = 3
+    """What a question is asked with: alone, and with each of its contexts; None where questions differ in that."""
+
     source: str
     """Where the questions come from."""
     partitions: tuple[Partition, ...] = PARTITIONS

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from data import catalog
 from flows.graph.graph import Graph, Node
-from flows.graph.selection import Selection
+from flows.graph.selection import UNKNOWN_MEASURES, Selection
 from flows.stages.score import measure_states
 from flows.study.study import Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import About
+from tasks.measures.passes import passes
 
 OPERATIONS_PER_SECOND = 100e12
 """What a data-centre GPU reaches on short prompts in 16 bits, about a tenth to a fourth of what its maker states."""
@@ -58,12 +59,14 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
         yield "everything is done: nothing would be computed"
         return
     rates = _seconds_per_prompt(graph)
-    works, stored = dict[str, _Work](), 0
+    works, stored, uncounted = dict[str, _Work](), 0, False
     for node in undone:
         yield f"{node.id}: {node.state}{f' ({node.reason})' if node.reason else ''}"
-        if not (count := _prompts(study, node) if _is_open(study, node) else 0):
+        if not (count := _prompts(study, node)):
+            uncounted = uncounted or count is None
             continue
-        about, size = MEASURES[node.id.group].about, _parameters(node.id.model)
+        about: About = "questions" if node.id.group == UNKNOWN_MEASURES else MEASURES[node.id.group].about
+        size = _parameters(node.id.model)
         stored += count * BYTES[about]
         for name in (study.called(node.id.model, node.id.dtype), ""):
             work = works.setdefault(name, _Work())
@@ -73,7 +76,7 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
             work.gpu_hours += 2 * count * TOKENS[about] * (size or 0) / OPERATIONS_PER_SECOND / 3600
             work.sizes.append(size is not None)
             work.is_measured = work.is_measured and rate is not None
-    if any(node.id.stage == "score" and node.id.group not in MEASURES for node in undone):
+    if uncounted:
         yield "the questions are not fetched yet, so their prompts cannot be counted"
     total = works.pop("", _Work())
     if len(works) > 1:
@@ -100,10 +103,28 @@ def _is_open(study: Study, node: Node) -> bool:
     return any(name == node.id.group and state != "done" for name, state, _ in measure_states(study, node))
 
 
-def _prompts(study: Study, node: Node) -> int:
-    """The prompts of a step; counted from the study where its prompts are not built yet."""
+def _prompts(study: Study, node: Node) -> int | None:
+    """The prompts of a step, counted from the study where its prompts are not built yet; None where nobody knows."""
+    if node.id.stage == "score" and node.id.group == UNKNOWN_MEASURES:
+        return _of_partition(study, node.id.subject)
+    if not _is_open(study, node):
+        return 0
     measure = MEASURES[node.id.group]
     return measure.count_prompts(measure.parameters(**study.parameters(measure.name)), **_amounts(study, node))
+
+
+def _of_partition(study: Study, partition: str) -> int | None:
+    """The prompts of a partition whose questions are not fetched."""
+    assert study.questions is not None
+    counts = [study.questions.published.get(partition), study.questions.per_partition]
+    known, cases = [count for count in counts if count is not None], study.questions.cases
+    if not known or cases is None:
+        return None
+    asked = [group.leading for group in passes(study.requested()) if group.leading.about == "questions"]
+    return sum(
+        measure.count_prompts(measure.parameters(**study.parameters(measure.name)), cases=cases * min(known))
+        for measure in asked
+    )
 
 
 def _amounts(study: Study, node: Node) -> dict[str, int]:

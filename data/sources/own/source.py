@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -22,6 +22,8 @@ VERSION = 1
 
 class OwnQuestions(QuestionsOptions, OwnFile):
     """Questions of one's own, with contexts, in a file."""
+
+    cases: ClassVar[int | None] = None
 
     source: Literal["file"] = "file"
     """Questions of one's own, with contexts, in a file."""

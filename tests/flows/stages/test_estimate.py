@@ -23,8 +23,15 @@ def lines(study: Selected, selection: Selection = SCORES) -> list[str]:
 
 def test_an_empty_workspace_counts_what_the_study_names(tmp_path: Path) -> None:
     listed = lines(selected(tmp_path))
+    assert NOT_COUNTED not in listed
+    assert listed[-1].startswith(f"{BY_CONTEXTS + BY_QUESTIONS} prompts; estimated time: unknown")
+
+
+def test_questions_that_nobody_has_counted_are_named(tmp_path: Path) -> None:
+    questions = {"source": "sample", "partitions": ["static"], "per_partition": None}
+    listed = lines(selected(tmp_path, questions=questions))
     assert listed[-2] == NOT_COUNTED
-    assert listed[-1].startswith(f"{BY_CONTEXTS} prompts; estimated time: unknown")
+    assert listed[-1].startswith(f"{BY_CONTEXTS} prompts; ")
 
 
 def test_built_prompts_are_counted(tmp_path: Path) -> None:
