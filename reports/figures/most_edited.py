@@ -60,8 +60,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "Each dot is a question with a context: higher up its sampled answers spread over more meanings. Beside the "
         "dots of an outcome the instances whose fact has the most edits (plus) and whose subject has the most page "
         "views (star): 100 of each, or a tenth of the instances where there are fewer than 1,000; then the mean of "
-        f"all of the outcome with its 95% bootstrap interval. {sentences} {model}; n = {len(rows)} persuaded or stubborn of "
-        f"{len(every)} instances.{found.note('instances')}"
+        f"all of the outcome with its 95% bootstrap interval. {sentences} {model}; n = {len(rows)} persuaded or "
+        f"stubborn of {len(every)} instances.{found.note('instances')}"
     )
     alt = (
         f"Strips of semantic entropy in nats without and with the context for {model}: {len(rows)} instances, "

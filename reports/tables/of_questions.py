@@ -57,9 +57,9 @@ ACCURACY = Table(
     "Accuracy, uncertainty and persuasion, with and without context",
     "A row is a partition, of own questions a group, under a context; n counts questions with their contexts. "
     "Accuracy, as published, is the share of greedy answers that are the expected one by ROUGE-L over 0.3: the "
-    "original object, or what the context states; disputable questions have none without a context, and count for no pooled "
-    "one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so grows "
-    "with the length of answers; length-normalised, it takes their mean. Published entropies are larger by 5, a "
+    "original object, or what the context states; disputable questions have none without a context, and count for no "
+    "pooled one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so "
+    "grows with the length of answers; length-normalised, it takes their mean. Published entropies are larger by 5, a "
     "constant of their code. Intervals are 95% bootstraps that draw whole subjects.",
     ("partition_means", "measures_in_short"),
     lambda frames: side_by_side(

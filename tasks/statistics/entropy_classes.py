@@ -12,6 +12,7 @@ Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from data.records.statistics import ClassWord, Summary
 from tasks.statistics.formulas.tf_idf import tf_idf
@@ -50,9 +51,11 @@ class EntropyClasses:
         parts = [rows.assign(at=self._places(rows)) for _, rows in by(frame, MODEL)]
         return pd.concat(parts) if parts else frame.assign(at=0)
 
-    def _places(self, rows: Frame) -> np.ndarray:
+    def _places(self, rows: Frame) -> NDArray[np.int64]:
         values = rows[ENTROPY].to_numpy(dtype="float64")
-        return np.digitize(values, self.bounds or np.quantile(values, [1 / 3, 2 / 3]), right=True)
+        bounds = self.bounds or np.quantile(values, [1 / 3, 2 / 3])
+        places: NDArray[np.int64] = np.digitize(values, bounds, right=True)
+        return places
 
     def count(self, frames: Frames, seed: int) -> list[Row]:
         """The rows of `Summary`: the entropy of each class in each partition and in all, and its share of these."""

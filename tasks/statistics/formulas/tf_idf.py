@@ -38,17 +38,19 @@ def tf_idf(
     """
     from scipy.sparse import csr_array
 
-    group = np.asarray(groups)
+    group = np.asarray(groups, dtype=np.int64)
     different = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     counts = [Counter(words(text)) for text in different]
     vocabulary = {word: at for at, word in enumerate(sorted(set().union(*counts)))}
+    if not vocabulary:
+        return np.array([], dtype=str), np.zeros((of_groups, 0)), np.zeros((of_groups, 0), dtype=np.int64)
     ends = np.cumsum([0, *map(len, counts)])
     columns = [vocabulary[word] for of_text in counts for word in of_text]
     values = [float(count) for of_text in counts for count in of_text.values()]
-    shape = (len(counts), len(vocabulary))
-    matrix = csr_array((values, columns, ends), shape=shape)[[different[text] for text in texts]]
+    matrix = csr_array((values, columns, ends), shape=(len(counts), len(vocabulary)))
+    matrix = matrix[[different[text] for text in texts]]
     found = csr_array((np.ones(len(matrix.data)), matrix.indices, matrix.indptr), shape=matrix.shape)
-    frequency = found.sum(axis=0)
+    frequency: NDArray[np.float64] = found.sum(axis=0)
     kept = frequency <= most * len(texts)
     weighted = (matrix * (np.log((1 + len(texts)) / (1 + frequency)) + 1)).tocsr()[:, kept]
     lengths = np.sqrt((weighted * weighted).sum(axis=1))

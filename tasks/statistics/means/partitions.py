@@ -45,7 +45,7 @@ OUTCOMES = {
 
 def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for every quantity of `OF_QUESTIONS`, `OF_INSTANCES` and `BY_OUTCOME`."""
-    rows = []
+    rows: list[Row] = []
     for values, quantities in (
         (frames["answers_of_questions"], OF_QUESTIONS),
         (_instances(frames["instances"]), OF_INSTANCES),

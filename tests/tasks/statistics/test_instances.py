@@ -1,0 +1,176 @@
+"""Worked by hand: what is computed over instances of questions, by partition and pooled."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from tasks.statistics import STATISTICS
+from tasks.statistics.entropy_classes import EntropyClasses
+from tasks.statistics.means.partitions import ENTROPIES
+from tasks.statistics.predictors import CORRELATED, Regression
+
+Row = dict[str, Any]
+MODEL = {"model": "m", "dtype": "float32"}
+OUTCOME = {"persuaded_as_published": None, "stubborn_as_published": None, "states_answer": True}
+
+
+def instance(number: int, partition: str, condition: str, moved: float, outcome: str = "other", **values: Any) -> Row:
+    """A question with a context; question n is about subject n // 2."""
+    entropies = {f"{name}_{when}": None for name in ENTROPIES for when in ("without", "with")}
+    numbers = dict.fromkeys(CORRELATED) | entropies
+    return {
+        **MODEL, "relation": "P36", "partition": partition, "question_id": f"q{number}", "context_id": condition,
+        "condition": condition, "subject_key": f"s{number // 2}", "coherent_persuasion": moved, "outcome": outcome,
+        **OUTCOME, **numbers, **values,
+    }  # fmt: skip
+
+
+def answer(number: int, partition: str, condition: str, accurate: bool | None, entropy: float) -> Row:
+    """A question under a condition."""
+    return {
+        **MODEL, "relation": "P36", "partition": partition, "question_id": f"q{number}", "context_id": condition,
+        "condition": condition, "subject_key": f"s{number // 2}", "accurate": accurate, "semantic_entropy": entropy,
+        "semantic_entropy_length_normalised": entropy / 2, "semantic_entropy_rao": None,
+    }  # fmt: skip
+
+
+def computed(name: str, **rows: list[Row]) -> list[Row]:
+    frames = {query: pd.DataFrame(of_one) for query, of_one in rows.items()}
+    made = STATISTICS[name].rows(frames, 0)
+    shuffled = {query: frame.sample(frac=1, random_state=1) for query, frame in frames.items()}
+    assert STATISTICS[name].rows(shuffled, 0) == made
+    assert STATISTICS[name].table.of(made).num_rows == len(made)
+    return made
+
+
+def found(rows: list[Row], **where: object) -> Row:
+    (one,) = [row for row in rows if all(row[name] == value for name, value in where.items())]
+    return one
+
+
+def test_partitions_are_pooled_and_so_are_contexts() -> None:
+    answers = [
+        answer(0, "static", "none", True, 4.0), answer(2, "temporal", "none", False, 2.0),
+        answer(4, "disputable", "none", None, 9.0), answer(4, "disputable", "original", True, 1.0),
+    ]  # fmt: skip
+    instances = [
+        instance(0, "static", "original", 1.0, "persuaded", semantic_entropy_without=4.0, semantic_entropy_with=1.0),
+        instance(0, "static", "counter_memory", 3.0, "stubborn", semantic_entropy_without=4.0, semantic_entropy_with=5),
+        instance(4, "temporal", "original", 8.0, "unmeasured"),
+    ]
+    made = computed("partition_means", answers_of_questions=answers, instances=instances)
+
+    def mean(quantity: str, *group: str) -> tuple[int, Any]:
+        row = found(made, quantity=f"partition_{quantity}", group_values=list(group))
+        return row["n"], row["mean"]
+
+    assert mean("accuracy", "all", "none") == (2, 0.5)
+    assert mean("semantic_entropy", "all", "none") == (3, 5.0)
+    assert mean("semantic_entropy_length_normalised", "all", "none") == (3, 2.5)
+    assert mean("coherent_persuasion", "static", "all") == (2, 2.0)
+    assert mean("coherent_persuasion", "all", "all") == (3, 4.0)
+    assert mean("persuaded", "all", "all") == (2, 0.5)
+    assert mean("stubborn", "static", "counter_memory") == (1, 1.0)
+    assert mean("semantic_entropy_change", "all", "all", "all") == (2, -1.0)
+    assert mean("semantic_entropy_change", "static", "all", "persuaded") == (1, -3.0)
+    assert mean("semantic_entropy_with", "all", "all", "stubborn") == (1, 5.0)
+    everything = found(made, quantity="partition_coherent_persuasion", group_values=["all", "all"])
+    assert everything["items"] == 2
+    assert everything["low"] == 2.0
+    assert everything["high"] == 8.0
+
+
+def test_persuasion_is_correlated_by_partition_and_pooled() -> None:
+    rng = np.random.default_rng(1)
+    rows = [
+        instance(number, ("static", "temporal")[number % 2], "original", float(moved), edits=edits)
+        for number, (moved, edits) in enumerate(zip(rng.normal(0, 1, 30), [1, 4, 1, 7, 1, 9] * 5, strict=True))
+    ]
+    made = computed("instance_correlations", instances=rows)
+    temporal = found(made, partition="temporal", condition="original", measure_a="edits")
+    of_temporal = [row for row in rows if row["partition"] == "temporal"]
+    x, y = ([row[name] for row in of_temporal] for name in ("edits", "coherent_persuasion"))
+    expected = stats.pearsonr(x, y)
+    assert temporal["pearson"] == pytest.approx(expected.statistic, abs=1e-12)
+    z, half = np.arctanh(expected.statistic), stats.norm.ppf(0.975) / np.sqrt(15 - 3)
+    assert (temporal["low"], temporal["high"]) == pytest.approx(tuple(np.tanh([z - half, z + half])), abs=1e-9)
+    assert (temporal["n"], temporal["subjects"]) == (15, 15)
+    static = found(made, partition="static", condition="all", measure_a="edits")
+    assert (static["pearson"], static["low"], static["untestable"]) == (None, None, "no spread")
+    everything = found(made, partition="all", condition="all", measure_a="edits")
+    assert (everything["n"], everything["subjects"]) == (30, 15)
+    assert {row["measure_a"] for row in made} == {"edits"}
+
+
+def regressed(rows: list[Row]) -> list[Row]:
+    predictors = ("edits", "subject_popularity", "object_popularity")
+    statistic = Regression("of_three", "coherent_persuasion", predictors).statistic
+    made = statistic.rows({"instances": pd.DataFrame(rows)}, 0)
+    assert statistic.table.of(made).num_rows == len(made)
+    return made
+
+
+def test_rows_without_a_predictor_are_left_out_and_counted() -> None:
+    rng = np.random.default_rng(2)
+    rows = [
+        instance(number, "temporal", "original", float(rng.normal()), edits=int(rng.geometric(0.3)),
+                 subject_popularity=float(rng.normal()), object_popularity=None if number < 4 else float(rng.normal()))
+        for number in range(24)
+    ]  # fmt: skip
+    edits = found(regressed(rows), partition="temporal", condition="original", predictor="edits")
+    assert (edits["n"], edits["left_out"], edits["subjects"]) == (20, 4, 10)
+    alone = found(regressed(rows[4:]), partition="temporal", condition="original", predictor="edits")
+    same = ("beta", "standard_error", "p", "subject_standard_error", "r_squared")
+    assert [edits[name] for name in same] == [alone[name] for name in same]
+
+
+def test_a_missing_or_constant_predictor_is_named() -> None:
+    rng = np.random.default_rng(2)
+
+    def rows(partition: str, **values: Any) -> list[Row]:
+        numbers = {"edits": 2, "subject_popularity": 1.0, "object_popularity": 1.0}
+        return [
+            instance(at, partition, "original", float(rng.normal()),
+                     **{name: float(rng.normal()) for name in numbers} | values)
+            for at in range(9)
+        ]  # fmt: skip
+
+    made = regressed([*rows("static", edits=1), *rows("disputable", object_popularity=None)])
+    static = found(made, partition="static", condition="original")
+    assert (static["untestable"], static["predictor"], static["beta"]) == ("edits: no spread", "none", None)
+    disputable = found(made, partition="disputable", condition="original")
+    assert disputable["untestable"] == "object_popularity: no instance has one"
+    assert (disputable["n"], disputable["left_out"]) == (0, 9)
+    assert found(made, partition="all", condition="all")["untestable"] == "edits: no spread"
+
+
+def texts(entropies: list[float | None], questions: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {**MODEL, "relation": "P36", "partition": "static", "question_id": f"q{at}", "context_id": "original",
+         "semantic_entropy_with": entropy, "question": question, "context": None}
+        for at, (entropy, question) in enumerate(zip(entropies, questions, strict=True))
+    )  # fmt: skip
+
+
+def test_bounds_make_the_classes() -> None:
+    entropies, words = [0.5, 1.0, 1.5, 9.0, None], ["red cat", "red hat", "dog", "<b>sun</b>", "moon"]
+    classes = EntropyClasses(bounds=(1.0, 2.0), words=2)
+    frames = {"texts_of_instances": texts(entropies, words)}
+    counts = {row["group_values"][0]: row for row in classes.counts.rows(frames, 0) if "all" in row["group_values"]}
+    assert {name: (row["n"], row["share"]) for name, row in counts.items()} == {
+        "low": (2, 0.5), "middle": (1, 0.25), "high": (1, 0.25)
+    }  # fmt: skip
+    rows = classes.topics.rows(frames, 0)
+    assert classes.topics.table.of(rows).num_rows == len(rows)
+    first = {row["entropy_class"]: (row["word"], row["texts"], row["of_texts"]) for row in rows if row["rank"] == 1}
+    assert first == {"low": ("red", 2, 2), "middle": ("dog", 1, 1), "high": ("sun", 1, 1)}
+    assert max(row["rank"] for row in rows) == 2
+
+
+def test_without_bounds_classes_are_thirds_of_a_model() -> None:
+    frame = texts([float(value) for value in range(9)], ["word"] * 9)
+    rows = EntropyClasses().counts.rows({"texts_of_instances": pd.concat([frame, frame.assign(model="n")])}, 0)
+    assert [row["n"] for row in rows if row["group_values"][1] == "all"] == [3] * 6
