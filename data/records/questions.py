@@ -114,6 +114,10 @@ class Question:
     other_columns: Annotated[
         str | None, Meaning("the further columns of one's own file, as a JSON object", counts=False)
     ] = None
+    published_row: Annotated[
+        str | None,
+        Meaning("the row of DynamicQA's file as it was read: line, line end and cells, as JSON", counts=False),
+    ] = None
 
     @builtins.property  # a column is named property
     def forms(self) -> tuple[str, ...]:

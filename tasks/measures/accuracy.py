@@ -6,7 +6,7 @@ answer is not accurate.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -22,6 +22,15 @@ class AccuracyParameters(Parameters):
 
     rouge_threshold: float = Field(default=0.3, ge=0, lt=1)
     """The ROUGE-L (F-measure) above which an answer counts as an expected one."""
+    cleaning: Literal["none", "released"] = "none"
+    """What is left out of a model's answer before it is compared: none, nothing; released, as the released code of
+    DynamicQA has it, the letters of "answer" wherever they stand, "assistant:" and colons."""
+
+    def compared(self, answer: str) -> str:
+        """A model's answer as it is compared."""
+        from tasks.scoring.accuracy import cleaned_as_released
+
+        return cleaned_as_released(answer) if self.cleaning == "released" else answer
 
 
 @table("accuracy", "a question alone, or with a context", key=QUESTION_KEY)
@@ -44,7 +53,7 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
         for case in question.cases[question.is_disputable :]:
             answer, origin = greedy[question.question_id, case.context_id]
             expected = case.answers[0] if case.answers else question.object
-            accurate = answers_match(answer, expected, threshold=parameters.rouge_threshold)
+            accurate = answers_match(parameters.compared(answer), expected, threshold=parameters.rouge_threshold)
             yield {**origin, "expected": expected, "answer": answer, "accurate": accurate}
 
 

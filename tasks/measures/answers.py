@@ -64,8 +64,8 @@ def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Ma
     texts = [[answer.text for answer in case.answers.samples] for case in sampled]
     equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (case.question for case in sampled)))
     stand_in = {"stand_in": judge.stand_in}
-    pairs = zip(sampled, equivalent, strict=True)
-    rows = {"clusters": [row for case, matrix in pairs for row in cluster_rows(matrix, {**case.columns, **stand_in})]}
+    pairs = [({**case.columns, **stand_in}, matrix) for case, matrix in zip(sampled, equivalent, strict=True)]
+    rows = {"clusters": [row for common, matrix in pairs for row in cluster_rows(inputs, matrix, common)]}
     if "coherent_persuasion" in inputs.outputs:
         along = [[answer.mean_distribution for answer in case.answers.samples] for case in sampled]
         scores = persuasion_rows(inputs, sampled, along, equivalent)

@@ -1,12 +1,12 @@
 """Clusters: which sampled answers to a question are equivalent, as an entailment model judges the stored texts.
 
-An answer joins the first cluster all of whose members it is equivalent to, else it opens one; see
-tasks.scoring.semantic_entropy. All equivalences are stored: the clusters of half-samples, and the standard errors of
-scores of sampled answers, follow from them.
+An answer joins the first cluster all of whose members it is equivalent to, else it opens one; or clusters overlap, as a
+study chooses; see tasks.scoring.semantic_entropy. All equivalences are stored: the clusters of half-samples, and the
+standard errors of scores of sampled answers, follow from them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,10 @@ class ClustersParameters(Parameters):
     """Whether it reads the question before each answer."""
     threshold: float = Field(default=0.8, gt=0, le=1)
     """From which similarity on answers are equivalent, where an embedder stands in."""
+    grouping: Literal["disjoint", "overlapping"] = "disjoint"
+    """How equivalent answers form clusters: disjoint, an answer joins the first one all of whose members it is
+    equivalent to; overlapping, as in the released code of DynamicQA, every answer opens one and may be in several.
+    Coherent persuasion compares them as they are; an entropy counts an answer in the last of its clusters."""
 
 
 @table("clusters", "a sampled answer")
@@ -38,7 +42,9 @@ class ClusteredAnswer(QuestionScore):
     """A row of clusters."""
 
     sample: Annotated[int, Meaning("number of the sample from 0")]
-    cluster: Annotated[int, Meaning("its cluster of equivalent answers, from 0 in order of opening")]
+    cluster: Annotated[
+        int, Meaning("its cluster of equivalent answers, from 0 in order of opening; the last one, of overlapping ones")
+    ]
     equivalent_to: Annotated[tuple[int, ...], Meaning("the samples that it is equivalent to, itself included")]
 
 
@@ -63,14 +69,15 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
     texts = [[row["text"] for row in answers[key]] for _, key in cases]
     equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))
     for (_, key), matrix in zip(cases, equivalent, strict=True):
-        yield from cluster_rows(matrix, {**origins[key], "stand_in": judge.stand_in})
+        yield from cluster_rows(inputs, matrix, {**origins[key], "stand_in": judge.stand_in})
 
 
-def cluster_rows(equivalent: NDArray[np.bool_], common: Row) -> Iterator[Row]:
+def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], common: Row) -> Iterator[Row]:
     """A row for each sample of a question: its number, cluster and equivalences, and what all of them share."""
-    from tasks.scoring.semantic_entropy import group_answers
+    from tasks.scoring.semantic_entropy import group_answers, last_group_of_each
 
-    cluster = {member: number for number, group in enumerate(group_answers(equivalent)) for member in group}
+    groups = last_group_of_each(group_answers(equivalent, grouping=inputs.parameters["clusters"].grouping))
+    cluster = {member: number for number, group in enumerate(groups) for member in group}
     for number, same in enumerate(equivalent):
         equivalent_to = np.flatnonzero(same).tolist()
         yield {**common, "sample": number, "cluster": cluster[number], "equivalent_to": equivalent_to}
@@ -94,14 +101,17 @@ class HalfSampleParameters(Parameters):
 
 
 def clusters_of(
-    equivalent: NDArray[np.bool_], parameters: HalfSampleParameters, seed: int, question_id: str, context_id: str
+    inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey
 ) -> tuple[list[list[int]], list[list[list[int]]]]:
-    """The clusters of the answers to a question with a context, and those of each of their half-samples."""
+    """The clusters of the answers to a question with a context, and those of each of a measure's half-samples."""
     from tasks.scoring.half_samples import draw_halves
     from tasks.scoring.semantic_entropy import group_answers
 
-    halves = draw_halves(len(equivalent), parameters.half_samples, seed, question_id, context_id)
-    return group_answers(equivalent), [group_answers(equivalent, among=half) for half in halves]
+    grouping = inputs.parameters["clusters"].grouping
+    halves = draw_halves(len(equivalent), inputs.parameters[measure].half_samples, inputs.seed, *key)
+    return group_answers(equivalent, grouping=grouping), [
+        group_answers(equivalent, half, grouping=grouping) for half in halves
+    ]
 
 
 def standard_error_of(score: str) -> Meaning:

@@ -73,10 +73,9 @@ def persuasion_rows(
     """
     from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
 
-    parameters: HalfSampleParameters = inputs.parameters["coherent_persuasion"]
     grouped = []
     for case, along, matrix in zip(sampled, distributions, equivalent, strict=True):
-        clusters, halves = clusters_of(matrix, parameters, inputs.seed, *case.key)
+        clusters, halves = clusters_of(inputs, "coherent_persuasion", matrix, case.key)
         name = f"the answers to {case.question.question_id} with the context {case.case.context_id}"
         grouped.append((case, GroupedAnswers(name, along, clusters, halves)))
     for _, of_question in groupby(grouped, key=lambda pair: pair[0].question.question_id):

@@ -40,7 +40,8 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
         for case in (case for case in question.cases if case.answers):
             answer, origin = greedy[question.question_id, case.context_id]
             expected = case.answers[0]
-            compared = compare_answers(without, answer, expected, threshold=parameters.rouge_threshold)
+            pair = parameters.compared(without), parameters.compared(answer)
+            compared = compare_answers(*pair, expected, threshold=parameters.rouge_threshold)
             texts = {"answer_without": without, "answer_with": answer, "context_answer": expected}
             yield {**origin, **texts, **compared}
 

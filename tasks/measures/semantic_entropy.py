@@ -43,14 +43,14 @@ class SemanticEntropy(QuestionScore):
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """The entropies of the stored answers to every question in each of its cases."""
-    from tasks.scoring.semantic_entropy import semantic_entropy, semantic_entropy_error
+    from tasks.scoring.semantic_entropy import last_group_of_each, semantic_entropy, semantic_entropy_error
 
     answers = of_questions(inputs, "answers", questions, "token_log_probs")
     origins = of_cases(inputs.scores["clusters"])
-    parameters: HalfSampleParameters = inputs.parameters["semantic_entropy"]
     equivalent = equivalences(inputs, questions)
     for key in ((question.question_id, case.context_id) for question in questions for case in question.cases):
-        clusters, halves = clusters_of(equivalent[key], parameters, inputs.seed, *key)
+        groups, groups_of_halves = clusters_of(inputs, "semantic_entropy", equivalent[key], key)
+        clusters, halves = last_group_of_each(groups), [last_group_of_each(half) for half in groups_of_halves]
         log_probs = [row["token_log_probs"] for row in answers[key]]
         scores: dict[str, float | None] = {}
         for kind, column in KINDS.items():

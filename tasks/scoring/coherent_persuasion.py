@@ -52,7 +52,7 @@ def coherent_persuasion(
 
     Args:
         p_query: (n, V), the mean distributions of the answers without the context.
-        groups_query: Their groups, as `group_answers` returns them, every answer in exactly one.
+        groups_query: Their groups, as `group_answers` returns them, every answer in at least one.
         p_context: (m, V), the mean distributions of the answers with the context.
         groups_context: Their groups.
 
@@ -93,7 +93,7 @@ class _Side:
     """
 
     def __init__(self, answers: GroupedAnswers) -> None:
-        check_groups(answers.groups, len(answers.distributions))
+        check_groups(answers.groups, len(answers.distributions), overlap=True)
         self.name, self.answers, self.halves = answers.name, len(answers.distributions), len(answers.halves)
         held = list(answers.distributions)
         different = {id(item): item for item in held}

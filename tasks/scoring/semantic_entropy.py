@@ -13,6 +13,7 @@ assignment).
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +22,25 @@ from data.errors import InputError, ScoreError, UnknownName
 from tasks.scoring.half_samples import standard_error
 
 KINDS = ("sum", "length_normalised", "rao", "assignment")
+Grouping = Literal["disjoint", "overlapping"]
 
 
-def group_answers(equivalent: NDArray[np.bool_], among: Sequence[int] | None = None) -> list[list[int]]:
+def group_answers(
+    equivalent: NDArray[np.bool_], among: Sequence[int] | None = None, *, grouping: Grouping = "disjoint"
+) -> list[list[int]]:
     """Clusters of equivalent answers, greedily in order [Marjanovic et al. 2024, App. A.3].
 
-    An answer joins the first group to all of whose members it is equivalent.
+    disjoint     an answer joins the first group to all of whose members it is equivalent
+    overlapping  as released: every answer opens a group, which each later and earlier answer joins, in order, that is
+                 equivalent to the opening one and to the one that joined last; equal groups count once
 
     Args:
         equivalent: (n, n) bool, symmetric, true on the diagonal; InputError otherwise.
         among: The answers that are grouped, in that order, as if there were no others; None: all.
+        grouping: "disjoint", or "overlapping", where an answer may be in several groups.
 
     Returns:
-        The numbers of each group's members, groups in order of their first member.
+        The numbers of each group's members, groups in the order in which they were opened.
     """
     matrix = np.asarray(equivalent)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -48,8 +55,12 @@ def group_answers(equivalent: NDArray[np.bool_], among: Sequence[int] | None = N
     if not matrix.diagonal().all():
         raise InputError(f"answer {int(np.argmin(matrix.diagonal()))} is not equivalent to itself")
     rows = matrix.tolist()
+    answers = range(len(rows)) if among is None else among
+    if grouping == "overlapping":
+        walks = (_walk(rows, answer, answers) for answer in answers)
+        return [list(group) for group in dict.fromkeys(tuple(sorted(walk)) for walk in walks)]
     groups: list[list[int]] = []
-    for answer in range(len(rows)) if among is None else among:
+    for answer in answers:
         same = rows[answer]
         home = next((group for group in groups if all(same[member] for member in group)), None)
         if home is None:
@@ -57,6 +68,25 @@ def group_answers(equivalent: NDArray[np.bool_], among: Sequence[int] | None = N
         else:
             home.append(answer)
     return groups
+
+
+def _walk(rows: Sequence[Sequence[bool]], opening: int, answers: Sequence[int]) -> list[int]:
+    group = [opening]
+    for answer in answers:
+        if answer != opening and rows[opening][answer] and rows[group[-1]][answer]:
+            group.append(answer)
+    return group
+
+
+def last_group_of_each(groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Disjoint groups: each answer stays in the last of its groups alone, and groups that lose all answers are none.
+
+    So do the released entropies count overlapping groups, whose order is there that of a set, which differs from run to
+    run; here they stay in the order in which they were opened.
+    """
+    last = {answer: number for number, group in enumerate(groups) for answer in group}
+    kept = ([answer for answer in group if last[answer] == number] for number, group in enumerate(groups))
+    return [group for group in kept if group]
 
 
 def semantic_entropy(
@@ -89,11 +119,17 @@ def semantic_entropy_error(
     return standard_error(_entropies(token_log_probs, halves, kind) if halves else [], len(token_log_probs))
 
 
-def check_groups(groups: Sequence[Sequence[int]], answers: int) -> None:
-    """Raises InputError unless answers exist, each of them is in exactly one group, and no group is empty."""
-    members = sorted(member for group in groups for member in group)
-    if answers == 0 or members != list(range(answers)) or not all(len(group) for group in groups):
-        raise InputError(f"the groups {[list(group) for group in groups]} do not hold each of {answers} answers once")
+def check_groups(groups: Sequence[Sequence[int]], answers: int, *, overlap: bool = False) -> None:
+    """Raises InputError unless answers exist, each of them is in exactly one group, and no group is empty.
+
+    overlap: whether an answer may be in several groups, though in none of them twice.
+    """
+    members = sorted(member for group in groups for member in (set(group) if overlap else group))
+    expected = sorted(set(members)) if overlap else members
+    once = all(len(group) == len(set(group)) > 0 for group in groups)
+    if answers == 0 or expected != list(range(answers)) or not once:
+        held = [list(group) for group in groups]
+        raise InputError(f"the groups {held} do not hold each of {answers} answers{'' if overlap else ' once'}")
 
 
 def _entropies(

@@ -1,7 +1,9 @@
 """Questions of any source, written as the three CSV files in which DynamicQA is published.
 
-The layout has no place for addresses and times, revisions of items and edits, and what chose a replacement. Page views
-are in both of their columns; the number of a page's revisions, a part of the publishers' paths, is 0.
+A cell that was read from such a file goes out as it came in, unless what it says was changed; rows keep their order.
+Of other questions the layout has no place for addresses and times, revisions of items and edits, and what chose a
+replacement. Their page views are in both columns for them; the number of a page's revisions, a part of the publishers'
+paths, is 0.
 """
 
 import json
@@ -12,6 +14,7 @@ from pathlib import Path
 
 from data.records import PARTITIONS, Partition, Question
 from data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, content_of, keeps
+from data.sources.dynamicqa.published import read_from
 from data.sources.slots import replace_object, snippet_of
 from data.storage.files import written_whole
 
@@ -23,19 +26,40 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
     """The questions of a partition as rows of its file; read again, they are the same in all columns of the layout."""
     rows: list[Row] = []
     omitted: list[Omitted] = []
+    files: list[Rows | None] = []
     for question in questions:
         if question.partition != partition:
             continue
         context = _context(question)
         cells = _cells(question, partition, context or "", len(rows))
+        file, kept = _as_they_came(question, partition, cells, len(rows))
+        cells |= kept
         unsupported = [repr(column) for column, cell in cells.items() if not keeps(cell)]
-        if context is None:
+        if context is None and "context" not in kept:
             omitted.append((question, "its two contexts do not come from one snippet"))
         elif unsupported:
             omitted.append((question, f"its value for {', '.join(unsupported)} cannot be written to a cell"))
         else:
-            rows.append(Row(len(rows) + 2, cells))
-    return Rows(COLUMNS[partition], tuple(rows)), omitted
+            rows.append(Row(file.rows[0].line if file else len(rows) + 2, cells))
+            files.append(file)
+    rows.sort(key=lambda row: row.line)
+    first = files[0] if files else None
+    if first is None or any(file is None or file.columns != first.columns for file in files):
+        return Rows(COLUMNS[partition], tuple(rows)), omitted
+    return Rows(first.columns, tuple(rows), first.line_end), omitted
+
+
+def _as_they_came(
+    question: Question, partition: Partition, cells: dict[str, str], number: int
+) -> tuple[Rows | None, dict[str, str]]:
+    """The file's part that a question was read from, and those of its cells that say what they said there."""
+    read = read_from(question, partition)
+    if read is None:
+        return None, {}
+    file, before = read
+    then = _cells(before, partition, _context(before) or "", number)
+    came = file.rows[0].cells
+    return file, {column: came[column] for column in cells if column in came and cells[column] == then[column]}
 
 
 def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted]:

@@ -26,7 +26,7 @@ from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSour
 from data.storage.files import written_whole
 from data.storage.keys import file_digest
 
-VERSION = 4
+VERSION = 5
 SOURCE = "DynamicQA (copenlu/dynamicqa)"
 LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
 WITHOUT_IT = "name a `folder` with its CSV files under `questions`, or use source: sample"
@@ -52,8 +52,18 @@ def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]
             again = identity(SOURCE, partition, *numbered, seen[numbered])
             question = replace(question, question_id=again, flags=(*question.flags, slots.DUPLICATE_ID))
         seen[numbered] += 1
-        read.append(question)
+        as_read = json.dumps([row.line, rows.line_end, row.cells], ensure_ascii=False)
+        read.append(replace(question, published_row=as_read))
     return slots.with_flags_across(read)
+
+
+def read_from(question: Question, partition: Partition) -> tuple[Rows, Question] | None:
+    """The row that a question was read from, as the only one of its file, and the question that it gave; else None."""
+    if question.published_row is None:
+        return None
+    line, line_end, cells = json.loads(question.published_row)
+    row = Row(line, cells)
+    return Rows(tuple(cells), (row,), line_end), _question(_Cells(row, FILES[partition]), partition)
 
 
 def download(folder: Path, partition: Partition, session: Session) -> None:

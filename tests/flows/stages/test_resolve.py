@@ -97,7 +97,7 @@ def test_a_change_concerns_what_depends_on_it_alone(
 
 
 def test_the_catalogs_prompts_have_the_key_of_stored_scores() -> None:
-    assert content_key(catalog.prompts().content)[:12] == "6492ffde9952"
+    assert content_key(catalog.prompts().content)[:12] == "d8d7d3980115"
 
 
 def test_a_label_is_read_by_people_and_changes_no_score(study: Selected, folder: Path) -> None:

@@ -56,6 +56,18 @@ def test_an_answer_is_accurate_where_it_matches_its_condition(study: Study) -> N
     assert study.loaded == 0
 
 
+def test_answers_are_cleaned_as_released_where_asked(study: Study) -> None:
+    (question,) = study.inputs.questions
+    wordy = f"{'answer: ' * 20}{question.replacement}"
+    say(study, {"none": "nobody knows", "original": "nobody knows", "counter_memory": wordy})
+    for cleaning, holds in (("none", False), ("released", True)):
+        study.parameters |= {name: {"cleaning": cleaning} for name in ("accuracy", "persuaded")}
+        key = question.question_id, "counter_memory"
+        row = study.by_question("accuracy")[key]
+        assert (row["accurate"], row["answer"]) == (holds, wordy)
+        assert study.by_question("persuaded")[key]["persuaded"] == holds
+
+
 def test_a_disputable_question_alone_has_no_accuracy(study: Study) -> None:
     disputable = replace(study.inputs.questions[0], partition="disputable")
     study.inputs = replace(study.inputs, questions=[disputable])

@@ -254,3 +254,19 @@ def test_scores_do_not_depend_on_chunks_batches_or_order(scored: Callable[..., d
                         np.testing.assert_allclose(row[column], value, atol=1e-4)
                     else:
                         assert row[column] == value
+
+
+def test_overlapping_clusters_enter_the_scores_as_released(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first two answers are equivalent, and the second to the others, which are not."""
+
+    class Between(Judge):
+        def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
+            one = np.eye(4, dtype=bool)
+            one[1] = one[:, 1] = True
+            return [one] * len(texts)
+
+    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: Between(False))
+    study.parameters["clusters"] = {"grouping": "overlapping"}
+    assert [row["cluster"] for row in study.rows("clusters")][:4] == [0, 2, 1, 2]
+    assert {tuple(row["group_sizes"]) for row in study.rows("semantic_entropy")} == {(1, 1, 2)}
+    assert {tuple(row["group_sizes_with"]) for row in study.rows("coherent_persuasion")} == {(2, 2, 2)}

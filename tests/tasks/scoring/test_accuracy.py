@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.scoring.accuracy import answers_match
+from tasks.scoring.accuracy import answers_match, cleaned_as_released
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,10 @@ def test_answers_match_above_the_threshold(answer: str, threshold: float, matche
 def test_stems_are_compared_and_words_are_needed() -> None:
     assert answers_match("RUNNING rivers", "run river", threshold=0.3)
     assert not answers_match(" ", " ", threshold=0.3)
+
+
+def test_released_cleaning_leaves_out_answer_wherever_it_stands() -> None:
+    assert cleaned_as_released("Assistant: The Answer: 12:30, answered") == "the  1230, ed"
+    answer = "The answer to it is: Oslo"
+    assert not answers_match(answer, "Oslo", threshold=0.3)  # one of six words: F = 2/7
+    assert answers_match(cleaned_as_released(answer), "Oslo", threshold=0.3)

@@ -30,8 +30,10 @@ def test_score_agrees_with_the_reference(place: int, oracle_answers: Any) -> Non
         ([[0.5, 0.5]], [[0]], [[1.0, 0.0]], [[0]], np.log(2)),  # 0 log 0 = 0
         ([[1.0, 0.0], [0.5, 0.5]], [[0, 1]], [[0.75, 0.25]], [[0]], 0),  # the group's mean is the same
         ([[1 - TINY, TINY], [1.0, 0.0]], [[0, 1]], [[0.5, 0.5]], [[0]], np.log(0.5) - 0.5 * np.log(TINY / 2)),
+        # groups with the means (3/4, 1/4) and (1, 0) against (1/2, 1/2)
+        ([[0.5, 0.5]], [[0]], [[1.0, 0.0], [0.5, 0.5]], [[0, 1], [0]], (KL + np.log(2)) / 2),
     ],
-    ids=["one pair", "means before pairs", "zero in the context", "no change", "the smallest float32"],
+    ids=["one pair", "means before pairs", "zero in the context", "no change", "the smallest float32", "overlap"],
 )
 def test_scores_by_hand(
     without: Any, groups_without: list[list[int]], within: Any, groups_within: list[list[int]], expected: float
@@ -131,7 +133,8 @@ def test_rows_that_are_no_distributions_are_refused(row: list[float]) -> None:
         ([[0.5, 0.5]], [[0]], [[1.0]], "one vocabulary"),
         ([0.5, 0.5], [[0]], [[1.0]], "one row per answer"),
         ([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], "of p_query are not of one length"),
-        ([[0.5, 0.5]], [[0], [1]], [[0.5, 0.5]], "once"),
+        ([[0.5, 0.5]], [[0], [1]], [[0.5, 0.5]], "do not hold each of 1 answers"),
+        ([[0.5, 0.5]], [[0, 0]], [[0.5, 0.5]], "do not hold each of 1 answers"),
     ],
 )
 def test_arrays_that_do_not_match_are_refused(

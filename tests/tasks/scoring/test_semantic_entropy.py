@@ -5,7 +5,13 @@ import pytest
 
 from data.errors import InputError, ScoreError, UnknownName
 from tasks.scoring.half_samples import draw_halves
-from tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy, semantic_entropy_error
+from tasks.scoring.semantic_entropy import (
+    KINDS,
+    group_answers,
+    last_group_of_each,
+    semantic_entropy,
+    semantic_entropy_error,
+)
 
 COLUMNS = {
     "sum": "semantic_entropy",
@@ -32,6 +38,25 @@ def test_answer_joins_the_first_group_that_accepts_it_wholly() -> None:
     for first, second in ((0, 1), (1, 2), (1, 3), (2, 3)):  # 0 ~ 1 ~ 2, but not 0 ~ 2
         equivalent[first, second] = equivalent[second, first] = True
     assert group_answers(equivalent) == [[0, 1], [2, 3]]
+
+
+def equivalence(answers: int, *pairs: tuple[int, int]) -> Any:
+    equivalent = np.eye(answers, dtype=bool)
+    for first, second in pairs:
+        equivalent[first, second] = equivalent[second, first] = True
+    return equivalent
+
+
+def test_overlapping_groups_follow_the_answer_that_joined_last() -> None:
+    between = equivalence(3, (0, 1), (1, 2))
+    assert group_answers(between, grouping="overlapping") == [[0, 1], [1, 2]]
+    assert last_group_of_each([[0, 1], [1, 2]]) == [[0], [1, 2]]
+    # 1 and 3 are not equivalent, but 3 is to 0, which opens the group, and to 2, which joined it last
+    chain = equivalence(4, (0, 1), (0, 2), (0, 3), (1, 2), (2, 3))
+    assert group_answers(chain, grouping="overlapping") == [[0, 1, 2, 3], [0, 1, 2], [0, 2, 3]]
+    assert last_group_of_each([[0, 1, 2, 3], [0, 1, 2], [0, 2, 3]]) == [[1], [0, 2, 3]]
+    assert group_answers(chain, [1, 3], grouping="overlapping") == [[1], [3]]
+    assert group_answers(np.ones((3, 3), dtype=bool), grouping="overlapping") == [[0, 1, 2]]
 
 
 def test_a_half_is_grouped_as_if_alone() -> None:

@@ -9,11 +9,20 @@ from data.sources import dynamicqa, sample
 from data.sources.dynamicqa.export import from_questions, write_questions
 from data.sources.dynamicqa.layout import COLUMNS, FILES
 from tests.data.a_dataset import disputed, question
+from tests.data.sources.dynamicqa.small_dynamicqa import (
+    DISPUTED,
+    PERU,
+    PUBLISHED,
+    ROW,
+    temporal,
+    with_published,
+    write,
+)
 
 NO_PLACE = {
     "question_id": "", "id_source": None, "source": "", "licence": "", "flags": (), "replacement_id": None,
     "replacement_by": None, "item_revision": None, "edit_revisions": (), "hidden_edits": None, "address": None,
-    "retrieved_at": None,
+    "retrieved_at": None, "published_row": None,
 }  # fmt: skip
 
 
@@ -47,6 +56,42 @@ def test_the_files_have_the_published_columns_and_line_ends(tmp_path: Path) -> N
     assert (tmp_path / FILES["disputable"]).read_text(encoding="utf-8").splitlines()[1] == (
         "0,77,Persian Gulf,What is it called?,Iran and its Iranian coast.,Iran,Peru,3,./result/Persian Gulf-0/31,1500.5"
     )
+
+
+def exported(folder: Path, questions: list[Question]) -> dict[str, bytes]:
+    """The files of the questions, which were drawn in another order."""
+    assert write_questions(folder, questions[::-1]) == []
+    return {name: (folder / name).read_bytes() for name in FILES.values()}
+
+
+def test_unchanged_rows_go_out_as_they_came_in(tmp_path: Path) -> None:
+    of_property = [{**ROW, "": "31", "possible_answers": '["Christiania",  "Oslo"]'}, {**PERU, "": "4"}]
+    write(tmp_path, "static", *of_property)
+    write(tmp_path, "temporal", *([{**temporal(row), "s_pop_new": ""} for row in of_property]))
+    plain = {column: cell for column, cell in DISPUTED.items() if column != "dir_info"}
+    ends = write(tmp_path, "disputable", {**plain, "num_edits": "12.0"})
+    ends.write_bytes(ends.read_bytes().replace(b"\r\n", b"\n"))
+    before = {name: (tmp_path / name).read_bytes() for name in FILES.values()}
+    read = [one for partition in PARTITIONS for one in dynamicqa.questions(tmp_path, partition)]
+    assert exported(tmp_path / "out", read) == before
+
+
+def test_only_the_changed_cells_of_a_row_are_other(tmp_path: Path) -> None:
+    file = write(tmp_path, "static", ROW, PERU)
+    oslo, lima = dynamicqa.questions(tmp_path, "static")
+    changed = replace(oslo, question="Where is it?", subject_popularity=8.0, edits=2)
+    expected = {**ROW, "question": "Where is it?", "s_pop": "8", "s_pop_new": "8.0", "num_edits": "2.0"}
+    write(file.parent, "static", expected, PERU)
+    assert exported(tmp_path / "out", [changed, lima])[file.name] == file.read_bytes()
+    context = replace(oslo, original_context="It is Oslo.", counter_memory_context="It is Lima.")
+    write(file.parent, "static", {**ROW, "context": "It is [ENTITY]."}, PERU)
+    assert exported(tmp_path / "out", [context, lima])[file.name] == file.read_bytes()
+
+
+@with_published
+def test_the_published_files_come_back_byte_for_byte(tmp_path: Path) -> None:
+    read = [one for partition in PARTITIONS for one in dynamicqa.questions(PUBLISHED, partition)]
+    assert exported(tmp_path, read) == {name: (PUBLISHED / name).read_bytes() for name in FILES.values()}
 
 
 HOSTILE = ['say "no", a', "two\nlines", "=1+1", "\u202eabc é", "\ufeffx", "{0} %s", "x" * 5000]
@@ -100,4 +145,5 @@ def test_the_bundled_questions_come_back() -> None:
             assert other == replace(
                 one, question_id=other.question_id, id_source=other.id_source, source=other.source,
                 licence=other.licence, flags=other.flags, property=other.property, list_id=other.list_id,
+                published_row=other.published_row,
             )  # fmt: skip
