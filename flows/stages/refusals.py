@@ -33,10 +33,12 @@ def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force:
     of_entities = {kinds.FACTS.group, kinds.PROMPTS.group}
     relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in of_entities and not node.refusal)
     for relation in relations:
-        if graph.nodes[kinds.PROMPTS.id(relation)].state != "done":
-            if sample is not None:
-                yield from _too_few_written_contexts(study, RelationName(relation), sample)
-            yield from _too_few(graph, study, RelationName(relation))
+        prompts = graph.nodes[kinds.PROMPTS.id(relation)]
+        if prompts.state != "done":
+            asked_with = None if prompts.refusal else sample
+            if asked_with is not None:
+                yield from _too_few_written_contexts(study, RelationName(relation), asked_with)
+            yield from _too_few(graph, study, RelationName(relation), asked_with)
     if sample is not None:
         subjects = dict.fromkeys(n.id.subject for n in nodes if n.id.stage == "score" and (force or n.state != "done"))
         for relation in subjects:
@@ -47,8 +49,8 @@ def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force:
             yield from _no_device(number, model.dtype, model.device)
 
 
-def _too_few(graph: Graph, study: Study, relation: RelationName) -> Iterator[str]:
-    """Whether a source that has its facts at hand, or the catalog's list of names, has less than is requested."""
+def _too_few(graph: Graph, study: Study, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
+    """Whether a source that has its facts at hand, the catalog's list of names or a file of contexts has too little."""
     options = study.facts
     assert options is not None
     source = FACT_SOURCES[options.source]
@@ -71,9 +73,9 @@ def _too_few(graph: Graph, study: Study, relation: RelationName) -> Iterator[str
     except InputError as error:
         yield f"facts: {error}"
         return
-    mentioned = [(row.entity, row.object) for row in own_contexts(study, relation)]
-    if study.contexts.sample is not None and mentioned:
-        yield from _too_few_contexts(relation, {one.name for one in entities}, mentioned, study.contexts.sample)
+    if sample is not None and (own := own_contexts(study, relation)):
+        mentioned = [(row.entity, row.object) for row in own]
+        yield from _too_few_contexts(relation, {one.name for one in entities}, mentioned, sample)
 
 
 def _too_few_written_contexts(study: Study, relation: RelationName, sample: PerQuery) -> Iterator[str]:
