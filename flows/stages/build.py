@@ -66,7 +66,7 @@ def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Nod
     entry = study.contexts.worded(study.facts.relation(relation))
     inputs = {"facts": fetched.facts[relation]}
     try:
-        own = _own_contexts(study, relation)
+        own = own_contexts(study, relation)
     except SwaymeterError as error:
         return graph.refuse(kinds.PROMPTS, kinds.PROMPTS.id(relation), error, inputs=[inputs["facts"].node])
     if entry.subject_class in fetched.names:
@@ -89,7 +89,7 @@ def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Nod
     )  # fmt: skip
 
 
-def _own_contexts(study: Study, relation: str) -> tuple[ContextRow, ...]:
+def own_contexts(study: Study, relation: str) -> tuple[ContextRow, ...]:
     """The contexts of one's own that take the place of the written ones; none where there are none."""
     if study.contexts.file is None or study.facts is None:
         return ()

@@ -132,9 +132,10 @@ def _amounts(study: Study, node: Node) -> dict[str, int]:
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
     cases = sum(check.about["cases"] for check in questions if check.about)
     entities = study.facts.real_entities + study.facts.invented_entities if study.facts else 0
+    contexts = built.get("contexts", entities * sum(study.contexts.per_kind().values()))
     return {
         "queries": built.get("queries", 4 * entities),
-        "contexts": built.get("contexts", entities * sum(study.contexts.per_kind().values())),
+        "contexts": study.contexts.sample.contexts if study.contexts.sample else contexts,
         "cases": cases,
     }
 

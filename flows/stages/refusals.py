@@ -3,6 +3,7 @@
 Only steps that are not done are considered: scores that a GPU gave are aggregated on any machine.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 from data import catalog
@@ -12,8 +13,10 @@ from data.sources.registry import FACT_SOURCES
 from flows.graph.graph import Graph
 from flows.graph.step import StepId
 from flows.stages import study_graph as kinds
+from flows.stages.build import own_contexts
 from flows.study.study import Study
 from tasks.contexts.entities import choose_entities, unknown_names
+from tasks.measures.asked import PerQuery, check_enough
 
 
 def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force: bool = False) -> Iterator[str]:
@@ -26,19 +29,28 @@ def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force:
         is_known_early = node.id.stage == "fetch" or node.id.group == kinds.PROMPTS.group
         if is_known_early and node.refusal and not isinstance(node.refusal, ModelError):
             yield str(node.refusal)
+    sample = study.contexts.sample
     of_entities = {kinds.FACTS.group, kinds.PROMPTS.group}
     relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in of_entities and not node.refusal)
     for relation in relations:
-        if graph.nodes[kinds.PROMPTS.id(relation)].state != "done":
-            yield from _too_few(graph, study, RelationName(relation))
+        prompts = graph.nodes[kinds.PROMPTS.id(relation)]
+        if prompts.state != "done":
+            asked_with = None if prompts.refusal else sample
+            if asked_with is not None:
+                yield from _too_few_written_contexts(study, RelationName(relation), asked_with)
+            yield from _too_few(graph, study, RelationName(relation), asked_with)
+    if sample is not None:
+        subjects = dict.fromkeys(n.id.subject for n in nodes if n.id.stage == "score" and (force or n.state != "done"))
+        for relation in subjects:
+            yield from _too_few_built_contexts(graph, relation, sample)
     asked = {(n.id.model, n.id.dtype) for n in nodes if n.id.stage == "score" and (force or n.state != "done")}
     for number, model in enumerate(study.models):
         if (model.name, model.dtype) in asked:
             yield from _no_device(number, model.dtype, model.device)
 
 
-def _too_few(graph: Graph, study: Study, relation: RelationName) -> Iterator[str]:
-    """Whether a source that has its facts at hand, or the catalog's list of names, has less than is requested."""
+def _too_few(graph: Graph, study: Study, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
+    """Whether a source that has its facts at hand, the catalog's list of names or a file of contexts has too little."""
     options = study.facts
     assert options is not None
     source = FACT_SOURCES[options.source]
@@ -54,12 +66,52 @@ def _too_few(graph: Graph, study: Study, relation: RelationName) -> Iterator[str
         if not facts:
             yield f"facts.relations: {options.called} has no facts of relation {relation}; leave it out"
             return
-        choose_entities(
+        entities = choose_entities(
             relation, facts, names or (), real=options.real_entities, seed=study.seed, choice=options.choice,
             invented=options.invented_entities if names is not None else 0,
         )  # fmt: skip
     except InputError as error:
         yield f"facts: {error}"
+        return
+    if sample is not None and (own := own_contexts(study, relation)):
+        mentioned = [(row.entity, row.object) for row in own]
+        yield from _too_few_contexts(relation, {one.name for one in entities}, mentioned, sample)
+
+
+def _too_few_written_contexts(study: Study, relation: RelationName, sample: PerQuery) -> Iterator[str]:
+    """Whether fewer contexts are written about each entity than a query is asked with; own ones are counted later."""
+    assert study.facts is not None
+    each = sum(study.contexts.per_kind().values())
+    others = each * (study.facts.real_entities + study.facts.invented_entities - 1)
+    if not own_contexts(study, relation):
+        try:
+            check_enough(relation, "an entity", each, others, sample)
+        except InputError as error:
+            yield str(error)
+
+
+def _too_few_built_contexts(graph: Graph, relation: str, sample: PerQuery) -> Iterator[str]:
+    node = graph.nodes.get(kinds.PROMPTS.id(relation))
+    if node is not None and node.state == "done":
+        entities = graph.remembered(node.output("queries"), lambda rows: set(rows["entity"].to_pylist()))
+        columns = ("entity", "object")
+        mentioned = graph.remembered(
+            node.output("contexts"), lambda rows: [*zip(*(rows[name].to_pylist() for name in columns), strict=True)]
+        )
+        yield from _too_few_contexts(relation, entities, mentioned, sample)
+
+
+def _too_few_contexts(
+    relation: str, entities: Collection[str], mentioned: Collection[Collection[str | None]], sample: PerQuery
+) -> Iterator[str]:
+    """Whether an entity has too few contexts, the first such one; mentioned: whom each context names."""
+    relevant = Counter(name for names in mentioned for name in {*names})
+    for entity in sorted(entities):
+        try:
+            check_enough(relation, entity, relevant[entity], len(mentioned) - relevant[entity], sample)
+        except InputError as error:
+            yield str(error)
+            return
 
 
 def _no_device(number: int, dtype: str, device: str) -> Iterator[str]:

@@ -1,6 +1,8 @@
 """The steps that score: for each model and relation one step a pass, which yields one measure or several together."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
 
 from data.errors import ModelError, SwaymeterError
 from data.storage.keys import content_key
@@ -52,7 +54,7 @@ def _add(
     answer_prompts = study.prompt.answer_prompts()
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     try:
-        common = {
+        common: dict[str, Any] = {
             "model": model.name, "revision": graph.once(identify_language_model, model.name).revision,
             "dtype": resolved_dtype(model), "seed": study.seed,
             "prompt": content_key(answer_prompts.content) if group.leading.about == "questions" else "",
@@ -63,7 +65,10 @@ def _add(
         }
     except SwaymeterError as error:
         return graph.refuse(SCORES, identity, error, inputs=[reference.node for reference in inputs.values()])
-    arguments = Score(group.leading.name, model, study.seed, parameters, answer_prompts)
+    per_query = study.contexts.sample if group.leading.about == "contexts" else None
+    if per_query is not None:
+        common["per_query"] = asdict(per_query)
+    arguments = Score(group.leading.name, model, study.seed, parameters, answer_prompts, per_query)
     return graph.add(SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments)
 
 

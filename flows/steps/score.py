@@ -10,6 +10,7 @@ from data.storage.keys import content_key
 from flows.graph.step import Run, Step
 from flows.study.study import ModelPart
 from tasks.measures import MEASURES
+from tasks.measures.asked import PerQuery
 from tasks.measures.measure import INPUTS, Inputs
 from tasks.measures.run import Spent, measure_relation
 
@@ -20,7 +21,8 @@ PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions
 class Score:
     """What a step asks of which model, and how questions are put to it.
 
-    parameters: of its measures and of those that they need, by name.
+    parameters: of its measures and of those that they need, by name; per_query: the sample of contexts that each query
+    is asked with, None where every context stands before every query.
     """
 
     measure_pass: str
@@ -28,6 +30,7 @@ class Score:
     seed: int
     parameters: Mapping[str, Any]
     answer_prompts: AnswerPrompts
+    per_query: PerQuery | None = None
 
 
 def run_pass(step: Step, run: Run) -> Spent:
@@ -45,6 +48,7 @@ def run_pass(step: Step, run: Run) -> Spent:
         dataset_version=content_key(digests)[:12],
         queries=prompts.get("queries", ()),
         contexts=prompts.get("contexts", ()),
+        per_query=arguments.per_query,
         questions=prompts.get("questions", ()),
         scores={name: step.table(name).read() for name in step.inputs if name not in tables},
         parameters=arguments.parameters,
@@ -52,6 +56,10 @@ def run_pass(step: Step, run: Run) -> Spent:
         batch_size=model.batch_size,
         answer_prompts=arguments.answer_prompts,
     )
+
+    if leading.about == "contexts":
+        for _ in inputs.asked(inputs.queries):  # a relation with too few contexts fails before a model is loaded
+            pass
 
     def load() -> Any:
         return load_language_model(model.name, dtype=model.dtype, device=model.device)

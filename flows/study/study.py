@@ -40,6 +40,7 @@ from data.sources.http.services import SERVICES, Service
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
 from tasks.measures import MEASURES
+from tasks.measures.asked import PerQuery
 from tasks.measures.measure import Measure
 
 
@@ -119,6 +120,21 @@ class ServicesPart(Options):
         return {name: replace(service, **changes.get(name, {})) for name, service in SERVICES.items()}
 
 
+class PerQueryPart(Options):
+    """The sample of contexts that stands before a query, in place of every context of its relation."""
+
+    contexts: int = Field(ge=2, le=100_000)
+    """Contexts of a query, its relevant ones among them."""
+    relevant: int = Field(ge=0, le=100_000)
+    """Contexts that mention the query's entity."""
+
+    @model_validator(mode="after")
+    def _among_them(self) -> "PerQueryPart":
+        if self.relevant > self.contexts:
+            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; ask for fewer")
+        return self
+
+
 class ContextsPart(Options):
     """How many contexts of each kind are written about each entity; the published study has two of each."""
 
@@ -134,6 +150,13 @@ class ContextsPart(Options):
     the published study: the sentence that an answer completes, one lead-in before it, and its negation."""
     file: NamedPath | None = None
     """A file of own contexts, which take the place of the written ones in its relations (docs/own-facts.md)."""
+    per_query: PerQueryPart | None = None
+    """How many contexts stand before a query, drawn for each one anew; null: every context of its relation."""
+
+    @property
+    def sample(self) -> PerQuery | None:
+        """The sample of contexts that a query is asked with; None where it is asked with every one."""
+        return PerQuery(self.per_query.contexts, self.per_query.relevant) if self.per_query else None
 
     def per_kind(self) -> dict[ContextKind, int]:
         """Contexts of each entity, by kind."""
@@ -308,6 +331,9 @@ class Study(Options):
                 raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])
             if measure.about == "questions" and self.questions is None:
                 raise refused([Problem(("measures", name), "needs questions; name a source under `questions`")])
+            if measure.every_context and self.contexts.per_query is not None:
+                wrong = "needs every context before every query; leave it out, or `per_query` under `contexts`"
+                raise refused([Problem(("measures", name), wrong)])
         return self
 
     def called(self, name: str, dtype: str) -> str:

@@ -40,22 +40,16 @@ class AnswerSetPersuasion(PairScore):
 
 
 def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
-    """Every context of a relation before every query, open and closed queries with their own answers."""
+    """The contexts of a relation before its queries, open and closed queries with their own answers."""
     from tasks.scoring.answer_set import answer_set_persuasion
 
     parameters: AnswerSetParameters = inputs.parameters["answer_set_persuasion"]
     for query_type, grouped in groupby(queries, key=lambda query: query.query_type):
-        of_type = list(grouped)
-        result = answer_set_persuasion(
-            model,
-            [context.text for context in inputs.contexts],
-            [query.text for query in of_type],
-            [[answer] for answer in complete_answers(inputs, query_type)],
-            terminators=parameters.terminators,
-        )
-        yield from pair_rows(
-            of_type, inputs.contexts, result.engine, answer_set_persuasion=result.scores, mass=result.mass
-        )
+        answers = [[answer] for answer in complete_answers(inputs, query_type)]
+        for some, contexts in inputs.asked(list(grouped)):
+            texts = [context.text for context in contexts], [query.text for query in some]
+            result = answer_set_persuasion(model, *texts, answers, terminators=parameters.terminators)
+            yield from pair_rows(some, contexts, result.engine, answer_set_persuasion=result.scores, mass=result.mass)
 
 
 def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:

@@ -30,20 +30,20 @@ def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[R
     """The mean of every query's answer-set persuasion, and of the probability of its answers."""
     stored = inputs.scores["answer_set_persuasion"]
     origins = inherited(stored, "query_id")
-    for some in cut_by_form(queries, len(inputs.contexts)):
-        for query_type, grouped in groupby(some, key=lambda query: query.query_type):
-            of_type, answers = list(grouped), len(complete_answers(inputs, query_type))
-            scores, masses = (
-                matrix(stored, of_type, inputs.contexts, column) for column in ("answer_set_persuasion", "mass")
-            )
-            for query, score, mass in zip(of_type, weighted_mean(scores, inputs.contexts), masses, strict=True):
-                yield {
-                    **origins[query.query_id],
-                    "contexts": len(inputs.contexts),
-                    "answers": answers,
-                    "answer_set_susceptibility": float(score),
-                    "mass": float(mass.mean()),
-                }
+    answers = {kind: len(complete_answers(inputs, kind)) for kind in {query.query_type for query in queries}}
+    for chunk in cut_by_form(queries, inputs.contexts_a_query):
+        for _, grouped in groupby(chunk, key=lambda query: query.query_type):
+            for some, contexts in inputs.asked(list(grouped)):
+                columns = ("answer_set_persuasion", "mass")
+                scores, masses = (matrix(stored, some, contexts, column) for column in columns)
+                for query, score, mass in zip(some, weighted_mean(scores, contexts), masses, strict=True):
+                    yield {
+                        **origins[query.query_id],
+                        "contexts": len(contexts),
+                        "answers": answers[query.query_type],
+                        "answer_set_susceptibility": float(score),
+                        "mass": float(mass.mean()),
+                    }
 
 
 MEASURE = Measure(

@@ -25,7 +25,7 @@ def chunks_of(measure: Measure, inputs: Inputs, model: Any) -> Sequence[Chunk]:
         return [inputs.questions if measure.about == "questions" else by_form(inputs.queries)]
     if measure.about == "questions":
         return cut_questions(inputs, model)
-    return cut_by_form(inputs.queries, len(inputs.contexts) if measure.about == "contexts" else 1)
+    return cut_by_form(inputs.queries, inputs.contexts_a_query if measure.about == "contexts" else 1)
 
 
 def cut_questions(inputs: Inputs, model: Any) -> Sequence[Chunk]:

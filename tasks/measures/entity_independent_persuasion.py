@@ -62,4 +62,5 @@ MEASURE = Measure(
     about="contexts",
     compute=compute,
     needs=("persuasion",),
+    every_context=True,
 )

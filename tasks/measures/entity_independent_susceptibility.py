@@ -36,4 +36,5 @@ MEASURE = Measure(
     about="contexts",
     compute=compute,
     needs=("persuasion",),
+    every_context=True,
 )

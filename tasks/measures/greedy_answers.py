@@ -37,21 +37,22 @@ class GreedyAnswer(PairScore):
 
 
 def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
-    """The greedy continuation of every query after every context."""
+    """The greedy continuation of every query after each of its contexts."""
     from tasks.scoring.memorization import conflict, follows, greedy_answers
 
     parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
-    contexts, texts = [context.text for context in inputs.contexts], [query.text for query in queries]
-    answers, engine = greedy_answers(model, contexts, texts, max_new_tokens=parameters.max_new_tokens)
-    for query, of_query in zip(queries, answers, strict=True):
-        for context, text in zip(inputs.contexts, of_query, strict=True):
-            yield {
-                **of_pair(query, context),
-                "conflict": conflict(context.kind, context.entity == query.entity, context.object, query.answer),
-                "text": text,
-                "follows": follows(text, query.query_type, query.answer, context.kind, context.object),
-                "engine": engine,
-            }
+    for some, contexts in inputs.asked(queries):
+        texts = [context.text for context in contexts], [query.text for query in some]
+        answers, engine = greedy_answers(model, *texts, max_new_tokens=parameters.max_new_tokens)
+        for query, of_query in zip(some, answers, strict=True):
+            for context, text in zip(contexts, of_query, strict=True):
+                yield {
+                    **of_pair(query, context),
+                    "conflict": conflict(context.kind, context.entity == query.entity, context.object, query.answer),
+                    "text": text,
+                    "follows": follows(text, query.query_type, query.answer, context.kind, context.object),
+                    "engine": engine,
+                }
 
 
 MEASURE = Measure(

@@ -1,6 +1,6 @@
 """What a measure declares, and what its `compute` receives and gives."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,13 +13,14 @@ from data.records import Context, Query, Question
 from data.records.row import table_of
 from data.records.score import Score
 from data.records.table import Table
+from tasks.measures.asked import PerQuery, own_sample
 from tasks.models.backend import Capability
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 About = Literal["contexts", "queries", "questions"]
-"""The prompts of a relation: every context before every query, every query alone, or questions with their contexts."""
+"""The prompts of a relation: contexts before its queries, every query alone, or questions with their contexts."""
 
 INPUTS: Mapping[About, tuple[str, ...]] = {
     "contexts": ("queries", "contexts"),
@@ -61,7 +62,8 @@ class Inputs:
     dataset_version: the digest of the prompts; scores: the stored rows of the measures that are needed, by name;
     outputs: the measures that the pass has to yield; parameters: of these and of those that they need, by name; device:
     where models are loaded, as a study names it; batch_size: prompts that are answered at once, None for as many as are
-    worth it; answer_prompts: how questions are put.
+    worth it; answer_prompts: how questions are put; per_query: what each query's own sample of the contexts has,
+    None where every context stands before every query.
     """
 
     relation: str
@@ -76,6 +78,20 @@ class Inputs:
     device: str = "auto"
     batch_size: int | None = None
     answer_prompts: AnswerPrompts = field(default_factory=catalog.prompts)
+    per_query: PerQuery | None = None
+
+    @property
+    def contexts_a_query(self) -> int:
+        """How many contexts a query is asked with."""
+        return self.per_query.contexts if self.per_query else len(self.contexts)
+
+    def asked(self, queries: Sequence[Query]) -> Iterator[tuple[Sequence[Query], Sequence[Context]]]:
+        """The queries, those that are asked with the same contexts together, and these contexts; in their order."""
+        if self.per_query is None:
+            yield queries, self.contexts
+            return
+        for query in queries:
+            yield [query], own_sample(query, self.contexts, self.per_query, self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +114,7 @@ class Measure:
         depends_on: (parameters) -> what else its numbers depend on, by name: revisions of other models, wordings.
         applies: (parameters, dtype) -> whether it says anything about a model in that dtype; always by default.
         other_model: (inputs, model) -> another language model that it asks, whose forward passes count, too.
+        every_context: whether it needs every context of a relation before every query, and no samples of them.
         chunks: (inputs, model) -> what is computed and stored together; by default see `tasks.measures.chunks`.
         prompts: (parameters, queries, contexts) -> how many prompts a model reads for so many of them; by default all
             of those that it is about.
@@ -117,6 +134,7 @@ class Measure:
     depends_on: Callable[[Any], Mapping[str, str]] = lambda parameters: {}
     applies: Callable[[Any, str], bool] | None = None
     other_model: Callable[[Inputs, Any], Any] = lambda inputs, model: None
+    every_context: bool = False
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
     prompts: Callable[[Any, int, int], int] | None = None
 

@@ -5,11 +5,14 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Annotated, TypeVar
 
-from data.records import Query
+from data.records import Context, Query
 from data.records.row import Meaning, table
-from tasks.measures.measure import Computed, Inputs, Measure
+from tasks.measures.measure import Computed, Inputs, Measure, Row
 from tasks.measures.rows import PairScore, pair_rows
 from tasks.models.language_model import LanguageModel
+
+Asked = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
+"""Queries, the contexts before them, and the [context][query] tokens of both."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -23,19 +26,25 @@ class Persuasion(PairScore):
 
 
 def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Query]]) -> Computed:
-    """Every context of a relation before every query; the next chunk is tokenised while the model reads one."""
+    """The contexts of a relation before its queries; the next chunk is tokenised while the model reads one."""
     from tasks.scoring.next_token import tokenized_prompts
     from tasks.scoring.persuasion import counted, persuasion
 
-    contexts = [context.text for context in inputs.contexts]
+    def tokens(queries: Sequence[Query]) -> list[Asked]:
+        asked = []
+        for some, contexts in inputs.asked(queries):
+            distinct, *_ = counted([context.text for context in contexts])
+            asked.append((some, contexts, tokenized_prompts(model, distinct, [query.text for query in some])))
+        return asked
 
-    def tokens(queries: Sequence[Query]) -> list[list[list[int]]]:
-        return tokenized_prompts(model, counted(contexts)[0], [query.text for query in queries])
-
-    with contextlib.closing(computed_ahead(tokens, chunks)) as tokens_of_chunks:
-        for queries, prompts in zip(chunks, tokens_of_chunks, strict=True):
-            result = persuasion(model, contexts, [query.text for query in queries], prompts=prompts)
-            yield {"persuasion": list(pair_rows(queries, inputs.contexts, result.engine, persuasion=result.scores))}
+    with contextlib.closing(computed_ahead(tokens, chunks)) as asked_of_chunks:
+        for asked in asked_of_chunks:
+            rows: list[Row] = []
+            for some, contexts, prompts in asked:
+                texts = [context.text for context in contexts], [query.text for query in some]
+                result = persuasion(model, *texts, prompts=prompts)
+                rows += pair_rows(some, contexts, result.engine, persuasion=result.scores)
+            yield {"persuasion": rows}
 
 
 def computed_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:

@@ -40,23 +40,24 @@ class Precision(QueryScore):
 
 
 def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
-    """The sampled queries after every context, in both dtypes."""
+    """The sampled queries after each of their contexts, in both dtypes."""
     from tasks.scoring.persuasion import persuasion
 
     reference = _reference(inputs, model)
-    contexts, texts = [context.text for context in inputs.contexts], [query.text for query in queries]
-    own, other = (persuasion(asked, contexts, texts) for asked in (model, reference))
-    for number, (query, differences) in enumerate(zip(queries, np.abs(own.scores - other.scores), strict=True)):
-        yield {
-            "query_id": query.query_id,
-            "contexts": len(contexts),
-            "reference": reference.dtype,
-            "susceptibility": float(own.susceptibility[number]),
-            "susceptibility_reference": float(other.susceptibility[number]),
-            "largest_difference": float(differences.max()),
-            "mean_difference": float(differences.mean()),
-            "engine": own.engine,
-        }
+    for some, contexts in inputs.asked(queries):
+        texts = [context.text for context in contexts], [query.text for query in some]
+        own, other = (persuasion(asked, *texts) for asked in (model, reference))
+        for number, (query, differences) in enumerate(zip(some, np.abs(own.scores - other.scores), strict=True)):
+            yield {
+                "query_id": query.query_id,
+                "contexts": len(contexts),
+                "reference": reference.dtype,
+                "susceptibility": float(own.susceptibility[number]),
+                "susceptibility_reference": float(other.susceptibility[number]),
+                "largest_difference": float(differences.max()),
+                "mean_difference": float(differences.mean()),
+                "engine": own.engine,
+            }
 
 
 def _reference(inputs: Inputs, model: LanguageModel) -> LanguageModel:
@@ -70,7 +71,7 @@ def _chunks(inputs: Inputs, model: LanguageModel) -> Sequence[Sequence[Query]]:
     parameters: PrecisionParameters = inputs.parameters["precision"]
     ids = [query.query_id for query in inputs.queries]
     sampled = set(drawn_first(ids, parameters.queries, inputs.seed, "precision", inputs.relation))
-    return cut_by_form([query for query in inputs.queries if query.query_id in sampled], len(inputs.contexts))
+    return cut_by_form([query for query in inputs.queries if query.query_id in sampled], inputs.contexts_a_query)
 
 
 MEASURE = Measure(

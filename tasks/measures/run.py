@@ -159,7 +159,7 @@ def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
     amounts = (
         {"cases": sum(len(question.cases) for question in chunk)}
         if measure.about == "questions"
-        else {"queries": len(chunk), "contexts": len(inputs.contexts)}
+        else {"queries": len(chunk), "contexts": inputs.contexts_a_query}
     )
     return measure.count_prompts(inputs.parameters.get(measure.name), **amounts)
 

@@ -31,10 +31,11 @@ def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[R
     stored = inputs.scores["persuasion"]
     origins = inherited(stored, "query_id")
     # The matrices that persuasion was computed in: a product of larger ones may be rounded otherwise.
-    for some in cut_by_form(queries, len(inputs.contexts)):
-        scores = matrix(stored, some, inputs.contexts, "persuasion")
-        for query, score in zip(some, weighted_mean(scores, inputs.contexts), strict=True):
-            yield {**origins[query.query_id], "contexts": len(inputs.contexts), "susceptibility": float(score)}
+    for chunk in cut_by_form(queries, inputs.contexts_a_query):
+        for some, contexts in inputs.asked(chunk):
+            scores = matrix(stored, some, contexts, "persuasion")
+            for query, score in zip(some, weighted_mean(scores, contexts), strict=True):
+                yield {**origins[query.query_id], "contexts": len(contexts), "susceptibility": float(score)}
 
 
 def weighted_mean(scores: NDArray[np.float64], contexts: Sequence[Context]) -> NDArray[np.float64]:

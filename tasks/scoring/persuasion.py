@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.next_token.broken import check_contexts_matter, check_scores
-from tasks.scoring.next_token.by_query import engine, next_token_by_query
+from tasks.scoring.next_token.by_query import engine_of_next_token, next_token_by_query
 from tasks.scoring.next_token.distributions import Distributions
 from tasks.scoring.next_token.prompts import Tokens, no_distribution, tokenized_prompts
 
@@ -77,7 +77,7 @@ def persuasion(
     check_contexts_matter(model, unmoved, tokens, queries)
     # A context that changes nothing may come out as -1e-8: rounding, not a score.
     scores = np.maximum(scores, 0.0)
-    return Persuasion(scores[:, rows], scores @ weights, engine(model, tokens))
+    return Persuasion(scores[:, rows], scores @ weights, engine_of_next_token(model, tokens))
 
 
 def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], list[int]]:

@@ -1,8 +1,8 @@
 """Log-distributions of the next token for contexts x queries: by the prefix tree if the model allows it, else plainly.
 
-The prefix tree is compared with the plain engine on some of the prompts, once for each model. Where the two differ by
-more than rounding, or the prefix tree cannot be used, the plain engine reads this model, and a warning has the reason:
-an unknown kind of model costs time, but never gives a wrong number.
+The prefix tree is compared with the plain engine on some of the prompts, once for a model that reads several queries.
+Where the two differ by more than rounding, or the prefix tree cannot be used, the plain engine reads this model, and a
+warning has the reason: an unknown kind of model costs time, but never gives a wrong number.
 """
 
 import logging
@@ -13,10 +13,10 @@ import torch
 from tasks.models.language_model import LanguageModel, Verdict
 from tasks.models.memory import is_out_of_memory
 from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
-from tasks.scoring.next_token.plain import read_plain
+from tasks.scoring.next_token.plain import BATCH, read_plain
 from tasks.scoring.next_token.prompts import Tokens
 from tasks.scoring.next_token.reading import unreadable
-from tasks.scoring.next_token.shared import Pass, SharedPrefixes
+from tasks.scoring.next_token.shared import TOKENS_PER_PASS, Pass, SharedPrefixes
 
 log = logging.getLogger(__name__)
 
@@ -32,9 +32,11 @@ def next_token_by_query(
     Distributions must be used before the next are requested: their memory is reused. prompts: [context][query] tokens;
     memory: bytes that may be used besides the model, None for `memory_budget`.
     """
-    if engine(model, prompts) == PLAIN:
+    if engine_of_next_token(model, prompts) == PLAIN:
         for place in range(len(prompts[0])):
-            yield place, Distributions.of(read_plain(model, [of_context[place] for of_context in prompts]))
+            of_query = [of_context[place] for of_context in prompts]
+            rows = TOKENS_PER_PASS[torch.device(model.device).type] // max(map(len, of_query))
+            yield place, Distributions.of(read_plain(model, of_query, batch_size=max(BATCH, rows)))
     else:
         yield from _by_prefix_tree(model, prompts, memory)
 
@@ -60,9 +62,15 @@ def _by_prefix_tree(
             yield place, Distributions.of(kept[row])
 
 
+def engine_of_next_token(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
+    """The engine of next tokens after [context][query] tokens: a single query shares no prefix, and is read plainly."""
+    return PLAIN if len(prompts[0]) == 1 else engine(model, prompts)
+
+
 def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
-    """The engine that computes this model's next tokens; decided at its first prompts, [context][query] tokens."""
-    if model.engine.prefix_tree is None:
+    """The engine that reads this model; decided at its first prompts of several queries, [context][query] tokens."""
+    decided = model.engine.prefix_tree
+    if decided is None:
         by_length = sorted(prompts, key=lambda of_context: len(of_context[0]))
         # The prefix tree reads all queries after two of the contexts, the plain engine some of these.
         tried, queries = [by_length[0], by_length[-1]], len(prompts[0])
@@ -72,10 +80,12 @@ def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
             return PLAIN  # nothing to compare with; the caller reports the NaN and its prompt
         log_probs = torch.stack([distributions.log_probs() for distributions in plain], dim=1)
         by_place = dict(zip(compared, log_probs, strict=True))
-        model.engine.prefix_tree = verdict(
+        decided = verdict(
             model, unreadable(model), lambda: _difference(model, tried, by_place), "shared prefixes cannot be read"
         )
-    return PLAIN if model.engine.prefix_tree.reason else PREFIX_TREE
+        if decided.reason or queries > 1:  # a single query has no branches: it shows less than later ones need
+            model.engine.prefix_tree = decided
+    return PLAIN if decided.reason else PREFIX_TREE
 
 
 def verdict(model: LanguageModel, reason: str | None, compare: Callable[[], Verdict], failure: str) -> Verdict:

@@ -57,6 +57,12 @@ def test_every_measure_counts_its_prompts(measures: dict[str, Any], prompts: int
     assert lines(study, Selection(relations=("capital",), stages=("score",)))[-1].startswith(f"{prompts} prompts; ")
 
 
+def test_only_a_querys_own_contexts_are_counted(tmp_path: Path) -> None:
+    contexts = {"base": 1, "assertive": 1, "negation": 0, "per_query": {"contexts": 4, "relevant": 1}}
+    study = selected(tmp_path, contexts=contexts, measures={"persuasion": {}}, questions=None)
+    assert lines(study)[-1].startswith(f"{RELATIONS * 4 * ENTITIES * 4} prompts; ")
+
+
 def test_what_is_done_counts_only_by_force(tmp_path: Path) -> None:
     study = score(prepare(selected(tmp_path)))
     assert lines(study) == ["everything is done: nothing would be computed"]
