@@ -162,7 +162,8 @@ def _title(axes: Axes, data: pd.DataFrame, correlation: str) -> None:
 def _figure(when: When) -> Figure:
     queries = ("instances", "instances_by_outcome", "instance_correlations")
     name = f"entropy-{when}-against-persuasion"
-    return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES)
+    items = ("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7")
+    return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES, items=items)
 
 
 WITHOUT, WITH = _figure("without"), _figure("with")

@@ -63,4 +63,5 @@ FIGURE = Figure(
     ("fisher_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations"),
     draw,
     measures=("fisher_susceptibility", "susceptibility"),
+    items=("liu-fig-1", "liu-fig-6"),
 )

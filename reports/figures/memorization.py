@@ -94,4 +94,5 @@ FIGURE = Figure(
     ("memorization_of_queries", "memorization_in_short"),
     draw,
     measures=("memorization_ratio", "susceptibility"),
+    items=("du-fig-3",),
 )
