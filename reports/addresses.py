@@ -2,6 +2,8 @@
 
 from urllib.parse import urlencode
 
+import pandas as pd
+
 from reports.frames import Model, file_slug
 
 ANSWERS, QUERIES = "answers.html", "queries.html"
@@ -20,3 +22,9 @@ def of_query(query: str) -> str:
 def of_relation(relation: str) -> str:
     """The queries of a relation, on their page."""
     return f"{QUERIES}#relation-{file_slug(relation)}"
+
+
+def of_each(rows: pd.DataFrame) -> list[str]:
+    """Where each row's question is read; the rows have question_id, model and dtype."""
+    names = rows[["question_id", "model", "dtype"]].itertuples(index=False)
+    return [of_question(question, Model(model, dtype)) for question, model, dtype in names]

@@ -17,6 +17,7 @@ from data.catalog import paper_items, papers
 from reports.addresses import of_relation
 from reports.card import StudyCard
 from reports.figures.figure import Drawn
+from reports.figures.rendering import Links
 from reports.page.cells import cell, heading, linked, numeric
 from reports.page.shell import asset, digest, template, themes
 from reports.tables import Filled
@@ -32,6 +33,7 @@ class Picture:
 
     drawn: Drawn
     svg: str
+    links: Links | None = None
 
     @property
     def address(self) -> Markup:
