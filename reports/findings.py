@@ -1,4 +1,4 @@
-"""What was found, in sentences of numbers about each model. A null is a finding.
+"""What was found, in sentences of numbers about each model, with 95% intervals in brackets. A null is a finding.
 
 Three are said of every model: susceptibility, relevance, answers. Memorization, answer sets and Fisher susceptibility
 have one each where they were measured; a model in a reduced precision has one on what that costs.
@@ -101,8 +101,8 @@ def _answers(model: Model, frames: Frames) -> str:
     words = []
     for partition in partitions(rows):
         row = _row(rows, partition=partition)
-        moved = _row(frames["instances_in_short"], condition=condition, partition=partition)
-        nats = f"; mean coherent persuasion {moved['mean']:.2f} {moved['unit']}" if moved else ""
+        moved = where(frames["instances_in_short"], condition=condition, partition=partition)
+        nats = f"; mean coherent persuasion {_mean(moved)}" if len(moved) else ""
         words.append(
             f"{_share(row['share_following'])} of {row['measured']} {partition} questions "
             f"({_share(row['share_persuaded'])} persuaded, {_share(row['share_stubborn'])} stubborn{nats})"
@@ -194,7 +194,15 @@ def _row(rows: pd.DataFrame, **values: object) -> dict[str, Any]:
 
 
 def _mean(rows: pd.DataFrame) -> str:
-    return f"{rows['mean'].iloc[0]:.3f} {rows['unit'].iloc[0]}" if len(rows) else "nothing measured"
+    """A mean with its 95% interval, where it has one, and its unit."""
+    for row in records(rows.head(1)):
+        return f"{row['mean']:.3f}{_interval(row)} {row['unit']}"
+    return "nothing measured"
+
+
+def _interval(row: dict[str, Any]) -> str:
+    """The interval of a mean in brackets; empty where it has none, as that over a single relation."""
+    return "" if pd.isna(row.get("low")) else f" [{row['low']:.3f}, {row['high']:.3f}]"
 
 
 def _fisher_mean(rows: pd.DataFrame) -> str:

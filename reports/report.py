@@ -22,6 +22,8 @@ from reports.figures.rendering import limits_for, rendered
 from reports.findings import FINDINGS, findings
 from reports.frames import RUNS, Frames, labelled, records, with_empty
 from reports.page import Picture, page
+from reports.page.example import EXAMPLE_QUERIES, example
+from reports.queries import READ_QUERIES, write_queries
 from reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
@@ -34,7 +36,7 @@ _log = logging.getLogger(__name__)
 def queries() -> tuple[str, ...]:
     """The named queries of the warehouse that a report reads: all that its figures, findings and tables name."""
     parts = [figure.queries for figure in FIGURES.values()] + [table.queries for table in TABLES.values()]
-    parts += [finding.queries for finding in FINDINGS] + [ANSWERS_QUERIES, PAGE_QUERIES]
+    parts += [finding.queries for finding in FINDINGS] + [ANSWERS_QUERIES, READ_QUERIES, EXAMPLE_QUERIES, PAGE_QUERIES]
     return tuple(dict.fromkeys(query for part in parts for query in part))
 
 
@@ -72,16 +74,17 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         (folder / "figures" / f"{figure.name}.svg").write_bytes(files.svg)
         (folder / "figures" / f"{figure.name}.png").write_bytes(files.png)
         write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)
-        pictures.append(Picture(figure, files.page_svg))
+        pictures.append(Picture(figure, files.page_svg, files.links))
     tables = [filled(table, frames) for table in TABLES.values()]
     for table in tables:
         if len(table.rows):
             write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
-    answers, found = write_answers(frames, folder, card), findings(frames)
+    answers, read, found = write_answers(frames, folder, card), write_queries(frames, folder, card), findings(frames)
     (folder / FOUND).write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
     text = page(
         card, found, pictures, omitted, tables, overview=next(iter(records(frames["overview"])), {}),
-        runs=frames[RUNS], stand_ins=frames["stand_ins"], answers=answers,
+        runs=frames[RUNS], stand_ins=frames["stand_ins"], example=example(frames, answers, read), answers=answers,
+        queries=read, relations=frozenset(frames["chosen_queries"].get("relation", ())),
     )  # fmt: skip
     (folder / "index.html").write_text(text, encoding="utf-8")
 

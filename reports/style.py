@@ -7,7 +7,7 @@ of 3 to 1 to both papers, so that marks look the same in both themes and only in
 
 import threading
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -129,6 +129,16 @@ def dots(axes: Axes, x: ArrayLike, y: ArrayLike, *, alpha: float, **style: Any) 
 def _places(values: NDArray[np.float64]) -> NDArray[np.int64]:
     low, high = values.min(), values.max()
     return np.asarray((values - low) / ((high - low) or 1) * _GRID, dtype=np.int64)
+
+
+def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> None:
+    """Makes places (n,) of a panel lead to addresses within the report's folder, under whatever is drawn there.
+
+    For marks of single queries and questions, where they are few: a page has a place to click for each.
+    """
+    if 0 < len(addresses) <= FEW_DOTS:
+        urls = [f"../{address}" for address in addresses]
+        axes.scatter(x, y, s=64, c="white", alpha=0, linewidths=0, urls=urls, zorder=9)
 
 
 def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) -> Line2D:

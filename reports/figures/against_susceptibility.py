@@ -11,9 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from reports.addresses import of_query
 from reports.figures.panels import FEW_RELATIONS, type_panels
 from reports.frames import plural, records, span, unit_of, where
-from reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, mark, strokes
+from reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, link, mark, strokes
 
 LEVELS = {"query": "query", "relation": "relation mean"}
 
@@ -21,8 +22,8 @@ LEVELS = {"query": "query", "relation": "relation mean"}
 def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
     """Draws a query a dot, susceptibility in nats across and the other measure up, and relation means as diamonds.
 
-    `data` has query_type, susceptibility, score, error (a stroke's half length; NaN: none); `means` has
-    mean_susceptibility and mean; one query type.
+    `data` has query_type, susceptibility, score, error (a stroke's half length; NaN: none), query_id and readable;
+    `means` has mean_susceptibility and mean; one query type.
     """
     hue, dense = QUERY_HUES[str(data["query_type"].iloc[0])], len(data) > FEW_DOTS
     x, y, error = (data[name].to_numpy(dtype=float) for name in ("susceptibility", "score", "error"))
@@ -30,9 +31,16 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
     if np.isfinite(error).any():
         axes.plot(*strokes(x, x, y - error, y + error), color=hue, linewidth=0.6, alpha=alpha, rasterized=dense)
     dots(axes, x, y, color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0)
+    near = data[data["readable"]]
+    link(axes, near["susceptibility"], near["score"], [of_query(query) for query in near["query_id"]])
     size = 5 if len(means) <= FEW_RELATIONS else 3.2
     at = (means["mean_susceptibility"], means["mean"])
     axes.plot(*at, "D", color=hue, markersize=size, markeredgecolor=INK, markeredgewidth=size / 6)
+
+
+def with_readable(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the column `readable`: whether the report shows a query with its contexts."""
+    return rows.assign(readable=rows["query_id"].isin(chosen["query_id"]) if len(chosen) else False)
 
 
 def sorted_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:

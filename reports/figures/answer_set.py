@@ -4,7 +4,14 @@ from functools import partial
 
 import pandas as pd
 
-from reports.figures.against_susceptibility import contexts_of, correlation_note, paint, shown_means, sorted_means
+from reports.figures.against_susceptibility import (
+    contexts_of,
+    correlation_note,
+    paint,
+    shown_means,
+    sorted_means,
+    with_readable,
+)
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, finite, plural, span, where
 from reports.style import QUERY_HUES
@@ -15,7 +22,7 @@ MEASURE = "answer_set_susceptibility"
 def draw(model: Model, frames: Frames) -> Drawing | None:
     every = frames["answer_set_of_queries"]
     finite_rows = finite(every.assign(score=every[MEASURE], error=float("nan")), "score", "susceptibility", "mass")
-    rows = finite_rows.rows
+    rows = with_readable(finite_rows.rows, frames["chosen_queries"])
     if rows.empty:
         return None
     correlations = where(frames["correlations"], measure_a=MEASURE)
@@ -49,7 +56,8 @@ def masses(measures: pd.DataFrame) -> str:
 FIGURE = Figure(
     "answer-sets-against-first-tokens",
     "Are queries swayed over whole answers as they are over first tokens?",
-    ("answer_set_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations"),
+    ("answer_set_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations",
+     "chosen_queries"),
     draw,
     measures=("answer_set_susceptibility", "susceptibility"),
 )

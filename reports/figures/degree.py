@@ -128,4 +128,5 @@ FIGURE = Figure(
     ("degree_of_entities", "degree_of_queries", "envelopes", "correlations"),
     draw,
     measures=("susceptibility",),
+    items=("du-fig-10", "du-fig-19"),
 )

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from reports.addresses import of_each
 from reports.figures.figure import Drawing, Figure
 from reports.frames import (
     Frames,
@@ -28,6 +29,7 @@ from reports.style import (
     PARTITION_HUES,
     blank,
     legend_above,
+    link,
     mark,
     plain,
 )
@@ -39,6 +41,10 @@ QUESTIONS: dict[When, str] = {
 }
 MOST_GROUPS = 3
 """How many groups of own questions have a panel each; more are drawn together."""
+_LENGTH = (
+    " Semantic entropy sums the log-probabilities of an answer's tokens, so it grows with the answer's length, too; "
+    "the table of accuracy and uncertainty has forms that do not: length-normalised, Rao's, and over clusters."
+)
 _MEASURES = ("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "whose_answer")
 
 
@@ -58,6 +64,7 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
             alpha=0.4 if dense else 0.85, markersize=2.4 if outcome == "other" else 4.4, markeredgewidth=0.7,
             markerfacecolor=hue if outcome != "stubborn" else "none", rasterized=dense,
         )  # fmt: skip
+    link(axes, data["entropy"], data["coherent_persuasion"], of_each(data))
 
 
 def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
@@ -88,7 +95,7 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
         f"square: stubborn (the answer without the context, not the context's); dot: other. {model}; n = {len(rows)} "
         f"instances of {rows['question_id'].nunique()} questions, {counts.get('persuaded', 0)} persuaded, "
         f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn.{_pooled(known)}"
-        f"{_asides(rows)}{result.note('instances')}"
+        f"{_LENGTH}{_asides(rows)}{result.note('instances')}"
     )
     alt = (
         f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats, for {model}: "
@@ -162,7 +169,8 @@ def _title(axes: Axes, data: pd.DataFrame, correlation: str) -> None:
 def _figure(when: When) -> Figure:
     queries = ("instances", "instances_by_outcome", "instance_correlations")
     name = f"entropy-{when}-against-persuasion"
-    return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES)
+    items = ("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7")
+    return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES, items=items)
 
 
 WITHOUT, WITH = _figure("without"), _figure("with")

@@ -62,8 +62,8 @@ class Drawn:
 
     @property
     def caption(self) -> str:
-        """How to read it, with what stood in for what, and what of the papers it draws."""
-        return self.drawing.caption + self.stand_in + as_in(self.figure.items)
+        """How to read it, with what of the papers it draws, and what stood in for what."""
+        return self.drawing.caption + as_in(self.figure.items) + self.stand_in
 
 
 def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[str]]:

@@ -5,7 +5,14 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from reports.figures.against_susceptibility import contexts_of, correlation_note, paint, shown_means, sorted_means
+from reports.figures.against_susceptibility import (
+    contexts_of,
+    correlation_note,
+    paint,
+    shown_means,
+    sorted_means,
+    with_readable,
+)
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, finite, plural, records, span, unit_of, where
 
@@ -16,7 +23,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     measure = measured(every)
     error = every["fisher_standard_error"] if measure == "fisher" else np.nan
     result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility")
-    rows = result.rows
+    rows = with_readable(result.rows, frames["chosen_queries"])
     if rows.empty:
         return None
     correlations = where(frames["correlations"], measure_a=measure)
@@ -60,7 +67,9 @@ def _how(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
 FIGURE = Figure(
     "fisher-against-susceptibility",
     "Does Fisher susceptibility, which needs no context, find the queries that contexts sway?",
-    ("fisher_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations"),
+    ("fisher_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations",
+     "chosen_queries"),
     draw,
     measures=("fisher_susceptibility", "susceptibility"),
+    items=("liu-fig-1", "liu-fig-6"),
 )

@@ -77,4 +77,5 @@ FIGURE = Figure(
     ("followed_of_relations", "followed_in_short", "followed_by_kind"),
     draw,
     measures=("greedy_answers", "persuasion"),
+    items=("du-fig-2",),
 )

@@ -12,7 +12,7 @@ from reports.figures.panels import type_panels
 from reports.frames import Frames, Model, finite, in_order, plural, records, without_unit
 from reports.style import INK, QUERY_HUES
 
-FEWEST = 5
+FEWEST = 30
 _FIFTHS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
 _EDGES = (0.2, 0.4, 0.6, 0.8)
 _BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3": "upper_quartile",
@@ -24,7 +24,7 @@ _SHOWN = [
 
 
 def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.DataFrame) -> None:
-    """Draws susceptibility in nats, a box per fifth of the memorization ratio; under five queries they are dots.
+    """Draws susceptibility in nats, a box per fifth of the memorization ratio; under 30 queries they are dots.
 
     `data` has memorization_ratio and susceptibility; `fifths` memorization_ratio, queries, share_queries and the
     quantiles; one query type.
@@ -94,4 +94,5 @@ FIGURE = Figure(
     ("memorization_of_queries", "memorization_in_short"),
     draw,
     measures=("memorization_ratio", "susceptibility"),
+    items=("du-fig-3",),
 )

@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
@@ -30,15 +31,28 @@ _SHORTER = (
     (r"xlink:href", "href"),
     (r"(?<=>) (?=<)", ""),
 )
+_LINK = re.compile(r'<a href="([^"]*)"[^>]*>\s*<use href="[^"]*" x="([-\d.]+)" y="([-\d.]+)"[^>]*/>\s*</a>')
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """A drawing's pictures: for the page (no title, both themes), and to stand alone with title and caption."""
+    """A drawing's pictures: for the page (no title, both themes), and to stand alone with title and caption.
+
+    links: what leads where in the picture for the page, which itself has no links.
+    """
 
     page_svg: str
     svg: bytes
     png: bytes
+    links: "Links | None" = None
+
+
+@dataclass(frozen=True)
+class Links:
+    """Places of a picture that lead somewhere: x and y in the coordinates of `box`, and the address."""
+
+    box: str
+    places: tuple[tuple[str, str, str], ...]
 
 
 def limits_for(of_figure: Sequence[Drawn]) -> Limits:
@@ -57,7 +71,18 @@ def rendered(drawn: Drawn, limits: Limits = ()) -> Pictures:
         _lay_out(canvas)
         box = _with_words(canvas, drawn.figure.question, drawn.caption)
         svg, png = (_saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI)))
-    return Pictures(_themed(_middle(svg.decode(), canvas, box)), svg, png)
+    page_svg, links = _without_links(_themed(_middle(svg.decode(), canvas, box)))
+    return Pictures(page_svg, svg, png, links)
+
+
+def _without_links(svg: str) -> tuple[str, Links | None]:
+    """A picture for the page without its links, and these: a page shows it as an image, in which none works."""
+    found = _LINK.findall(svg)
+    box = re.search(r'viewBox="([^"]*)"', svg)
+    if not found or box is None:
+        return svg, None
+    places = tuple((x, y, unescape(address).removeprefix("../")) for address, x, y in found)
+    return _LINK.sub("", svg), Links(box[1], places)
 
 
 def _lay_out(canvas: Canvas) -> None:

@@ -3,27 +3,28 @@
 What it shows comes from models and from the web: all of it is escaped.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from numbers import Integral, Real
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
 import pandas as pd
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from data.catalog import paper_items, papers
+from reports.addresses import of_relation
 from reports.card import StudyCard
 from reports.figures.figure import Drawn
-from reports.frames import SHARE
+from reports.figures.rendering import Links
+from reports.page.cells import cell, heading, linked, numeric
 from reports.page.shell import asset, digest, template, themes
 from reports.tables import Filled
 
+__all__ = ["MOST_ROWS", "Picture", "cell", "heading", "in_common", "linked", "page"]
+
 MOST_ROWS = 120
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^]*[^\s<>\"'`{}|\\^.,;:!?)\]]")
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,22 @@ class Picture:
 
     drawn: Drawn
     svg: str
+    links: Links | None = None
 
     @property
     def address(self) -> Markup:
         """The picture as a data URI: nothing in it can end an attribute in double quotes."""
         return Markup("data:image/svg+xml,") + Markup(quote(self.svg.replace('"', "'"), safe=" /:;,.=()'+*!$[]{}"))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of the page, its figures model by model, and what the captions of all have in common."""
+
+    text: str
+    pictures: Sequence[Picture]
+    shared: str
+    captions: Sequence[str]
 
 
 def page(
@@ -49,61 +61,46 @@ def page(
     overview: Mapping[str, Any],
     runs: pd.DataFrame,
     stand_ins: pd.DataFrame,
+    example: str = "",
     answers: str = "",
+    queries: str = "",
+    relations: frozenset[str] = frozenset(),
 ) -> str:
-    """The whole page as one self-contained HTML text. answers: the file to read them in, where there is one."""
+    """The whole page as one self-contained HTML text.
+
+    example: a part of the page, as Markup. answers, queries: the files to read them in, where there are any;
+    relations: those on the page of queries.
+    """
     css = themes() + asset("reports.page", "page.css")
-    filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": _numeric}
-    by_question = groupby(pictures, key=lambda picture: picture.drawn.figure.question)
-    groups = [(question, list(same)) for question, same in by_question]
+    filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": numeric, "of_relation": of_relation}
     return template("reports.page", "page.html", filters).render(
-        card=card, findings=findings, groups=groups, omitted=omitted, tables=tables, overview=overview,
-        runs=runs, stand_ins=stand_ins, answers=answers, most_rows=MOST_ROWS, css=Markup(css), style_hash=digest(css),
+        card=card, findings=findings, papers=_by_paper(pictures), omitted=omitted, tables=tables, overview=overview,
+        runs=runs, stand_ins=stand_ins, example=example, answers=answers, queries=queries, relations=relations,
+        most_rows=MOST_ROWS, css=Markup(css), style_hash=digest(css),
     )  # fmt: skip
 
 
-def cell(value: object, unit: str = "") -> str:
-    """A value as the page shows it; a dash where there is none. The CSV has the digits that this rounds away."""
-    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
-        return "\N{EN DASH}"
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, Integral):
-        return f"{int(value):,}"
-    if not isinstance(value, Real):
-        return str(value)
-    number = float(value)
-    if math.isinf(number):
-        return "∞" if number > 0 else "\N{MINUS SIGN}∞"
-    if unit == SHARE:
-        return f"{100 * number:.1f}%"
-    return _digits(number)
+def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
+    """The sentences that all captions have, once, and what is left of each; nothing in common of a single caption."""
+    if len(captions) < 2:
+        return "", list(captions)
+    sentences = [re.split(r"(?<=\.) ", caption) for caption in captions]
+    shared = [one for one in sentences[0] if all(one in others for others in sentences)]
+    return " ".join(shared), [" ".join(one for one in some if one not in shared) for some in sentences]
 
 
-def heading(column: str, unit: str = "") -> str:
-    """A column's name in words, with its unit."""
-    words = column.replace("_", " ")
-    if unit == SHARE:
-        return f"% {words.removeprefix('share ')}"
-    return f"{words} ({unit})" if unit else words
+def _by_paper(pictures: Sequence[Picture]) -> list[tuple[str, list[Question]]]:
+    """The headings of papers, each with the questions that are theirs, in the order of the figures."""
+    by_question = groupby(pictures, key=lambda picture: picture.drawn.figure.question)
+    questions = [_question(text, list(same)) for text, same in by_question]
+    titles = {key: f"{paper.short}: {paper.title}" for key, paper in papers().items()} | {"": "Beyond the papers"}
+    of_papers: dict[str, list[Question]] = {key: [] for key in titles}
+    for question in questions:
+        items = question.pictures[0].drawn.figure.items
+        of_papers[paper_items()[items[0]].paper.key if items else ""].append(question)
+    return [(titles[key], asked) for key, asked in of_papers.items() if asked]
 
 
-def linked(text: str) -> Markup:
-    """The text with its web addresses as plain links, everything else escaped."""
-    markup, at = Markup(), 0
-    for match in _ADDRESS.finditer(text):
-        markup += escape(text[at : match.start()])
-        markup += Markup('<a href="{0}" rel="noopener noreferrer">{0}</a>').format(match.group())
-        at = match.end()
-    return markup + escape(text[at:])
-
-
-def _digits(number: float) -> str:
-    size = abs(number)
-    if size and size < 0.001:
-        return f"{number:.1e}"
-    return f"{number:,.0f}" if size >= 1000 else f"{number:.3f}"
-
-
-def _numeric(value: object) -> bool:
-    return value is None or value is pd.NA or isinstance(value, Real)
+def _question(text: str, pictures: Sequence[Picture]) -> Question:
+    shared, captions = in_common([picture.drawn.caption for picture in pictures])
+    return Question(text, pictures, shared, captions)

@@ -74,6 +74,7 @@ ACCURACY = Table(
         "n",
     ),
     note=_standard_errors,
+    items=("marjanovic-table-2",),
 )
 OUTCOMES = Table(
     "persuaded-and-stubborn",
@@ -88,6 +89,7 @@ OUTCOMES = Table(
         "share_following", "share_persuaded", "share_stubborn", "share_persuaded_as_published",
         "share_stubborn_as_published",
     ),
+    items=("marjanovic-table-1",),
 )  # fmt: skip
 ANSWERS = Table(
     "what-became-of-answers",

@@ -126,7 +126,7 @@ def _queries(relations: list[str], entities: int) -> Iterator[Row]:
         invented = number % 2 == 1
         yield {
             "query_id": f"{relation} {query_type} {form} {number}", "relation": relation, "query_type": query_type,
-            "form": form, "text": "Q: Which?\nA:" if form == 1 else "It is",
+            "form": form, "text": "Q: Which?\nA:" if form == 1 else "It is", "answer": "Oslo",
             "entity": f"{'Ostremia' if invented else 'Norway'} {number}", "invented": invented,
             "degree": 0 if invented else 10 * (number + 1), "relation_degree": 0 if invented else number + 1,
         }  # fmt: skip
@@ -136,7 +136,7 @@ def _contexts(relations: list[str], entities: int) -> Iterator[Row]:
     for relation, kind, number in product(relations, KINDS, range(entities)):
         text = f"The {relation} of Norway is {kind} {number}.\n"
         yield {"context_id": f"{relation} {kind} {number}", "relation": relation, "kind": kind, "text": text,
-               "entity": f"{'Ostremia' if number % 2 else 'Norway'} {number}"}  # fmt: skip
+               "entity": f"{'Ostremia' if number % 2 else 'Norway'} {number}", "object": "Oslo"}  # fmt: skip
 
 
 def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tuple[str, Row]]:
@@ -167,7 +167,7 @@ def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tu
         yield "persuasion", {**pair, "relevant": relevant, "persuasion": moved}
         follows = ("context", "original", "other")[int(3 * _draw("follows", *pair.values()))]
         conflict = {"base": "substitution", "negation": "negation"}.get(context["kind"]) if relevant else None
-        yield "greedy_answers", {**pair, "conflict": conflict, "follows": follows}
+        yield "greedy_answers", {**pair, "conflict": conflict, "text": "Oslo", "follows": follows}
     for context, (query_type, form) in product(contexts, FORMS):
         about = {"relation": context["relation"], "query_type": query_type, "form": form}
         moved = {"entities": 4, "entity_independent_persuasion": _draw(of["dtype"], context["context_id"], form)}

@@ -8,7 +8,7 @@ import pytest
 
 from reports.figures import FIGURES
 from reports.frames import SHARE
-from reports.page import MOST_ROWS, cell, heading, linked, page
+from reports.page import MOST_ROWS, cell, heading, in_common, linked, page
 from reports.tables import Filled, Table
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD
@@ -22,8 +22,9 @@ def parsed(html: str) -> Parsed:
     return Parsed(html)
 
 
-def test_the_page_opens_with_question_findings_and_gaps(html: str) -> None:
-    headings = ["What was asked", "What was found", "What was not run", "Figures", "Tables", "How it was made"]
+def test_the_page_opens_with_question_example_and_findings(html: str) -> None:
+    headings = ["What was asked", "A worked example", "What was found", "Figures", "Tables", "How it was made",
+                "What was not run or not drawn"]  # fmt: skip
     assert re.findall(r"<h2 [^>]*>([^<]+)", html) == headings
     assert CARD.asked in html
     assert CARD.not_run[0].reason in html
@@ -93,3 +94,22 @@ def test_scores_without_figures_are_not_called_missing(measured: bool) -> None:
     text = page(CARD, {}, [], [], [], **{**NOTHING, "runs": runs})
     assert ("the study holds no scores" in text) is not measured
     assert ("their scores are in study.duckdb" in text) is measured
+
+
+def test_captions_share_their_common_sentences_once() -> None:
+    captions = ["A dot is a query. gpt2; n = 4. In nats.", "A dot is a query. pythia; n = 5. In nats."]
+    assert in_common(captions) == ("A dot is a query. In nats.", ["gpt2; n = 4.", "pythia; n = 5."])
+    assert in_common(captions[:1]) == ("", captions[:1])
+
+
+def test_the_example_is_the_query_of_middle_susceptibility(html: str, known: dict[str, pd.DataFrame]) -> None:
+    queries = known["fisher_of_queries"].query("query_type == 'open' and not invented").sort_values("susceptibility")
+    middle = queries.iloc[(len(queries) - 1) // 2]
+    most, least = known["worked_query"].to_dict("records")
+    assert most["query_id"] == least["query_id"] == middle["query_id"]
+    assert most["persuasion"] > least["persuasion"]
+    words = html[html.index('id="example"') : html.index('id="found"')]
+    for said in (most["query"], most["context"].strip(), least["context"].strip(), cell(middle["susceptibility"])):
+        assert said in words
+    for term in ("open", "closed", "base", "assertive", "relevant"):
+        assert f"<dfn>{term}</dfn>" in words

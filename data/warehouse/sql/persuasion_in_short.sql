@@ -1,7 +1,7 @@
 -- The mean over relations of persuasion by relevant and irrelevant contexts; relevance is NULL where all are counted.
 SELECT
     model, dtype, query_type, group_values[1] = 'relevant' AS relevant,
-    items AS queries, prompts AS pairs, mean, unit
+    items AS queries, prompts AS pairs, mean, low, high, unit
 FROM summaries
 WHERE quantity = 'persuasion' AND (grouped_by = ['relevant'] OR grouped_by = [])
 ORDER BY ALL

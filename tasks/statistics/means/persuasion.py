@@ -25,7 +25,7 @@ def compute(frames: Frames, seed: int) -> list[Row]:
         *summaries(
             kinds, [*TYPE, "relevant", "kind"], QUANTITY, unit_of_analysis="relation", interval=True, others=_counts
         ),
-        *summaries(relations, [*TYPE, "relevant"], QUANTITY, unit_of_analysis="relation"),
+        *summaries(relations, [*TYPE, "relevant"], QUANTITY, unit_of_analysis="relation", interval=True),
         *summaries(no_mean, MODEL, QUANTITY, unit_of_analysis="prompt", skip_missing=True, others=_of_model),
     ]
 
@@ -61,4 +61,4 @@ def _of_model(rows: Frame) -> Row:
     return {"n": pairs, "items": int(rows["query_id"].nunique()), "prompts": pairs}
 
 
-STATISTIC = Statistic("persuasion_means", 1, Summary, ("persuasion_by_kind",), compute, of_relations)
+STATISTIC = Statistic("persuasion_means", 2, Summary, ("persuasion_by_kind",), compute, of_relations)

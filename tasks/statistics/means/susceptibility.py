@@ -16,7 +16,7 @@ KEYS = (*RELATION, "entities")
 def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for the susceptibility over all relations."""
     relations = means(_sorted(frames), KEYS, QUANTITY)
-    return summaries(relations, [*TYPE, "entities"], QUANTITY, unit_of_analysis="relation")
+    return summaries(relations, [*TYPE, "entities"], QUANTITY, unit_of_analysis="relation", interval=True)
 
 
 def of_relations(frames: Frames, seed: int) -> list[Row]:
@@ -31,4 +31,4 @@ def _sorted(frames: Frames) -> Frame:
     return sorted_by(frame, [*KEYS, "entity", "query_id"])
 
 
-STATISTIC = Statistic("susceptibility_means", 1, Summary, ("susceptibility_of_queries",), compute, of_relations)
+STATISTIC = Statistic("susceptibility_means", 2, Summary, ("susceptibility_of_queries",), compute, of_relations)

@@ -1,0 +1,26 @@
+-- The contexts of the chosen queries by persuasion: all up to 24 a query, of more the six that persuade most and the three
+-- that persuade least, by the mean over models; with the greedy answer, where it was measured.
+WITH scored AS MATERIALIZED (
+    SELECT p.model, p.dtype, p.relation, p.query_id, p.context_id, p.relevant, p.persuasion
+    FROM persuasion AS p
+    SEMI JOIN chosen_queries USING (relation, query_id)
+),
+ranked AS (
+    SELECT
+        relation, query_id, context_id,
+        row_number() OVER (
+            PARTITION BY relation, query_id ORDER BY avg(persuasion::DECIMAL(38, 18)) DESC, context_id
+        ) AS place,
+        count(*) OVER (PARTITION BY relation, query_id) AS places
+    FROM scored
+    GROUP BY relation, query_id, context_id
+)
+SELECT
+    s.model, s.dtype, r.relation, r.query_id, r.place, r.places,
+    c.context_id, c."text", c.kind, s.relevant, s.persuasion, g."text" AS greedy, g.follows
+FROM ranked AS r
+JOIN scored AS s USING (relation, query_id, context_id)
+JOIN contexts AS c USING (relation, context_id)
+LEFT JOIN greedy_answers AS g USING (model, dtype, relation, query_id, context_id)
+WHERE r.places <= 24 OR r.place <= 6 OR r.place > r.places - 3
+ORDER BY r.relation, r.query_id, r.place, s.model, s.dtype

@@ -1,0 +1,37 @@
+-- A question to explain the scores by, alone and with the contexts that persuade it most and least, picked by a rule.
+-- Of the first model by name: the question with the middle coherent persuasion, over its contexts that conflict with it.
+-- unit: coherent_persuasion = nats
+-- unit: semantic_entropy = nats
+WITH moved AS (
+    SELECT
+        model, dtype, relation, question_id, max(coherent_persuasion) AS most,
+        count(*) OVER (PARTITION BY model, dtype) AS candidates
+    FROM answers_of_questions
+    WHERE condition IN ('counter_memory', 'conflicting') AND coherent_persuasion IS NOT NULL
+    GROUP BY model, dtype, relation, question_id
+),
+picked AS (
+    SELECT *
+    FROM moved
+    QUALIFY
+        row_number() OVER (PARTITION BY model, dtype ORDER BY most, relation, question_id) = (candidates + 1) // 2
+    ORDER BY model, dtype
+    LIMIT 1
+),
+cases AS (
+    SELECT
+        a.*, p.candidates,
+        row_number() OVER (ORDER BY a.coherent_persuasion DESC NULLS LAST, a.context_id) AS place,
+        count(a.coherent_persuasion) OVER () AS places
+    FROM answers_of_questions AS a
+    JOIN picked AS p USING (model, dtype, relation, question_id)
+)
+SELECT
+    a.model, a.dtype, a.relation, a."partition", a.candidates, a.question_id, a.question,
+    q."object", q.replacement, a.context_id, a.condition, contexts."text" AS "context",
+    a.answer AS greedy, a.answers, a."groups", a.semantic_entropy, a.coherent_persuasion, a.outcome
+FROM cases AS a
+JOIN questions AS q USING (relation, question_id)
+LEFT JOIN question_contexts AS contexts USING (relation, question_id, context_id)
+WHERE a.condition = 'none' OR (a.place IN (1, a.places) AND a.coherent_persuasion IS NOT NULL)
+ORDER BY a.condition <> 'none', a.place

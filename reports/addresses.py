@@ -1,0 +1,30 @@
+"""Where a query, a question or a relation is read in full: addresses within the report's folder."""
+
+from urllib.parse import urlencode
+
+import pandas as pd
+
+from reports.frames import Model, file_slug
+
+ANSWERS, QUERIES = "answers.html", "queries.html"
+
+
+def of_question(question: str, model: Model) -> str:
+    """A question with all that a model answered to it, on the page of answers."""
+    return f"{ANSWERS}#{urlencode({'model': str(model), 'open': question})}"
+
+
+def of_query(query: str) -> str:
+    """A query with its contexts, on the page of queries."""
+    return f"{QUERIES}#q-{file_slug(query)}"
+
+
+def of_relation(relation: str) -> str:
+    """The queries of a relation, on their page."""
+    return f"{QUERIES}#relation-{file_slug(relation)}"
+
+
+def of_each(rows: pd.DataFrame) -> list[str]:
+    """Where each row's question is read; the rows have question_id, model and dtype."""
+    names = rows[["question_id", "model", "dtype"]].itertuples(index=False)
+    return [of_question(question, Model(model, dtype)) for question, model, dtype in names]

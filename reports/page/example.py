@@ -1,0 +1,49 @@
+"""The worked example that a page opens with: one query and one question with their contexts, answers and scores."""
+
+import math
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from reports.addresses import of_query, of_question
+from reports.frames import Frames, Model, records
+from reports.page.cells import cell
+from reports.page.shell import template
+from reports.style import CONDITION_NAMES
+
+EXAMPLE_QUERIES = ("worked_query", "worked_question")
+_FOLLOWS = {"context": "the context's", "original": "the original one", "other": "another one"}
+
+
+def example(frames: Frames, answers: str, queries: str) -> Markup:
+    """The example as a part of the page, empty without scores; answers, queries: their pages, where there are any."""
+    query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
+    most = math.log(query[0]["contexts"]) if query else 0.0
+    filters = {"cell": cell, "nats": _nats, "of_question": _address, "of_query": of_query}
+    return Markup(
+        template("reports.page", "example.html", filters).render(
+            query=query, question=question, answers=answers, queries=queries, most=most, greedy=_greedy,
+            names=CONDITION_NAMES,
+        )
+    )  # fmt: skip
+
+
+def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = records(frame)
+    return [{name: None if pd.isna(value) else value for name, value in row.items()} for row in rows]
+
+
+def _nats(value: float | None) -> str | None:
+    return None if value is None else f"{cell(float(value))} nats"
+
+
+def _greedy(row: dict[str, Any]) -> str | None:
+    if row["greedy"] is None:
+        return None
+    follows = f" ({_FOLLOWS[row['follows']]})" if row["follows"] in _FOLLOWS else ""
+    return f"{row['greedy'] or 'empty'}{follows}"
+
+
+def _address(row: dict[str, Any]) -> str:
+    return of_question(row["question_id"], Model(row["model"], row["dtype"]))

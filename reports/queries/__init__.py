@@ -1,0 +1,84 @@
+"""The page to read queries: each with its contexts by persuasion, the models side by side; one file, without a script.
+
+A study of thousands of queries shows a few of each relation: the named query `chosen_queries` says which.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from reports.addresses import QUERIES
+from reports.card import StudyCard
+from reports.frames import Model, file_slug, models, records
+from reports.page.cells import cell
+from reports.page.shell import asset, digest, template, themes
+
+READ_QUERIES = ("chosen_queries", "contexts_of_chosen_queries", "greedy_of_chosen_queries")
+_FOLLOWS = {"context": "the context's", "original": "the original"}
+
+
+def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
+    """Writes the page into `folder` and returns its file name; without scores of queries nothing, and ""."""
+    chosen, scored = frames["chosen_queries"], frames["contexts_of_chosen_queries"]
+    if chosen.empty or scored.empty:
+        return ""
+    css = themes() + asset("reports.page", "page.css") + asset("reports.queries", "queries.css")
+    known = models(scored)
+    filters = {"cell": cell, "slug": file_slug}
+    pieces = template("reports.queries", "queries.html", filters).generate(
+        card=card, models=known, relations=_by_relation(frames, known), counts=_counts(frames),
+        greedy=bool(scored["greedy"].notna().any()), css=Markup(css), style_hash=digest(css),
+    )  # fmt: skip
+    with (folder / QUERIES).open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(pieces)
+    return QUERIES
+
+
+def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
+    """How many queries there are, and how many of them and of their contexts are shown at most."""
+    of_type = frames["chosen_queries"].drop_duplicates(["relation", "query_type"])
+    contexts = frames["contexts_of_chosen_queries"]
+    shown = contexts.groupby(["relation", "query_id"])["context_id"].nunique()
+    return {
+        "queries": int(of_type["places"].sum()), "shown": len(frames["chosen_queries"]),
+        "contexts": int(contexts["places"].max()), "contexts_shown": int(shown.max()),
+    }  # fmt: skip
+
+
+def _by_relation(frames: Mapping[str, pd.DataFrame], known: list[Model]) -> list[tuple[str, list[dict[str, Any]]]]:
+    contexts, whole = _contexts_of(frames["contexts_of_chosen_queries"]), _whole(frames["greedy_of_chosen_queries"])
+    queries = [
+        {
+            **query,
+            "contexts": contexts[query["relation"], query["query_id"]],
+            "whole": [whole.get((query["relation"], query["query_id"], model), {}) for model in known],
+        }
+        for query in records(frames["chosen_queries"])
+    ]
+    return [(name, list(some)) for name, some in groupby(queries, key=lambda query: str(query["relation"]))]
+
+
+def _contexts_of(rows: pd.DataFrame) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """The contexts of each query, the most persuasive first, with what each model makes of it."""
+    by_query: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in records(rows):
+        context = by_query[row["relation"], row["query_id"]].setdefault(row["context_id"], {**row, "of_models": {}})
+        greedy = None if pd.isna(row["greedy"]) else row["greedy"] or "(empty)"
+        said = {"persuasion": row["persuasion"], "greedy": greedy, "follows": _FOLLOWS.get(row["follows"], "")}
+        context["of_models"][Model(row["model"], row["dtype"])] = said
+    return {query: list(contexts.values()) for query, contexts in by_query.items()}
+
+
+def _whole(rows: pd.DataFrame) -> dict[tuple[str, str, Model], dict[str, Any]]:
+    """What a model makes of a query over all contexts: susceptibility, and the commonest greedy answers."""
+    known = {}
+    for row in records(rows):
+        texts, times = ([] if row[name] is None else list(row[name]) for name in ("greedy", "times"))
+        answers = [(text or "(empty)", int(count)) for text, count in zip(texts, times, strict=True)]
+        known[row["relation"], row["query_id"], Model(row["model"], row["dtype"])] = {**row, "answers": answers}
+    return known
