@@ -14,15 +14,20 @@ from reports.figures import (
     entropy,
     fisher,
     followed,
+    forms,
     memorization,
+    model_ladder,
     persuasion,
     precision,
     susceptibility,
+    templates,
 )
 from reports.figures.figure import Figure
 
 FIGURES: Registry[Figure] = Registry("figure", (
+    model_ladder.FIGURE,
     susceptibility.FIGURE,
+    forms.FIGURE,
     effects.FAMILIARITY,
     degree.FIGURE,
     persuasion.FIGURE,
@@ -30,6 +35,7 @@ FIGURES: Registry[Figure] = Registry("figure", (
     effects.ASSERTIVENESS,
     effects.NEGATION,
     entity_independent.FIGURE,
+    templates.FIGURE,
     followed.FIGURE,
     memorization.FIGURE,
     answer_set.FIGURE,
