@@ -79,7 +79,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _significant(row: Mapping[str, Any]) -> str:
-    """In how many testable relations the followed context persuades more than the one that the original answer ignores."""
+    """In how many testable relations contexts that are followed persuade more than those that are not."""
     if not row["tested"]:
         return f"untestable in {plural(int(row['untestable']), 'relation')}"
     share = f"{100 * row['share_significant']:.0f}%"

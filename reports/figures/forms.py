@@ -58,12 +58,13 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     groups = without_unit(in_order(where(every, relation=relation), query_type=QUERY_HUES, form=(1, 2)))
     found = finite(where(frames["susceptibility_of_queries"], relation=relation), "susceptibility")
     queries = found.rows.astype({"invented": bool})
+    sizes = span(groups["queries"].min(), groups["queries"].max())
     caption = (
         f"Each dot is a query of the relation {relation}, filled about a real entity and hollow about an invented one; "
-        "higher up contexts sway it further. A box is the middle half, the line in it the median, whiskers from the 5th "
-        f"to the 95th percentile (none under {FEWEST} queries); a diamond is the mean with its 95% bootstrap interval. "
-        f"A panel is a query form. {model}; n = {len(queries)} queries, {span(groups['queries'].min(), groups['queries'].max())} "
-        f"a form and group. The numbers have every relation.{found.note('queries')}"
+        "higher up contexts sway it further. A box is the middle half, the line in it the median, whiskers from the "
+        f"5th to the 95th percentile (none under {FEWEST} queries); a diamond is the mean with its 95% bootstrap "
+        f"interval. A panel is a query form. {model}; n = {len(queries)} queries, {sizes} a form and group. The "
+        f"numbers have every relation.{found.note('queries')}"
     )
     words = "; ".join(
         f"{row['query_type']} form {row['form']}, {_GROUPS[bool(row['invented'])]} {row['mean']:.2f}"

@@ -49,7 +49,8 @@ def susceptibility_by_memorization(
             axes.plot(np.full(len(values), at), values, "o", color=hue, markersize=3, alpha=0.6)
         if row["queries"]:
             axes.plot([at + 0.38] * 2, [row["low"], row["high"]], color=hue, linewidth=1.6)
-            axes.plot([at + 0.38], [row["mean"]], "D", color=hue, markersize=4, markeredgecolor=INK, markeredgewidth=0.6)
+            edge = {"markeredgecolor": INK, "markeredgewidth": 0.6}
+            axes.plot([at + 0.38], [row["mean"]], "D", color=hue, markersize=4, **edge)
         labels.append(f"{name.replace(' to ', '–')}\n{100 * row['share_queries']:.0f}%\nn = {row['queries']}")
     axes.set_xticks(range(len(_FIFTHS)), labels, fontsize=7.5)
     axes.set_xlim(-0.5, len(_FIFTHS) - 0.5)
@@ -66,9 +67,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     undefined = {name: int(every[ratio].isna().sum()) for name, ratio in RATIOS.items()}
     without = "; ".join(f"{name}: {count}" for name, count in undefined.items())
     caption = (
-        "A query's memorization ratio is n(original) / (n(original) + n(context's)): which of the two the greedy answer "
-        "is. Above, it is counted over the contexts that conflict, that is state another answer about the query's "
-        "entity; below, over every context, as the authors' released code counts it. A box is the middle half of the "
+        "A query's memorization ratio is n(original) / (n(original) + n(context's)): which of the two the greedy "
+        "answer is. Above, it is counted over the contexts that conflict, that is state another answer about the "
+        "query's entity; below, over every context, as the authors' released code counts it. A box is the middle half of the "
         "queries in a fifth of the ratio, the line in it their median, whiskers from the 5th to the 95th percentile "
         f"(dots where there are under {FEWEST}); a diamond is the mean with its 95% bootstrap interval; below it the "
         f"fifth's share and number of queries. {model}; n = {len(every)} queries in "
@@ -80,8 +81,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         for row in records(fifths)
     )
     alt = (
-        "Box plots of susceptibility in nats in five bins of the memorization ratio, over conflicting contexts above and "
-        f"over every context below, open and closed queries in panels, for {model}. Medians: {words}."
+        "Box plots of susceptibility in nats in five bins of the memorization ratio, over conflicting contexts above "
+        f"and over every context below, open and closed queries in panels, for {model}. Medians: {words}."
     )
     points = every.drop(columns=["model", "dtype"])
     return Drawing(caption, alt, points, fifths[_SHOWN], partial(_paint, result.rows, fifths))

@@ -76,9 +76,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     along = "their size in parameters, from left to right, on a logarithmic scale" if sized else "from left to right"
     caption = (
         f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
-        "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations of "
-        "the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors on "
-        "either side. Filled marks are the tests as published, whose rows are queries; hollow ones have entities as "
+        "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations "
+        "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
+        "on either side. Filled marks are the tests as published, whose rows are queries; hollow ones have entities as "
         f"rows. n = {span(rows['tested'].min(), rows['tested'].max())} relations a comparison and query type."
     )
     words = "; ".join(
@@ -125,7 +125,8 @@ def _paint(rows: pd.DataFrame, at: Mapping[Model, float], sized: bool) -> Canvas
 def _name_models(line: Sequence[Axes], at: Mapping[Model, float], sized: bool, step: float) -> None:
     labels = {place: _size(model) if sized else plain(model.name, 18) for model, place in at.items()}
     for axes in line:
-        axes.set_xticks(list(labels), list(labels.values()), rotation=60, ha="right", rotation_mode="anchor", fontsize=7)
+        axes.set_xticks(list(labels), list(labels.values()), fontsize=7)
+        axes.tick_params(axis="x", labelrotation=60)
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xlim(min(labels) - 0.6 * step, max(labels) + 0.6 * step)
         axes.set_xlabel("parameters" if sized else "model")

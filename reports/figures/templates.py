@@ -30,7 +30,7 @@ def persuasion_of_templates(axes: Axes, data: pd.DataFrame, forms: pd.DataFrame,
 
 
 def _rows(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
-    return rows["relation"].map(relations.index).astype(float) + rows["form"].map({1: -_OFFSET, 2: _OFFSET}).astype(float)
+    return rows["relation"].map(relations.index).astype(float) + _OFFSET * (2 * rows["form"].astype(float) - 3)
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
@@ -40,10 +40,10 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     templates, forms = in_order(templates, **order, kind=CONTEXT_KINDS), in_order(forms, **order)
     count = templates[["relation", "template"]].drop_duplicates().shape[0]
     caption = (
-        "A context's entity-independent persuasion (kappa) is its mean persuasion over the entities of a query form; a "
-        "template is the wording of a context with slots for the names. Each mark is the mean over the contexts of a "
-        "template before a form; the upright stroke is the mean over all contexts of the form (gamma). A relation has a "
-        "row for each of the two forms, the first above; further right persuades more. "
+        "A context's entity-independent persuasion (kappa) is its mean persuasion over the entities of a query form; "
+        "a template is the wording of a context with slots for the names. Each mark is the mean over the contexts of a "
+        "template before a form; the upright stroke is the mean over all contexts of the form (gamma). A relation has "
+        "a row for each of the two forms, the first above; further right persuades more. "
         f"{model}; n = {plural(count, 'template')} in {plural(len(relations), 'relation')}, "
         f"{span(templates['contexts'].min(), templates['contexts'].max())} contexts each. Sorted by the open queries' "
         "mean, largest first. The numbers have intervals, and the wordings."
@@ -52,8 +52,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{kind} {rows['mean'].min():.2f} to {rows['mean'].max():.2f}" for kind, rows in forms.groupby("query_type")
     )
     alt = (
-        f"Entity-independent persuasion in nats of {plural(count, 'template')} of contexts in {len(relations)} relations, "
-        f"open and closed queries in panels, for {model}. Mean of all contexts of a form: {words}."
+        f"Entity-independent persuasion in nats of {plural(count, 'template')} of contexts in {len(relations)} "
+        f"relations, open and closed queries in panels, for {model}. Mean of all contexts of a form: {words}."
     )
     return Drawing(caption, alt, templates, _shown(forms), partial(_paint, templates, forms, relations))
 
@@ -65,8 +65,8 @@ def _shown(forms: pd.DataFrame) -> pd.DataFrame:
 def _paint(templates: pd.DataFrame, forms: pd.DataFrame, relations: list[str]) -> Canvas:
     canvas, panels = relation_panels(forms, relations, 0.34, 0.24)
     for kind, axes in panels.items():
-        of_type = [rows[rows["query_type"] == kind] for rows in (templates, forms)]
-        persuasion_of_templates(axes, *of_type, relations)
+        first, second = (rows[rows["query_type"] == kind] for rows in (templates, forms))
+        persuasion_of_templates(axes, first, second, relations)
         axes.set_xlim(left=0)
     marks = [mark(shape, f"{kind} contexts") for kind, shape in KIND_MARKERS.items()]
     legend_above(canvas, [*marks, mark("|", "mean of all contexts", INK)])
