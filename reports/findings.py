@@ -128,7 +128,7 @@ def _own_answers(rows: pd.DataFrame) -> str:
 
 
 def _memorization(model: Model, frames: Frames) -> str:
-    means, words = frames["memorization_in_short"], []
+    means, words = where(frames["memorization_in_short"], contexts="conflicting contexts"), []
     for kind in query_types(means):
         row = _row(means[means["memorization_ratio"].isna()], query_type=kind)
         mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"

@@ -26,7 +26,7 @@ class ModelScores:
     key=("comparison", "measure", "test", "unit_of_analysis", "model", "dtype", "relation", "query_type"),
 )
 class GroupTest(ModelScores):
-    """A test of two groups of scores: as published, by entity, or with a covariate; decision 0042 says which is what."""
+    """A test of two groups of scores: as published, by entity, or with a covariate (decision 0042)."""
 
     comparison: Annotated[str, Meaning("which groups are compared, such as relevance")]
     measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]

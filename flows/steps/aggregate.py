@@ -17,7 +17,7 @@ from tasks.statistics.frames import categorical
 from tasks.statistics.statistic import Statistic
 
 RELATIONS_AT_A_TIME = 10
-"""Relations of which every prompt is read together: more would not fit the database's memory, and be put on the disk."""
+"""Relations whose prompts are read together: more would not fit the database's memory, and spill to the disk."""
 
 Done = tuple[Any, Check]
 """An artifact that is done, and how it stands."""

@@ -18,16 +18,21 @@ from reports.figures import (
     fisher,
     fisher_bins,
     followed,
+    forms,
     memorization,
+    model_ladder,
     most_edited,
     persuasion,
     precision,
     susceptibility,
+    templates,
 )
 from reports.figures.figure import Figure
 
 FIGURES: Registry[Figure] = Registry("figure", (
+    model_ladder.FIGURE,
     susceptibility.FIGURE,
+    forms.FIGURE,
     effects.FAMILIARITY,
     degree.FIGURE,
     persuasion.FIGURE,
@@ -35,6 +40,7 @@ FIGURES: Registry[Figure] = Registry("figure", (
     effects.ASSERTIVENESS,
     effects.NEGATION,
     entity_independent.FIGURE,
+    templates.FIGURE,
     followed.FIGURE,
     memorization.FIGURE,
     answer_set.FIGURE,

@@ -1,6 +1,8 @@
-"""How far contexts persuade, by what the greedy answer followed: context, original or neither (as [D] Fig 2)."""
+"""How far contexts persuade, by what the greedy answer followed: context, original or neither, tested ([D] Fig 2)."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -8,8 +10,19 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import FEW_RELATIONS, relation_lines, type_panels
-from reports.frames import Frames, Model, in_order, plural, records, where, without_unit
-from reports.style import QUERY_HUES, legend_above, mark
+from reports.frames import (
+    ALPHA,
+    Frames,
+    Model,
+    as_published,
+    by_entity,
+    in_order,
+    plural,
+    records,
+    where,
+    without_unit,
+)
+from reports.style import QUERY_HUES, headed, legend_above, mark
 
 FOLLOWS = {"context": "the context's", "original": "the original", "other": "another"}
 EVERY = "every context"
@@ -50,6 +63,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"every query; {conflicts} of them under a context in conflict with the query's answer, which the "
         f"numbers show apart.{'' if relations > 1 else ' One relation gives no interval.'}{note}"
     )
+    tests = where(frames["statistics_in_short"], comparison="followed")
+    found = {str(row["query_type"]): _significant(row) for row in records(as_published(tests))}
+    caption += _tested(tests)
     every = where(shown, contexts=EVERY)
     words = "; ".join(
         f"{row['query_type']}, {row['greedy_answer']} {100 * row['share_answers']:.0f}%, {row['mean']:.2f} nats"
@@ -59,13 +75,36 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"Mean persuasion in nats by what the greedy answer followed, open and closed queries in panels, for {model}; "
         f"{relations} relations as lines, their mean as diamonds: {words}."
     )
-    return Drawing(caption, alt, without_unit(rows), shown[_SHOWN], partial(_paint, data, every))
+    return Drawing(caption, alt, without_unit(rows), shown[_SHOWN], partial(_paint, data, every, found))
 
 
-def _paint(data: pd.DataFrame, means: pd.DataFrame) -> Canvas:
+def _significant(row: Mapping[str, Any]) -> str:
+    """In how many testable relations contexts that are followed persuade more than those that are not."""
+    if not row["tested"]:
+        return f"untestable in {plural(int(row['untestable']), 'relation')}"
+    share = f"{100 * row['share_significant']:.0f}%"
+    return f"context > original in {row['significant']} of {plural(int(row['tested']), 'relation')} ({share})"
+
+
+def _tested(tests: pd.DataFrame) -> str:
+    """The caption's sentences on the test."""
+    words = "; ".join(f"{row['query_type']}, {_significant(row)}" for row in records(by_entity(tests)))
+    untestable = int(as_published(tests)["untestable"].sum()) if len(tests) else 0
+    if not words:
+        return ""
+    return (
+        " Above each panel, in how many relations the contexts that are followed persuade more than those after which "
+        f"the answer is the original one: p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided permutation "
+        "test, a row an answer. A relation that lacks one of the two answers is untestable, and not counted "
+        f"({untestable} tests). With an entity as a row, and the signs of its differences turned: {words}."
+    )
+
+
+def _paint(data: pd.DataFrame, means: pd.DataFrame, found: Mapping[str, str]) -> Canvas:
     canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
     for kind, axes in panels.items():
         persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
+        headed(axes, f"{kind} queries", found.get(kind, ""))
     canvas.axes[0].set_ylim(bottom=0)
     legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
     return canvas
@@ -74,7 +113,7 @@ def _paint(data: pd.DataFrame, means: pd.DataFrame) -> Canvas:
 FIGURE = Figure(
     "persuasion-by-followed",
     "Do contexts that the greedy answer follows persuade more than others?",
-    ("followed_of_relations", "followed_in_short", "followed_by_kind"),
+    ("followed_of_relations", "followed_in_short", "followed_by_kind", "statistics_in_short"),
     draw,
     measures=("greedy_answers", "persuasion"),
     items=("du-fig-2",),

@@ -1,4 +1,4 @@
-"""Susceptibility by how often a conflicting context leaves the greedy answer as it was (as [D] Fig 3)."""
+"""Susceptibility by how often a context leaves the greedy answer as it was, conflicting or any ([D] Fig 3)."""
 
 from functools import partial
 
@@ -8,29 +8,32 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import type_panels
-from reports.frames import Frames, Model, finite, in_order, plural, records, without_unit
-from reports.style import INK, QUERY_HUES
+from reports.figures.panels import query_types
+from reports.frames import Frames, Model, finite, in_order, plural, records, where, without_unit
+from reports.style import INK, QUERY_HUES, blank
 
 FEWEST = 30
+RATIOS = {"conflicting contexts": "memorization_ratio", "every context": "memorization_ratio_all"}
 _FIFTHS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
 _EDGES = (0.2, 0.4, 0.6, 0.8)
 _BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3": "upper_quartile",
         "whishi": "percentile_95"}  # fmt: skip
 _SHOWN = [
-    "query_type", "memorization_ratio", "queries", "share_queries", "mean", "lower_quartile", "median",
-    "upper_quartile",
+    "contexts", "query_type", "memorization_ratio", "queries", "share_queries", "mean", "low", "high", "lower_quartile",
+    "median", "upper_quartile",
 ]  # fmt: skip
 
 
-def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.DataFrame) -> None:
-    """Draws susceptibility in nats, a box per fifth of the memorization ratio; under 30 queries they are dots.
+def susceptibility_by_memorization(
+    axes: Axes, data: pd.DataFrame, fifths: pd.DataFrame, ratio: str = "memorization_ratio"
+) -> None:
+    """Draws susceptibility in nats, a box per fifth of a memorization ratio; under 30 queries dots.
 
-    `data` has memorization_ratio and susceptibility; `fifths` memorization_ratio, queries, share_queries and the
-    quantiles; one query type.
+    `data` has the column `ratio` and susceptibility; `fifths` memorization_ratio, queries, share_queries, the mean with
+    its interval and the quantiles; one query type.
     """
     hue = QUERY_HUES[str(fifths["query_type"].iloc[0])]
-    fifth = np.digitize(data["memorization_ratio"], _EDGES)
+    fifth = np.digitize(data[ratio], _EDGES)
     result, labels = {row["memorization_ratio"]: row for row in records(fifths)}, []
     for at, name in enumerate(_FIFTHS):
         row = result.get(name, {"queries": 0, "share_queries": 0.0})
@@ -43,7 +46,11 @@ def susceptibility_by_memorization(axes: Axes, data: pd.DataFrame, fifths: pd.Da
             )  # fmt: skip
         else:
             values = np.sort(data.loc[fifth == at, "susceptibility"])
-            axes.plot(np.full(len(values), at), values, "o", color=hue, markersize=3)
+            axes.plot(np.full(len(values), at), values, "o", color=hue, markersize=3, alpha=0.6)
+        if row["queries"]:
+            axes.plot([at + 0.38] * 2, [row["low"], row["high"]], color=hue, linewidth=1.6)
+            edge = {"markeredgecolor": INK, "markeredgewidth": 0.6}
+            axes.plot([at + 0.38], [row["mean"]], "D", color=hue, markersize=4, **edge)
         labels.append(f"{name.replace(' to ', '–')}\n{100 * row['share_queries']:.0f}%\nn = {row['queries']}")
     axes.set_xticks(range(len(_FIFTHS)), labels, fontsize=7.5)
     axes.set_xlim(-0.5, len(_FIFTHS) - 0.5)
@@ -55,36 +62,45 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     fifths = without_unit(fifths[fifths["memorization_ratio"].notna()])
     if fifths.empty:
         return None
-    fifths = in_order(fifths, query_type=QUERY_HUES, memorization_ratio=_FIFTHS)
-    defined = finite(every, "memorization_ratio")
-    result = finite(defined.rows, "susceptibility")
-    relations = result.rows["relation"].nunique()
+    fifths = in_order(fifths, contexts=RATIOS, query_type=QUERY_HUES, memorization_ratio=_FIFTHS)
+    result = finite(every, "susceptibility")
+    undefined = {name: int(every[ratio].isna().sum()) for name, ratio in RATIOS.items()}
+    without = "; ".join(f"{name}: {count}" for name, count in undefined.items())
     caption = (
         "A query's memorization ratio is n(original) / (n(original) + n(context's)): which of the two the greedy "
-        "answer is, counted over the contexts that state another answer about the query's entity. A box is the middle "
-        "half of the queries in a fifth of the ratio, the line in it their median, whiskers from the 5th to the 95th "
-        f"percentile (dots where there are under {FEWEST}); below it the fifth's share and number of queries. {model}; "
-        f"n = {len(result.rows)} queries in {plural(relations, 'relation')}. {defined.missing} of "
-        f"{len(every)} queries have no ratio (0/0: no such answer was either) and are in no "
-        f"box.{result.note('queries with a ratio')}"
+        "answer is. Above, it is counted over the contexts that conflict, that is state another answer about the "
+        "query's entity; below, over every context, as the authors' released code counts it. A box is the middle half of the "
+        "queries in a fifth of the ratio, the line in it their median, whiskers from the 5th to the 95th percentile "
+        f"(dots where there are under {FEWEST}); a diamond is the mean with its 95% bootstrap interval; below it the "
+        f"fifth's share and number of queries. {model}; n = {len(every)} queries in "
+        f"{plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no answer was "
+        f"either): {without}.{result.note('queries')}"
     )
-    medians = zip(fifths["query_type"], fifths["memorization_ratio"], fifths["median"], strict=True)
-    words = "; ".join(f"{kind}, {fifth}: {median:.2f}" for kind, fifth, median in medians)
+    words = "; ".join(
+        f"{row['contexts']}, {row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}"
+        for row in records(fifths)
+    )
     alt = (
-        f"Box plots of susceptibility in nats in five bins of the memorization ratio, open and closed queries in "
-        f"panels, for {model}. Medians: {words}."
+        "Box plots of susceptibility in nats in five bins of the memorization ratio, over conflicting contexts above "
+        f"and over every context below, open and closed queries in panels, for {model}. Medians: {words}."
     )
     points = every.drop(columns=["model", "dtype"])
     return Drawing(caption, alt, points, fifths[_SHOWN], partial(_paint, result.rows, fifths))
 
 
 def _paint(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:
-    canvas, panels = type_panels(
-        fifths, 3.4, share_x=False, x="memorization ratio (no unit)", y="susceptibility (nats)"
-    )
-    for kind, axes in panels.items():
-        susceptibility_by_memorization(axes, data[data["query_type"] == kind], fifths[fifths["query_type"] == kind])
-    canvas.axes[0].set_ylim(bottom=0)
+    types, counted = query_types(fifths), [name for name in RATIOS if (fifths["contexts"] == name).any()]
+    canvas, grid = blank(len(counted), len(types), 0.5 + 2.9 * len(counted), share_y=True)
+    for line, contexts in zip(grid, counted, strict=True):
+        ratio = RATIOS[contexts]
+        defined = data[data[ratio].notna()]
+        for axes, kind in zip(line, types, strict=True):
+            of_type = where(fifths, contexts=contexts, query_type=kind)
+            axes.set(title=f"{kind} queries, {contexts}", xlabel="memorization ratio (no unit)")
+            if len(of_type):
+                susceptibility_by_memorization(axes, where(defined, query_type=kind), of_type, ratio)
+        line[0].set_ylabel("susceptibility (nats)")
+    grid[0][0].set_ylim(bottom=0)
     return canvas
 
 

@@ -136,7 +136,8 @@ def _contexts(relations: list[str], entities: int) -> Iterator[Row]:
     for relation, kind, number in product(relations, KINDS, range(entities)):
         text = f"The {relation} of Norway is {kind} {number}.\n"
         yield {"context_id": f"{relation} {kind} {number}", "relation": relation, "kind": kind, "text": text,
-               "entity": f"{'Ostremia' if number % 2 else 'Norway'} {number}", "object": "Oslo"}  # fmt: skip
+               "object": f"{kind} {number}",
+               "entity": f"{'Ostremia' if number % 2 else 'Norway'} {number}"}  # fmt: skip
 
 
 def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tuple[str, Row]]:

@@ -1,9 +1,13 @@
 -- Susceptibility of queries by fifth of the memorization ratio; the fifth is NULL for the mean ratio of all queries.
 -- unit: share_queries = share
+-- The ratio is over conflicting contexts, or over every context, as the released code has it.
 SELECT
-    model, dtype, query_type, group_values[1] AS memorization_ratio,
+    model, dtype, query_type,
+    if('memorization_ratio_all' IN (quantity, group_values[2]), 'every context', 'conflicting contexts') AS contexts,
+    group_values[1] AS memorization_ratio,
     n AS queries, items AS all_queries, share AS share_queries,
-    mean, percentile_5, lower_quartile, median, upper_quartile, percentile_95, unit
+    mean, low, high, percentile_5, lower_quartile, median, upper_quartile, percentile_95, unit
 FROM summaries
-WHERE quantity = 'memorization_ratio' OR quantity = 'susceptibility' AND grouped_by = ['memorization_ratio']
+WHERE quantity IN ('memorization_ratio', 'memorization_ratio_all')
+    OR quantity = 'susceptibility' AND grouped_by = ['fifth', 'ratio']
 ORDER BY ALL

@@ -21,15 +21,15 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
     queries = COMPARISON.queries(frames[COMPARISON.query])
     rows, tested = [], list(COMPARISON.groups(queries))
     for (about, of_relation), groups in zip(by(queries, TESTED), tested, strict=True):
-        names = of_relation[ENTITY].astype(str)
+        names = [str(name) for name in of_relation[ENTITY]]
         result, effect = adjusted_difference(
-            of_relation[COMPARISON.measure], of_relation["group"] == 0, names.str.len(), names
+            of_relation[COMPARISON.measure], of_relation["group"] == 0, [len(name) for name in names], names
         )
-        rows += [
-            row | {"effect_size": effect}
-            for row in COMPARISON.rows([(about, groups[1])], [result], REGRESSION, "query")
-        ]
+        (row,) = COMPARISON.rows([(about, groups[1])], [result], REGRESSION, "query")
+        rows.append(row | {"effect_size": effect})
     return rows
 
 
-STATISTIC = Statistic("familiarity_by_length", 1, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted)
+STATISTIC = Statistic(
+    "familiarity_by_length", 1, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted
+)

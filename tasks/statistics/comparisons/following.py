@@ -12,8 +12,6 @@ the share of relations that are significant.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 2 and the text beside it.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from data.records.statistics import GroupTest
@@ -25,6 +23,7 @@ from tasks.statistics.frames import by, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 PERMUTATIONS = 5_000
+_NUMBERS = ("answers", "persuasion", "squared_persuasion")
 FEW = 1_024
 """The most answers whose scores are each a level of their own, as the query says."""
 
@@ -45,7 +44,7 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
     group = (frame["follows"] == COMPARISON.group_b.value).astype("int8")
     frame = frame.assign(group=group, persuasion=frame["persuasion"].astype("float64"))
     levels = sorted_by(frame[frame[ENTITY].isna()], [*TESTED, "level", "group"])
-    rows = [_row(about, *_groups(rows), seed) for about, rows in by(levels, TESTED)]
+    rows = [_row(about, _groups(rows), seed) for about, rows in by(levels, TESTED)]
     tested = [{name: row[name] for name in TESTED} for row in rows]
     entities = sorted_by(frame[frame[ENTITY].notna()], [*TESTED, ENTITY, "group"])
     pairs = COMPARISON.pairs(entities, tested)
@@ -53,15 +52,17 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
     return rows + COMPARISON.rows(pairs, results, SIGN_FLIP, ENTITY)
 
 
-def _groups(rows: Frame) -> Iterator[Levels]:
+def _groups(rows: Frame) -> list[Levels]:
     """The levels of both groups, the same for both."""
-    columns = rows.pivot(index="level", columns="group", values=["answers", "persuasion", "squared_persuasion"])
-    for group in (0, 1):
-        shape = [(name, group) for name in ("answers", "persuasion", "squared_persuasion")]
-        yield Levels(*columns.reindex(columns=shape).fillna(0.0).to_numpy(dtype=np.float64).T)
+    columns = rows.pivot(index="level", columns="group", values=list(_NUMBERS))
+    return [
+        Levels(*columns.reindex(columns=[(name, group) for name in _NUMBERS]).fillna(0.0).to_numpy(dtype=np.float64).T)
+        for group in (0, 1)
+    ]
 
 
-def _row(about: Row, a: Levels, b: Levels, seed: int) -> Row:
+def _row(about: Row, groups: list[Levels], seed: int) -> Row:
+    a, b = groups
     result, effect = _tested(a, b, seed)
     (row,) = COMPARISON.rows([(about, (scores([]), scores([])))], [result], PERMUTATION, "answer")
     return row | {"n_a": a.n, "n_b": b.n, "mean_a": a.mean, "mean_b": b.mean, "effect_size": effect}
@@ -75,6 +76,4 @@ def _tested(a: Levels, b: Levels, seed: int) -> tuple[Result, float | None]:
     return result, cohens_d(first, second)
 
 
-STATISTIC = Statistic(
-    COMPARISON.name, 1, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted
-)
+STATISTIC = Statistic(COMPARISON.name, 1, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted)

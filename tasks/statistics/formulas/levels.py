@@ -60,7 +60,7 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
     rows = (a.counts * a.means + b.counts * b.means) / counts - mean
     between = a.n * (a.mean - mean) ** 2 + b.n * (b.mean - mean) ** 2
     rows *= math.sqrt((a.spread + b.spread + between) / float(counts @ rows**2)) if np.ptp(rows) else 1.0
-    few, sign = (a, 1) if a.n <= b.n else (b, -1)  # a sum is as far from the mean as the other group's, on the other side
+    few, sign = (a, 1) if a.n <= b.n else (b, -1)  # the sum of one is as far from 0 as the other's, on the other side
     drawn = generator(seed, "levels", a.n, b.n).multivariate_hypergeometric(
         counts.astype(np.int64), few.n, size=permutations, method="marginals"
     )

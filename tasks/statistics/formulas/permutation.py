@@ -61,7 +61,8 @@ def permutation(
         rows -= rows.mean(axis=0)
         n_a, n_b = (len(group) for group in family[0])
         every = math.comb(n_a + n_b, n_a) <= permutations
-        return rows, rows[:n_a].sum(axis=0), (_every(n_a, n_b) if every else _drawn(n_a, n_b, permutations, seed), every)
+        batches = _every(n_a, n_b) if every else _drawn(n_a, n_b, permutations, seed)
+        return rows, rows[:n_a].sum(axis=0), (batches, every)
 
     return _tested(pairs, untestable, ways, _t, alternative)
 
@@ -139,7 +140,7 @@ def _every(n_a: int, n_b: int) -> Iterator[NDArray[np.float64]]:
 def _drawn_signs(n: int, seed: int) -> Iterator[NDArray[np.float64]]:
     rng = generator(seed, "signs", n)
     for start in range(0, PERMUTATIONS, BATCH):
-        yield 2.0 * rng.integers(0, 2, size=(min(BATCH, PERMUTATIONS - start), n)) - 1.0
+        yield rng.choice(np.array([1.0, -1.0]), size=(min(BATCH, PERMUTATIONS - start), n))
 
 
 def _every_sign(n: int) -> Iterator[NDArray[np.float64]]:

@@ -1,7 +1,12 @@
 """The spread of entity-independent persuasion: how far contexts persuade whatever the entity asked about.
 
-Groups: kinds of context, and all of them, by relation and over all relations. Unit of analysis: a context before a
-query form.
+    kappa(c)    of a context before a query form: its mean persuasion over the form's entities
+    gamma       of a query form: the mean of kappa over its relation's contexts, one that occurs twice counted twice
+
+Groups: kinds of context, and all of them, by relation and over all relations; query forms (their mean is gamma), and
+the wordings of contexts before each. Unit of analysis: a context before a query form.
+
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix B.
 """
 
 from data.records.statistics import Summary
@@ -22,7 +27,12 @@ def compute(frames: Frames, seed: int) -> list[Row]:
             frame, keys, QUANTITY, unit_of_analysis=UNIT_OF_ANALYSIS, quantiles=True,
             others=lambda group: {"items": int(group["context_id"].nunique())},
         )  # fmt: skip
+    for of_form in ((*RELATION, "form"), (*RELATION, "form", "kind", "template")):
+        rows += summaries(
+            sorted_by(frame, [*of_form, "context_id"]), of_form, QUANTITY, unit_of_analysis="context", interval=True,
+            quantiles=True, others=lambda group: {"items": int(group["context_id"].nunique())},
+        )  # fmt: skip
     return rows + summaries(frame, MODEL, "entities", unit="", unit_of_analysis=UNIT_OF_ANALYSIS, quantiles=True)
 
 
-STATISTIC = Statistic("entity_independent_spread", 1, Summary, ("entity_independent_of_contexts",), compute)
+STATISTIC = Statistic("entity_independent_spread", 2, Summary, ("entity_independent_of_contexts",), compute)

@@ -25,10 +25,10 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
 def _lengths(frames: Frames, keys: tuple[str, ...]) -> list[Row]:
     names = _names(frames["susceptibility_of_queries"])
     rows = []
-    for unit, lengths in (("characters", names["entity"].str.len()), ("words", names["entity"].str.split().str.len())):
+    for unit, pieces in (("characters", list), ("words", str.split)):
         rows += summaries(
-            names.assign(length=lengths), keys, "length", quantity="name_length", unit=unit,
-            unit_of_analysis="entity", quantiles=True,
+            names.assign(length=[len(pieces(name)) for name in names["entity"]]), keys, "length",
+            quantity="name_length", unit=unit, unit_of_analysis="entity", quantiles=True,
         )  # fmt: skip
     return rows
 

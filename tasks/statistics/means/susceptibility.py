@@ -1,7 +1,8 @@
 """How easily a relation's real and invented entities are swayed.
 
 Groups: real and invented entities of a relation and query type. Unit of analysis: an entity with the mean over its
-forms; over all relations, a relation with its mean, so that one with many queries does not weigh more.
+forms; over all relations, a relation with its mean, so that one with many queries does not weigh more. Beside them, the
+distribution of each query form alone, where the unit of analysis is a query.
 """
 
 from data.records.statistics import Summary
@@ -22,7 +23,12 @@ def compute(frames: Frames, seed: int) -> list[Row]:
 def of_relations(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for the susceptibility of each relation."""
     entities = means(_sorted(frames), [*KEYS, "entity"], QUANTITY)
-    return summaries(entities, KEYS, QUANTITY, unit_of_analysis="entity", interval=True)
+    forms = (*RELATION, "form", "entities")
+    queries = sorted_by(_sorted(frames), [*forms, "query_id"])
+    return [
+        *summaries(entities, KEYS, QUANTITY, unit_of_analysis="entity", interval=True),
+        *summaries(queries, forms, QUANTITY, unit_of_analysis="query", interval=True, quantiles=True),
+    ]
 
 
 def _sorted(frames: Frames) -> Frame:

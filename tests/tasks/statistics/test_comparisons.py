@@ -4,12 +4,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from data.errors import ScoreError
 from data.records.row import table_of
 from data.records.statistics import GroupTest
 from tasks.statistics import STATISTICS
 from tasks.statistics.formulas.corrections import benjamini_hochberg
+from tasks.statistics.formulas.regression import adjusted_difference
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
 Row = dict[str, Any]
@@ -134,3 +136,87 @@ def test_a_missing_score_is_refused() -> None:
     persuasion.loc[3, "persuasion"] = float("nan")
     with pytest.raises(ScoreError, match="persuasion"):
         compare(susceptibility, persuasion, seed=0)
+
+
+def entity_row(rows: list[Row], comparison: str) -> Row:
+    (row,) = [row for row in rows if (row["comparison"], row["unit_of_analysis"]) == (comparison, "entity")]
+    return row
+
+
+def test_entities_are_pairs_of_their_queries_means() -> None:
+    # Of Norway's two queries, relevant 4 and 8, irrelevant 1 and 2; of Peru's one 5 and 2; Oman lacks the second group.
+    scores = [
+        (1, "Norway", True, 4.0), (1, "Norway", False, 1.0), (2, "Norway", True, 8.0), (2, "Norway", False, 2.0),
+        (3, "Peru", True, 5.0), (3, "Peru", False, 2.0), (4, "Oman", True, 99.0),
+    ]  # fmt: skip
+    persuasion = pd.DataFrame(
+        {**query(f"q{number}"), "entity": entity, "kind": "base", "relevant": relevant, "contexts": 1,
+         "persuasion": value}
+        for number, entity, relevant, value in scores
+    )  # fmt: skip
+    row = entity_row(STATISTICS["relevance"].rows({"persuasion_by_kind": persuasion}, 0), "relevance")
+    assert (row["test"], row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == ("sign flip", 2, 2, 5.5, 1.75)
+    assert row["statistic"] == pytest.approx(stats.ttest_rel([6, 5], [1.5, 2]).statistic)
+    assert row["p"] == pytest.approx(1 / 4)
+    assert row["effect_size"] == pytest.approx(3.75 / np.sqrt((0.5 + 0.125) / 2))
+
+
+def test_entities_of_a_relation_without_pairs_are_untestable() -> None:
+    row = entity_row(compare(*by_hand(), seed=0), "negation")
+    assert (row["n_a"], row["n_b"], row["untestable"]) == (0, 0, "a group is empty")
+
+
+def test_forms_of_an_entity_count_once() -> None:
+    susceptibility, _ = by_hand()
+    twice = pd.concat([susceptibility.assign(entity=susceptibility["query_id"])] * 2, ignore_index=True)
+    twice["query_id"] = [f"{name}{number}" for number, name in enumerate(twice["query_id"])]
+    rows = STATISTICS["familiarity"].rows({"susceptibility_of_queries": twice}, 0)
+    row = entity_row(rows, "familiarity")
+    assert (row["test"], row["n_a"], row["mean_a"], row["mean_b"]) == ("permutation", 2, 3.5, 1.5)
+    assert row["p"] == pytest.approx(1 / 6)
+    assert one(rows, "familiarity")["n_a"] == 4
+
+
+def test_familiarity_holds_the_length_of_names() -> None:
+    rng = np.random.default_rng(0)
+    names = ["Oslo", "Peru", "Kyiv", "Norway", "Ostremia", "Vandrovia", "Quell", "Morvania"]
+    data = pd.DataFrame(
+        {**query(f"{name}{form}", invented=at > 3), "entity": name, "susceptibility": rng.random() + len(name)}
+        for at, name in enumerate(names)
+        for form in (1, 2)
+    )
+    (row,) = STATISTICS["familiarity_by_length"].rows({"susceptibility_of_queries": data}, 0)
+    expected, effect = adjusted_difference(
+        data["susceptibility"], data["invented"], [len(name) for name in data["entity"]], data["entity"]
+    )
+    assert (row["comparison"], row["test"]) == ("familiarity", "regression with name length")
+    assert (row["statistic"], row["p"], row["effect_size"]) == pytest.approx((*expected[:2], effect))
+    assert (row["n_a"], row["n_b"], row["unit_of_analysis"]) == (8, 8, "query")
+
+
+def followed(answers: list[tuple[str, str, float]]) -> pd.DataFrame:
+    """The query's rows on answers of few entities: entity, whose answer, persuasion."""
+    about = {"model": "m", "dtype": "float32", "relation": "capital", "query_type": "open"}
+    rows = pd.DataFrame([{**about, "entity": e, "follows": f, "persuasion": v, "level": v} for e, f, v in answers])
+    rows = rows.assign(squared_persuasion=rows["persuasion"] ** 2)
+    scored = {"answers": ("persuasion", "size"), "persuasion": ("persuasion", "mean"),
+              "squared_persuasion": ("squared_persuasion", "mean")}  # fmt: skip
+    pieces = [rows.groupby([*about, "follows", by], as_index=False).agg(**scored) for by in ("level", "entity")]
+    return pd.concat(pieces, ignore_index=True)
+
+
+def test_followed_answers_are_tested_one_by_one_and_by_entity() -> None:
+    answers = [("Norway", "context", 3.0), ("Norway", "context", 5.0), ("Norway", "original", 1.0),
+               ("Peru", "context", 4.0), ("Peru", "original", 3.0), ("Oman", "original", 2.0)]  # fmt: skip
+    rows = STATISTICS["followed"].rows({"followed_levels": followed(answers)}, 0)
+    (row,) = [row for row in rows if row["unit_of_analysis"] == "answer"]
+    assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"], row["test"]) == (3, 3, 4.0, 2.0, "permutation")
+    assert row["statistic"] == pytest.approx(stats.ttest_ind([3, 5, 4], [1, 3, 2]).statistic)
+    assert row["p"] == pytest.approx(2 / 20)  # 3 + 4 + 5 twice, as there are two 3
+    row = entity_row(rows, "followed")
+    assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"], row["p"]) == (2, 2, 4.0, 2.0, 0.25)
+
+
+def test_a_relation_without_followed_answers_is_untestable() -> None:
+    rows = STATISTICS["followed"].rows({"followed_levels": followed([("Norway", "original", 1.0)] * 3)}, 0)
+    assert [(row["n_a"], row["untestable"]) for row in rows] == [(0, "a group is empty")] * 2

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from tasks.statistics.formulas.groups import Result, scores
-from tasks.statistics.formulas.permutation import Alternative, permutation
+from tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
 
 
 def outcome(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "greater") -> Result:
@@ -23,9 +23,11 @@ def test_two_against_two_by_hand() -> None:
     assert outcome([1, 2], [3, 4]).p == pytest.approx(1)
 
 
-def test_two_sided_is_twice_the_smaller_side() -> None:
+def test_two_sided_counts_both_ends() -> None:
     for a, b in (([3, 4], [1, 2]), ([1, 2], [3, 4])):
         assert outcome(a, b, alternative="two-sided").p == pytest.approx(2 / 6)
+    # Of 0, 0, 5 and 9 the sums of two are 0, 5, 5, 9, 9 and 14, around 7: only 0 and 14 are as far as 14.
+    assert outcome([5, 9], [0, 0], alternative="two-sided").p == pytest.approx(2 / 6)
 
 
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
@@ -37,8 +39,7 @@ def test_tiny_samples_agree_with_every_way_to_deal(alternative: Alternative) -> 
         for chosen in combinations(range(7), 3)
     ]
     greater = np.mean(np.array(dealt) >= dealt[0] - 1e-9)
-    less = np.mean(np.array(dealt) <= dealt[0] + 1e-9)
-    expected = greater if alternative == "greater" else min(1, 2 * min(greater, less))
+    expected = greater if alternative == "greater" else np.mean(np.abs(dealt) >= abs(dealt[0]) - 1e-9)
     assert outcome(a, b, alternative=alternative).p == pytest.approx(expected)
 
 
@@ -89,3 +90,32 @@ def test_groups_without_a_test_say_why(a: list[float], b: list[float], reason: s
 
 def test_one_constant_group_is_tested() -> None:
     assert outcome([0.1, 0.1, 0.1], [0.2, 0.3, 0.4]).p == pytest.approx(1)
+
+
+# Differences 1, 2 and 3: t = 2 / (1 / sqrt(3)); of the eight ways to turn signs one has a sum of at least 6.
+def test_signs_of_three_pairs_by_hand() -> None:
+    pair = (scores([2, 4, 6]), scores([1, 2, 3]))
+    ((t, p, _),) = sign_flips([pair], "greater", 1)
+    assert (t, p) == (pytest.approx(2 * np.sqrt(3)), pytest.approx(1 / 8))
+    ((_, p, _),) = sign_flips([pair], "two-sided", 1)
+    assert p == pytest.approx(2 / 8)
+
+
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+@pytest.mark.parametrize("n", [9, 40])
+def test_signs_of_pairs_agree_with_scipy(alternative: Alternative, n: int) -> None:
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(0.3, 1, n), rng.normal(0, 1, n)
+    ((t, p, _),) = sign_flips([(a, b)], alternative, 1)
+    assert t == pytest.approx(stats.ttest_rel(a, b).statistic, rel=1e-9)
+    expected = stats.permutation_test(
+        (a - b,), np.mean, permutation_type="samples", alternative=alternative, n_resamples=5000, vectorized=True,
+        rng=np.random.default_rng(2),
+    )  # fmt: skip
+    error = 1e-9 if 2**n <= 5000 else 4 * np.sqrt(0.25 * (1 / 5000 + 1 / 10_000)) * (1 + (alternative == "two-sided"))
+    assert p == pytest.approx(expected.pvalue, abs=error)
+
+
+def test_equal_differences_are_untestable() -> None:
+    ((_, _, reason),) = sign_flips([(scores([2, 3]), scores([1, 2]))], "greater", 1)
+    assert reason == "no spread in the differences"

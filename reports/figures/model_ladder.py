@@ -1,0 +1,147 @@
+"""The tests of every model beside each other: in how many relations significant, how large the effect ([D] Fig 5)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
+
+from reports.figures.figure import Drawing, Figure
+from reports.frames import Frames, Model, as_published, by_entity, in_order, models, records, span, where
+from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
+
+COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
+_PARAMETERS = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s*([mb])(?![a-z0-9])", re.IGNORECASE)
+_OF_UNIT = {"m": 1e6, "b": 1e9}
+_SHAPES: Mapping[str, str] = {"open": "o", "closed": "s"}
+_QUANTITIES = (
+    ("share_significant", "share_low", "share_high", "significant\nrelations (%)", 100.0),
+    ("mean_effect_size", "effect_low", "effect_high", "mean effect\nsize d (no unit)", 1.0),
+)
+_SHOWN = [
+    "comparison", "test", "query_type", "tested", "untestable", "significant", "share_significant", "share_low",
+    "share_high", "mean_effect_size", "effect_low", "effect_high",
+]  # fmt: skip
+
+
+def parameters(name: str) -> float | None:
+    """How many parameters a model has, by its name: 4.1e8 for pythia-410m-deduped; None where that says nothing."""
+    known = _PARAMETERS.findall(name)
+    return float(known[-1][0]) * _OF_UNIT[known[-1][1].lower()] if known else None
+
+
+def places(of_models: Sequence[Model]) -> tuple[dict[Model, float], bool]:
+    """Where each model stands on the axis: at the logarithm of its size where all sizes are known, and differ."""
+    sizes = [parameters(model.name) for model in of_models]
+    known = [size for size in sizes if size]
+    if len(known) == len(of_models) == len(set(known)) and len(known) > 1:
+        return {model: float(np.log10(size)) for model, size in zip(of_models, known, strict=True)}, True
+    ordered = sorted(zip([size or np.inf for size in sizes], of_models, strict=True))
+    return {model: float(at) for at, (_, model) in enumerate(ordered)}, False
+
+
+def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor: float, shift: float) -> None:
+    """Draws a quantity of one query type and test along the models: a mark and its interval each, joined by a line.
+
+    `data` has at, query_type, unit_of_analysis and the columns of value, low and high; shift: of the places.
+    """
+    value, low, high = (factor * data[column].to_numpy(dtype=float) for column in columns)
+    kind, entities = str(data["query_type"].iloc[0]), data["unit_of_analysis"].iloc[0] == "entity"
+    hue, x = QUERY_HUES[kind], data["at"].to_numpy(dtype=float) + shift
+    axes.vlines(x, low, high, color=hue, linewidth=1.0, alpha=0.7)
+    axes.plot(
+        x, value, marker=_SHAPES[kind], color=hue, linestyle=":" if entities else "-", markersize=4.2,
+        markerfacecolor="none" if entities else hue, markeredgewidth=1.0,
+    )  # fmt: skip
+
+
+def draw(model: Model, frames: Frames) -> Drawing | None:
+    """Every model of the study."""
+    tests = frames["statistics_in_short"]
+    tests = tests[tests["comparison"].isin(COMPARISONS)]
+    rows = pd.concat([as_published(tests), by_entity(tests)]) if len(tests) else tests
+    rows = rows[rows["tested"] > 0]
+    if rows.empty:
+        return None
+    of_models = models(rows)
+    at, sized = places(of_models)
+    rows = rows.assign(at=[at[Model(name, dtype)] for name, dtype in zip(rows["model"], rows["dtype"], strict=True)])
+    rows = in_order(rows, comparison=COMPARISONS, query_type=QUERY_HUES, at=sorted(at.values()))
+    names = ", ".join(str(one) for one in sorted(of_models, key=at.__getitem__))
+    along = "their size in parameters, from left to right, on a logarithmic scale" if sized else "from left to right"
+    caption = (
+        f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
+        "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations "
+        "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
+        "on either side. Filled marks are the tests as published, whose rows are queries; hollow ones have entities as "
+        f"rows. n = {span(rows['tested'].min(), rows['tested'].max())} relations a comparison and query type."
+    )
+    words = "; ".join(
+        f"{row['model']}, {row['comparison']}, {row['query_type']} {100 * row['share_significant']:.0f}%, "
+        f"d {row['mean_effect_size']:.2f}"
+        for row in records(as_published(rows))
+    )
+    alt = (
+        "Share of significant relations and mean effect size (Cohen's d) along the models, a column for each "
+        f"comparison: {words}."
+    )
+    numbers = rows.drop(columns="at").reset_index(drop=True)
+    numbers.attrs.update(tests.attrs)
+    shown = numbers[["model", "dtype", *_SHOWN]]
+    shown.attrs.update(tests.attrs)
+    return Drawing(caption, alt, numbers, shown, partial(_paint, rows, at, sized))
+
+
+def _paint(rows: pd.DataFrame, at: Mapping[Model, float], sized: bool) -> Canvas:
+    shown = [name for name in COMPARISONS if (rows["comparison"] == name).any()]
+    canvas, grid = blank(len(_QUANTITIES), len(shown), 4.4, share_x=True, share_y="row")
+    step = min(np.diff(sorted(at.values())), default=1.0)
+    for line, (value, low, high, label, factor) in zip(grid, _QUANTITIES, strict=True):
+        line[0].set_ylabel(label)
+        for axes, comparison in zip(line, shown, strict=True):
+            of_comparison = where(rows, comparison=comparison)
+            for number, (_, group) in enumerate(of_comparison.groupby(["query_type", "unit_of_analysis"], sort=True)):
+                along_models(axes, group.sort_values("at"), (value, low, high), factor, step * (number - 1.5) * 0.16)
+            axes.grid(axis="x", visible=False)
+        if factor > 1:
+            line[0].set_ylim(-3, 103)
+    for axes, comparison in zip(grid[0], shown, strict=True):
+        first, second = rows.loc[rows["comparison"] == comparison, "asked"].iloc[0].split(" ", 1)
+        axes.set_title(f"{comparison}\n{first} {second}", fontsize=7.5)
+    for axes in grid[1]:
+        axes.axhline(0, color=INK, linewidth=0.8)
+    _name_models(grid[-1], at, sized, step)
+    types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
+    marks: list[Line2D] = [mark(_SHAPES[kind], f"{kind} queries", QUERY_HUES[kind]) for kind in types]
+    legend_above(canvas, [*marks, mark("D", "as published"), mark("D", "by entity", filled=False)])
+    return canvas
+
+
+def _name_models(line: Sequence[Axes], at: Mapping[Model, float], sized: bool, step: float) -> None:
+    labels = {place: _size(model) if sized else plain(model.name, 18) for model, place in at.items()}
+    for axes in line:
+        axes.set_xticks(list(labels), list(labels.values()), fontsize=7)
+        axes.tick_params(axis="x", labelrotation=60)
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xlim(min(labels) - 0.6 * step, max(labels) + 0.6 * step)
+        axes.set_xlabel("parameters" if sized else "model")
+
+
+def _size(model: Model) -> str:
+    size = parameters(model.name) or 0.0
+    return f"{size / 1e9:g}B" if size >= 1e9 else f"{size / 1e6:g}M"
+
+
+FIGURE = Figure(
+    "tests-by-model",
+    "In how many relations does each comparison hold, and how large is its effect, model by model?",
+    ("statistics_in_short",),
+    draw,
+    measures=("persuasion", "susceptibility"),
+    of_models=True,
+)
