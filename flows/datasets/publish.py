@@ -16,7 +16,7 @@ from flows.study.study import Study
 from reports.publish.publication import Known, Publication
 
 
-def publish(contents: Contents, named: str, folder: Path, *, url: str = "") -> Path:
+def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: str = "") -> Path:
     """Writes the study into a folder, whole or not at all; gives the path of its manifest.
 
     named: the study as the command named it. UsageError where its database is not up to date; WorkspaceError where the
@@ -41,6 +41,7 @@ def publish(contents: Contents, named: str, folder: Path, *, url: str = "") -> P
         models=dict(_models(contents.study)),
         commands=("swaymeter run study.yaml", f"swaymeter publish study.yaml {shlex.quote(folder.name)}"),
         url=url,
+        by=by or "not stated",
     )
     with opened(database.folder / "study.duckdb", schema()) as warehouse:
         return write(publication, warehouse, folder)

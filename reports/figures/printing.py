@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
+from matplotlib.ticker import MaxNLocator
 
 from reports.figures.axes import Limits, set_limits
 from reports.figures.figure import Drawn
@@ -24,8 +25,11 @@ PRINT = {
     "pdf.fonttype": 42, "font.size": POINTS, "axes.titlesize": POINTS, "axes.labelsize": POINTS,
     "legend.fontsize": POINTS, "xtick.labelsize": POINTS, "ytick.labelsize": POINTS,
 }  # fmt: skip
-_SHORTER = 0.7
-_FEW_PANELS = 3
+TALLEST = 8.8
+"""What a page holds, in inches, where the names of rows do not need more."""
+_SHORTER, _STACKED = 0.7, 0.6
+_FEW_PANELS = 4
+_GAP, _LINE = 5, 11  # points between a panel and its title, and of a line between them
 _DPI = 400  # of dots that are too many to be drawn one by one
 _CHARACTER = 0.56 * POINTS / 72
 _UNDATED = {"CreationDate": None, "Creator": None, "Producer": None}
@@ -47,26 +51,25 @@ def printed(drawn: Drawn, limits: Limits = ()) -> bytes:
 
 def _narrow(canvas: Canvas) -> None:
     rows = _rows(canvas)
-    height = canvas.get_figheight() * _SHORTER
-    if rows:
-        panels = sum(map(len, rows))
-        widest = max(map(len, rows))
-        abreast = widest if any(map(_share_names, rows)) else 1 if panels <= _FEW_PANELS else min(2, widest)
-        new = [cells for row in rows for cells in _cut(row, abreast)]
-        height *= len(new) / len(rows)
-        grid = canvas.add_gridspec(len(new), abreast)
-        for down, row in enumerate(new):
-            for across, cell in enumerate(row):
+    panels, widest = sum(map(len, rows)), max(map(len, rows), default=1)
+    named = any(map(_share_names, rows))
+    abreast = widest if named else 1 if panels <= _FEW_PANELS else min(2, widest)
+    lines = [piece for row in rows for piece in _cut(row, abreast)]
+    height = canvas.get_figheight() * (_SHORTER if named else _STACKED * len(lines) / max(1, len(rows)))
+    canvas.set_size_inches(COLUMN, height if named else min(height, TALLEST))
+    if lines:
+        grid = canvas.add_gridspec(len(lines), abreast)
+        for down, line in enumerate(lines):
+            for across, cell in enumerate(line):
                 for axes in cell:
                     axes.set_subplotspec(grid[down, across])
                     axes.xaxis.set_tick_params(labelbottom=True)
-    else:
-        abreast = 1
-    canvas.set_size_inches(COLUMN, height)
     for text in canvas.findobj(Text):
         text.set_fontsize(POINTS)  # type: ignore[attr-defined]
     for axes in canvas.axes:
-        _wrap(axes, int(COLUMN / abreast / _CHARACTER), height / max(1, len(rows)))
+        if abreast > 1 and isinstance(axes.xaxis.get_major_locator(), MaxNLocator):
+            axes.locator_params(axis="x", nbins=2)
+        _wrap(axes, COLUMN / abreast, canvas.get_figheight() / max(1, len(lines)))
     _fit_legends(canvas)
 
 
@@ -97,14 +100,23 @@ def _cut(row: Row, abreast: int) -> Iterator[Row]:
         yield piece
 
 
-def _wrap(axes: Axes, most: int, height: float) -> None:
-    """Breaks the lines of titles and labels that are wider than their panel."""
-    for text, longest in (
-        (axes.title, most - 6), (axes._left_title, most - 6), (axes.xaxis.label, most - 8),  # type: ignore[attr-defined]
-        (axes.yaxis.label, max(16, int(height / _CHARACTER))),
-    ):  # fmt: skip
-        lines = text.get_text().splitlines()
-        text.set_text("\n".join(part for line in lines for part in textwrap.wrap(line, max(8, longest)) or [""]))
+def _wrap(axes: Axes, width: float, height: float) -> None:
+    """Breaks the lines of titles and labels that are wider than their panel, in inches."""
+    lines = 0
+    for text in axes.texts:
+        if isinstance(text, Annotation) and text.xycoords == "axes fraction" and text.xy == (0, 1):
+            text.set_text(_folded(text.get_text(), width - 0.5))
+            lines += text.get_text().count("\n") + 1
+    for side in ("left", "center"):
+        if title := axes.get_title(loc=side):
+            axes.set_title(_folded(title, width - 0.4), loc=side, pad=_GAP + _LINE * lines)
+    axes.set_xlabel(_folded(axes.get_xlabel(), width - 0.6))
+    axes.set_ylabel(_folded(axes.get_ylabel(), height - 0.5))
+
+
+def _folded(text: str, width: float) -> str:
+    most = max(8, int(width / _CHARACTER))
+    return "\n".join(part for line in text.splitlines() for part in textwrap.wrap(line, most) or [""])
 
 
 def _fit_legends(canvas: Canvas) -> None:

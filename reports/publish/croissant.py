@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from data.records.table import Column
-from reports.publish.licences import spdx
+from reports.publish.licences import addresses
 from reports.publish.publication import CITATION, Exported, Publication
 
 CONTEXT: Mapping[str, Any] = {
@@ -48,8 +48,8 @@ def metadata(study: Publication, files: Sequence[Exported], licences: Iterable[s
         "name": card.name,
         "description": " ".join(f"{card.asked} Prompts, answers, scores and statistics of the study {card.name}.".split()),
         "url": study.url or "https://example.org/not-published-yet",
-        "license": sorted({spdx(one) for one in licences}) or ["not stated"],
-        "creator": {"@type": "sc:Organization", "name": "not stated"},
+        "license": addresses(licences) or ["not stated"],
+        "creator": {"@type": "sc:Organization", "name": study.by},
         "citeAs": CITATION,
         "datePublished": card.made_at,
         "version": "1.0.0",
@@ -67,7 +67,7 @@ def _file(one: Exported) -> dict[str, Any]:
         "description": f"A row is {one.table.row}.",
         "contentUrl": one.path,
         "contentSize": f"{one.size} B",
-        "encodingFormat": "application/vnd.apache.parquet",
+        "encodingFormat": "application/x-parquet",
         "sha256": one.sha256,
     }
 

@@ -71,7 +71,7 @@ def _record(study: Publication, model: Model, frames: Mapping[str, pd.DataFrame]
         "source_metadata": {
             "source_name": card.name,
             "source_type": "evaluation_run",
-            "source_organization_name": "not stated",
+            "source_organization_name": study.by,
             "evaluator_relationship": "third_party",
             "additional_details": {"asked": card.asked, "left_out_without_a_largest_value": ", ".join(left_out) or "none"},
         },

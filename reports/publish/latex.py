@@ -4,6 +4,8 @@ Content stays text: every special character is escaped, accents become commands,
 lack is written as its code point, such as [U+6771]; Markdown and CSV have the character itself.
 """
 
+import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable
 
@@ -17,12 +19,16 @@ LONG = 45
 """Rows of a table that still fit on a page."""
 WIDE = 5
 """Columns of a table that still fit into a column of text."""
-_PROSE = 28
+MANY = 9
+"""Columns from which on a long table is in the smallest letters."""
+_SMALL = r"\scriptsize\setlength{\tabcolsep}{3pt}"
+_SMALLER = r"\fontsize{6}{7}\selectfont\setlength{\tabcolsep}{2pt}"
+_FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
+_PROSE, _NAME = 28, 12
 _TEXT = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "'": r"\textquotesingle{}", "`": r"\textasciigrave{}",
-    "-": "{-}", "\u2212": r"\ensuremath{-}", "\u2013": "--", "\u2014": "---", "\u2026": r"\dots{}", "\u2018": "`",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "\u2212": r"\ensuremath{-}", "\u2013": "--", "\u2014": "---", "\u2026": r"\dots{}", "\u2018": "`",
     "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u221e": r"\ensuremath{\infty}", "\u2265": r"\ensuremath{\geq}",
     "\u2264": r"\ensuremath{\leq}", "\u00d7": r"\ensuremath{\times}", "\u00b1": r"\ensuremath{\pm}",
     "\u00b7": r"\textperiodcentered{}", "\u00b0": r"\textdegree{}", "\u00b5": r"\textmu{}", "\u00a7": r"\S{}",
@@ -31,6 +37,7 @@ _TEXT = {
     "\u0111": r"\dj{}", "\u0110": r"\DJ{}", "\u00f0": r"\dh{}", "\u00d0": r"\DH{}", "\u00fe": r"\th{}",
     "\u00de": r"\TH{}", "\u00a0": "~", "\u20ac": r"\texteuro{}", "\u00a3": r"\pounds{}",
 }  # fmt: skip
+_LIGATURE = re.compile(r"([-,'])(?=\1)")
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
     "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0328": "k",
@@ -50,7 +57,7 @@ def escaped(text: object) -> str:
             parts.append(character)
         elif unicodedata.category(character) not in ("Cf", "Cc", "Cs", "Mn"):
             parts.append(f"{{[}}U+{ord(character):04X}{{]}}")
-    return "".join(parts)
+    return _LIGATURE.sub(r"\1{}", "".join(parts))
 
 
 def table(filled: Filled) -> str:
@@ -62,7 +69,7 @@ def table(filled: Filled) -> str:
     cells = pd.DataFrame(
         [[escaped(cell(value, units.get(name, ""))) for name, value in zip(rows, row, strict=True)]
          for row in rows.itertuples(index=False, name=None)],
-        columns=[escaped(heading(str(name), units.get(name, ""))) for name in rows],
+        columns=[_stacked(heading(str(name), units.get(name, ""))) for name in rows],
     )  # fmt: skip
     made: str = cells.to_latex(
         index=False,
@@ -74,14 +81,17 @@ def table(filled: Filled) -> str:
         position=None if len(rows) > LONG else "tbp",
     )
     if len(rows) > LONG:
-        return f"{{\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n{made}}}\n"
-    begin = r"\begin{table}[tbp]"
-    assert begin in made
-    if len(rows.columns) > WIDE:
-        made = made.replace(begin, r"\begin{table*}[tbp]", 1).replace(r"\end{table}", r"\end{table*}", 1)
-        begin = r"\begin{table*}[tbp]"
-    small = "\\centering\n\\scriptsize\n\\setlength{\\tabcolsep}{3pt}"
-    return made.replace(begin, f"{begin}\n{small}", 1)
+        return f"{{{_SMALLER if len(rows.columns) > MANY else _SMALL}\\setlength{{\\LTcapwidth}}{{\\linewidth}}\n{made}}}\n"
+    star = "*" if len(rows.columns) > WIDE else ""
+    made = made.replace("{table}", f"{{table{star}}}")
+    made = made.replace(r"\begin{tabular}", f"{_SMALL}\n\\centering\n{_FITTED}{{%\n\\begin{{tabular}}", 1)
+    return made.replace(r"\end{tabular}", "\\end{tabular}}", 1)
+
+
+def _stacked(text: str) -> str:
+    """A column's name in lines that are no wider than a number."""
+    lines = [escaped(line) for line in textwrap.wrap(text, _NAME)] or [""]
+    return r"\shortstack[l]{" + r" \\ ".join(lines) + "}" if len(lines) > 1 else lines[0]
 
 
 def _format(values: "pd.Series[object]", unit: str) -> str:
@@ -102,12 +112,13 @@ def figure(drawn: Drawn) -> str:
 
 
 def document(name: str, figures: Iterable[str], tables: Iterable[str]) -> str:
-    """A document that has every figure and table, to see that all of it compiles and to copy from."""
+    """A document of two columns that has every figure and table, to see that all compile and to copy from."""
     inputs = [f"\\input{{figures/{one}.tex}}\n\\clearpage" for one in figures]
-    inputs += [f"\\input{{tables/{one}.tex}}\n\\clearpage" for one in tables]
+    inputs += ["\\onecolumn"] + [f"\\input{{tables/{one}.tex}}\n\\clearpage" for one in tables]
     return (
-        "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage[a4paper,margin=20mm]{geometry}\n"
-        "\\usepackage{booktabs,graphicx,longtable}\n"
+        "\\documentclass[twocolumn]{article}\n\\usepackage[T1]{fontenc}\n"
+        "\\IfFileExists{lmodern.sty}{\\usepackage{lmodern}}{}\n\\usepackage{booktabs,graphicx,longtable}\n"
+        "\\usepackage[a4paper,hmargin=17mm,vmargin=20mm]{geometry}\n\\setlength{\\columnsep}{8mm}\n"
         f"\\title{{{escaped(name)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n"
         + "\n".join(inputs)
         + "\n\\end{document}\n"

@@ -20,7 +20,8 @@ class Publication:
     """A study as it is passed on.
 
     study_file: its text. key: of the database. tables: every one that the database may have. models: what is known of
-    a model, by its name. url: where the data will lie; empty where nobody said. commands: those that repeat it.
+    a model, by its name. commands: those that repeat it. url: where the data will lie; empty where nobody said. by: who
+    publishes it.
     """
 
     card: StudyCard
@@ -30,6 +31,7 @@ class Publication:
     models: Mapping[str, Known]
     commands: tuple[str, ...]
     url: str = ""
+    by: str = "not stated"
 
 
 @dataclass(frozen=True)

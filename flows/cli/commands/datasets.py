@@ -88,6 +88,7 @@ def publish(
     study: StudyFile,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write; an earlier publication is replaced.")],
     workspace: Folder = None,
+    by: Annotated[str, typer.Option("--by", help="Who publishes it, for its metadata.")] = "",
     url: Annotated[str, typer.Option("--url", help="Where the data will lie, for its metadata.")] = "",
     traceback: Traceback = False,
 ) -> None:
@@ -98,7 +99,7 @@ def publish(
     from flows.cli.pipeline import Selected
     from flows.datasets.publish import publish
 
-    print_line(str(publish(Selected.of(study, workspace).contents, study, folder, url=url)))
+    print_line(str(publish(Selected.of(study, workspace).contents, study, folder, by=by, url=url)))
 
 
 @datasets.command()
