@@ -142,6 +142,7 @@ PERSUASION = Figure(
     ("instances", "instances_in_short"),
     partial(draw, _PERSUASION),
     measures=("answers", "coherent_persuasion"),
+    items=("marjanovic-fig-11", "marjanovic-fig-12", "marjanovic-fig-13"),
 )
 ENTROPY = Figure(
     "semantic-entropy",
@@ -149,4 +150,5 @@ ENTROPY = Figure(
     ("answers_of_questions", "partition_means"),
     partial(draw, _ENTROPY),
     measures=("answers", "semantic_entropy"),
+    items=("marjanovic-fig-8", "marjanovic-fig-9", "marjanovic-fig-10"),
 )

@@ -96,4 +96,5 @@ FIGURE = Figure(
     ("susceptibility_of_forms", "susceptibility_of_queries"),
     draw,
     measures=("susceptibility",),
+    items=("du-fig-8",),
 )

@@ -144,4 +144,5 @@ FIGURE = Figure(
     draw,
     measures=("persuasion", "susceptibility"),
     of_models=True,
+    items=("du-fig-5",),
 )

@@ -67,5 +67,4 @@ FIGURE = Figure(
     ("susceptibility_of_relations", "coverage_of_susceptibility"),
     draw,
     measures=("susceptibility",),
-    items=("du-fig-8",),
 )

@@ -4,7 +4,7 @@ Rows come from the warehouse; a table chooses columns and an order.
 """
 
 from data.named import Registry
-from reports.tables import of_models, of_persuasion, of_queries, of_questions, of_susceptibilities
+from reports.tables import of_models, of_persuasion, of_queries, of_questions, of_setup, of_susceptibilities
 from reports.tables.table import Filled, Table, filled
 
 __all__ = ["TABLES", "Filled", "Table", "filled"]
@@ -26,6 +26,7 @@ TABLES: Registry[Table] = Registry("table", (
     of_susceptibilities.MEANS,
     of_queries.CORRELATIONS,
     of_susceptibilities.RUNTIME,
+    of_setup.TABLE,
     of_queries.TESTS_IN_SHORT,
     of_queries.TESTS,
 ))  # fmt: skip

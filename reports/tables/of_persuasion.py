@@ -118,6 +118,7 @@ SHARES = Table(
         },
         "instances",
     ),
+    items=("marjanovic-table-1",),
 )
 NUMBERS = Table(
     "means-of-partitions",
@@ -126,6 +127,7 @@ NUMBERS = Table(
     ("partition_means",),
     _numbers,
     folded=True,
+    items=("marjanovic-table-2",),
 )
 CORRELATIONS = Table(
     "correlations-of-persuasion",
@@ -136,6 +138,7 @@ CORRELATIONS = Table(
     ("instance_correlations",),
     _correlations,
     folded=True,
+    items=("marjanovic-section-6.5",),
 )
 REGRESSIONS = Table(
     "predictors-of-persuasion",
@@ -148,6 +151,7 @@ REGRESSIONS = Table(
     ("regressions",),
     _regressions,
     folded=True,
+    items=("marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"),
 )
 WORDS = Table(
     "words-of-entropy-classes",
@@ -160,4 +164,5 @@ WORDS = Table(
     _words,
     note=_bounds,
     folded=True,
+    items=("marjanovic-table-8",),
 )

@@ -1,0 +1,15 @@
+-- What the study asks with: entities, queries, contexts and questions, of a relation at least and at most, and in total.
+WITH counted AS (
+    SELECT 'entities' AS quantity, if(invented, 'invented', 'real') AS "of", relation, count(DISTINCT entity) AS n
+    FROM queries GROUP BY ALL
+    UNION ALL
+    SELECT 'queries', query_type, relation, count(*) FROM queries GROUP BY ALL
+    UNION ALL
+    SELECT 'contexts', kind, relation, count(*) FROM contexts GROUP BY ALL
+    UNION ALL
+    SELECT 'questions', partition, relation, count(*) FROM questions GROUP BY ALL
+)
+SELECT quantity, "of", count(*) AS relations, min(n) AS fewest, max(n) AS most, sum(n)::BIGINT AS total
+FROM counted
+GROUP BY ALL
+ORDER BY ALL

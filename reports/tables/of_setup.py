@@ -1,0 +1,40 @@
+"""The table of what a study asks with, beside what the papers asked with."""
+
+import pandas as pd
+
+from data.catalog import published
+from reports.frames import Frames, records, span
+from reports.tables.table import Table
+
+ITEMS = ("du-setup", "liu-setup", "marjanovic-setup")
+
+
+def _rows(frames: Frames) -> pd.DataFrame:
+    """A row for each kind of entity, query, context and question."""
+    in_papers = dict[tuple[str, str | None], list[str]]()
+    for one in (one for item in ITEMS for one in published(item)):
+        in_papers.setdefault((one.quantity, one.partition), []).append(f"{one.value:,g} ({one.note}; {one.paper})")
+    rows = []
+    for row in records(frames["setup"]):
+        what, of = row["quantity"], row["of"]
+        key = (what, of) if what == "questions" else (f"{of}_{what}", None)
+        rows.append(
+            {
+                "what": f"{of} {what}", "relations": row["relations"],
+                "of_a_relation": span(row["fewest"], row["most"]), "total": row["total"],
+                "published": "; ".join(in_papers.get(key, [])),
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+TABLE = Table(
+    "what-was-asked-with",
+    "What was asked with",
+    "Entities, queries, contexts and questions: in how many relations, of a relation (fewest to most), and in total; "
+    "and how many the papers had. Every model was asked the same.",
+    ("setup",),
+    _rows,
+    folded=True,
+    items=ITEMS,
+)
