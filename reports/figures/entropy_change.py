@@ -103,4 +103,5 @@ FIGURE = Figure(
     ("entropy_by_outcome",),
     draw,
     measures=("answers", "semantic_entropy", "whose_answer"),
+    items=("marjanovic-fig-2",),
 )

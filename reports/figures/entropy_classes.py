@@ -76,4 +76,5 @@ FIGURE = Figure(
     ("entropy_classes",),
     draw,
     measures=("answers", "semantic_entropy"),
+    items=("marjanovic-fig-15",),
 )

@@ -90,4 +90,5 @@ FIGURE = Figure(
     ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"),
     draw,
     measures=("fisher_susceptibility", "susceptibility"),
+    items=("liu-fig-2", "liu-fig-5"),
 )

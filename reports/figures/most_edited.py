@@ -90,4 +90,5 @@ FIGURE = Figure(
     ("marked_instances", "most_edited_and_viewed", "entropy_by_outcome"),
     draw,
     measures=("answers", "semantic_entropy", "whose_answer"),
+    items=("marjanovic-fig-4", "marjanovic-fig-14"),
 )

@@ -118,6 +118,7 @@ SHARES = Table(
         },
         "instances",
     ),
+    items=("marjanovic-table-1",),
 )
 NUMBERS = Table(
     "means-of-partitions",
@@ -136,6 +137,7 @@ CORRELATIONS = Table(
     ("instance_correlations",),
     _correlations,
     folded=True,
+    items=("marjanovic-section-6.5",),
 )
 REGRESSIONS = Table(
     "predictors-of-persuasion",
@@ -148,6 +150,7 @@ REGRESSIONS = Table(
     ("regressions",),
     _regressions,
     folded=True,
+    items=("marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"),
 )
 WORDS = Table(
     "words-of-entropy-classes",
@@ -160,4 +163,5 @@ WORDS = Table(
     _words,
     note=_bounds,
     folded=True,
+    items=("marjanovic-table-8",),
 )

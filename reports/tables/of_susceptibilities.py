@@ -39,6 +39,7 @@ MEANS = Table(
     "different numbers of them are not to be compared, for none can pass the logarithm of that number.",
     ("both_susceptibilities_in_short", "coverage_of_susceptibility"),
     _means,
+    items=("liu-table-2",),
 )
 RUNTIME = Table(
     "runtime-of-susceptibilities",
@@ -48,4 +49,5 @@ RUNTIME = Table(
     "query is asked with, and falls with the draws that estimate the whole vocabulary. Loading a model is not counted.",
     ("runtime_of_susceptibilities",),
     lambda frames: frames["runtime_of_susceptibilities"],
+    items=("liu-runtime",),
 )

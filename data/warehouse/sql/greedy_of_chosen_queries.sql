@@ -3,7 +3,7 @@ WITH said AS (
     SELECT g.model, g.dtype, g.relation, g.query_id, g."text", count(*) AS times
     FROM greedy_answers AS g
     SEMI JOIN chosen_queries USING (relation, query_id)
-    GROUP BY ALL
+    GROUP BY g.model, g.dtype, g.relation, g.query_id, g."text"
     QUALIFY
         row_number() OVER (PARTITION BY g.model, g.dtype, g.relation, g.query_id ORDER BY times DESC, g."text") <= 5
 )
