@@ -80,11 +80,11 @@ def _paint(counted: dict[str, pd.DataFrame], groups: pd.DataFrame) -> Canvas:
     return canvas
 
 
-def _figure(grouped_by: str, question: str, words: str, items: tuple[str, ...]) -> Figure:
+def _figure(grouped_by: str, question: str, words: str, item: str) -> Figure:
     queries = ("both_susceptibilities_of_queries", "both_susceptibilities_in_short")
     name = f"both-susceptibilities-by-{grouped_by}"
     measures = ("susceptibility", "fisher_susceptibility")
-    return Figure(name, question, queries, partial(draw, grouped_by, words), measures=measures, items=items)
+    return Figure(name, question, queries, partial(draw, grouped_by, words), measures=measures, items=(item,))
 
 
 BY_ENTITIES = _figure(
@@ -92,12 +92,12 @@ BY_ENTITIES = _figure(
     "Do both susceptibilities tell real from invented entities?",
     "Left, how far the study's contexts sway queries about real and invented entities; right, how far small changes "
     "of their embeddings would.",
-    items=("liu-fig-3",),
+    "liu-fig-3",
 )
 BY_WORDING = _figure(
     "wording",
     "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
     "Left, how far the study's contexts sway queries that are questions (with a question mark) and sentences to "
     "complete; right, how far small changes of their embeddings would.",
-    items=("liu-fig-4",),
+    "liu-fig-4",
 )
