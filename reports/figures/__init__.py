@@ -19,6 +19,7 @@ from reports.figures import (
     memorization,
     persuasion,
     precision,
+    reliability,
     susceptibility,
 )
 from reports.figures.figure import Figure
@@ -40,6 +41,7 @@ FIGURES: Registry[Figure] = Registry("figure", (
     both_susceptibilities.BY_ENTITIES,
     both_susceptibilities.BY_WORDING,
     precision.FIGURE,
+    reliability.FIGURE,
     coherent_persuasion.FIGURE,
     entropy.WITHOUT,
     entropy.WITH,

@@ -17,6 +17,7 @@ from tasks.statistics.means import (
     memorization,
     persuasion,
     precision,
+    reliability,
     susceptibility,
 )
 from tasks.statistics.statistic import Statistic
@@ -35,6 +36,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     both_susceptibilities.STATISTIC,
     answers.STATISTIC,
     precision.STATISTIC,
+    reliability.STATISTIC,
     correlations.STATISTIC,
     degree_envelope.STATISTIC,
     models.MEANS,
