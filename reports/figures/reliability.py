@@ -42,9 +42,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     reasons = "; ".join(sorted({str(reason) for reason in lost["untestable"]}))
     untestable = f" {len(lost)} of {len(rows)} comparisons have no variance: {reasons}." if len(lost) else ""
     caption = (
-        f"Variances (over scores - 1) of the scores of one thing: between the samples of several seeds{number}, of a "
-        "query, of persuasion with a context, that is in every sample; between the forms of a query type, of an "
-        "entity, of persuasion with a context. A value is the mean variance of a relation. "
+        f"Between seeds{number}: the variance (over scores - 1) of a query's susceptibility, contexts about the same "
+        "entities drawn anew, and of the persuasion of a query by a context that is in every sample. Between forms: "
+        "that of an entity's scores by the forms of a query type, in one sample. A value is the mean over a relation. "
         f"{HOW_TO_READ}, over relations. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
     )

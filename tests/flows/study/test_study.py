@@ -37,7 +37,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"name": "../up"}, 'name: "../up" is not possible. The study\'s name: lower-case letters, digits and dashes'),
         ({"seed": 2**63}, "seed: must be less than 9,223,372,036,854,775,808, not 9223372036854775808"),
         ({"seed": "one"}, 'seed: expected a whole number, not "one"'),
-        ({"seeds": [0, 1], "seed": 0}, "seeds: `seed` is there, too; leave it out: the study's is the first of `seeds`"),
+        ({"seeds": [0, 1], "seed": 0}, "seeds: `seed` is there, too; leave it out: the study's is the first of"),
         ({"seeds": [1]}, "seeds: "),
         ({"seeds": [1, "x"]}, 'seeds.1: expected a whole number, not "x"'),
         ({"seeds": [1, 2, 1]}, "seeds: a seed is named twice"),
