@@ -28,10 +28,11 @@ class Query:
     relation_degree: Annotated[int | None, Meaning("those of the relation with it as the subject", counts=False)] = None
 
 
-@table("contexts", "a context that stands before every query of its relation", key=("context_id",))
+@table("contexts", "a context that stands before the queries of its relation", key=("context_id",))
 class Context:
-    """A text, mostly about an entity, that is put before every query of its relation; it ends with a newline.
+    """A text, mostly about an entity, that is put before the queries of its relation; it ends with a newline.
 
+    It stands before every one of them, unless each query has a sample of contexts of its own.
     One of one's own may name no entity and no object: these are empty then.
     """
 

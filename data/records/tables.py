@@ -4,6 +4,7 @@ from data.records.candidates import Dispute, Page, Rejected, Triple
 from data.records.facts import Fact, InventedName
 from data.records.prompts import Context, Query
 from data.records.questions import Annotation, Question
+from data.records.reliability import Reliability
 from data.records.row import table_of
 from data.records.score import Run
 from data.records.table import Table
@@ -19,8 +20,10 @@ DISPUTES = table_of(Dispute)
 REJECTED = table_of(Rejected)
 ANNOTATIONS = table_of(Annotation)
 RUNS = table_of(Run)
+RELIABILITY = table_of(Reliability)
 
 RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS, RUNS,
+    RELIABILITY,
 )  # fmt: skip
 """What every study's database has, whatever it measures."""

@@ -1,4 +1,4 @@
-"""The steps that aggregate: statistics of everything that is scored, and the database of everything that is done.
+"""The steps that aggregate all: statistics of what is scored, and the database of everything that is done.
 
 Both take what is there, whatever has failed, and are made again when that changes. The database is loaded by file.
 """
@@ -26,7 +26,7 @@ LOADED = ("triples", "pages", "disputes", "rejected")
 
 
 def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
-    """Adds the steps; gives that of the database."""
+    """Adds the steps; gives that of the database. scores: also what scores of several seeds were compared to."""
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
     outputs = {

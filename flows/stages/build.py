@@ -37,7 +37,7 @@ class Built:
 
 def build(graph: Graph, study: Study, fetched: Fetched) -> Built:
     """Adds the steps that build the prompts of what was fetched."""
-    built = {name: _prompts(graph, study, fetched, name) for name in fetched.facts}
+    built = {name: prompts_of(graph, study, fetched, name) for name in fetched.facts}
     chosen = {name: _choose(graph, study, fetched, name) for name in fetched.candidates}
     by_relation: dict[str, dict[str, Reference]] = {}
     for partition, node in chosen.items():
@@ -61,14 +61,19 @@ def build(graph: Graph, study: Study, fetched: Fetched) -> Built:
     )  # fmt: skip
 
 
-def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Node:
+def prompts_of(graph: Graph, study: Study, fetched: Fetched, relation: str, seed: int | None = None) -> Node:
+    """Adds the step that writes the queries and contexts of a relation.
+
+    seed: what contexts are drawn with, where not the study's; entities, and so queries, are the study's in any case.
+    """
+    part = part_of(seed)
     assert study.facts is not None
     entry = study.contexts.worded(study.facts.relation(relation))
     inputs = {"facts": fetched.facts[relation]}
     try:
         own = own_contexts(study, relation)
     except SwaymeterError as error:
-        return graph.refuse(kinds.PROMPTS, kinds.PROMPTS.id(relation), error, inputs=[inputs["facts"].node])
+        return graph.refuse(kinds.PROMPTS, kinds.PROMPTS.id(relation, part), error, inputs=[inputs["facts"].node])
     if entry.subject_class in fetched.names:
         inputs["names"] = fetched.names[entry.subject_class]
     forms = {kind: list(texts) for kind, texts in entry.contexts.items()}
@@ -77,16 +82,23 @@ def _prompts(graph: Graph, study: Study, fetched: Fetched, relation: str) -> Nod
         "real_entities": study.facts.real_entities, "invented_entities": study.facts.invented_entities,
         "contexts": dict(study.contexts.per_kind()), "object_class": entry.object_class,
     }  # fmt: skip
+    if seed is not None:
+        parameters["seed_of_contexts"] = seed
     if own:
         parameters["contexts"] = {"own": [row.model_dump() for row in own]}
     outputs = {
-        "queries": Output(QUERIES, ("prompts", relation), "queries"),
-        "contexts": Output(CONTEXTS, ("prompts", relation), "contexts"),
+        "queries": Output(QUERIES, ("prompts", relation, *filter(None, [part])), "queries"),
+        "contexts": Output(CONTEXTS, ("prompts", relation, *filter(None, [part])), "contexts"),
     }
     return graph.add(
-        kinds.PROMPTS, kinds.PROMPTS.id(relation), outputs, inputs=inputs, parameters=parameters,
-        arguments=(study, own),
+        kinds.PROMPTS, kinds.PROMPTS.id(relation, part), outputs, inputs=inputs, parameters=parameters,
+        arguments=(study, own, study.seed if seed is None else seed),
     )  # fmt: skip
+
+
+def part_of(seed: int | None) -> str:
+    """The part of the steps about a further seed; empty for the study's own."""
+    return "" if seed is None else f"seed {seed}"
 
 
 def own_contexts(study: Study, relation: str) -> tuple[ContextRow, ...]:

@@ -19,12 +19,15 @@ from reports.card import NotRun
 def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database: Node) -> Node:
     """Adds the step."""
     not_run = tuple(
-        NotRun(node.id.subject, study.called(node.id.model, node.id.dtype), measure, reason or "not computed yet")
+        NotRun(
+            f"{node.id.subject} {node.id.part}".strip(), study.called(node.id.model, node.id.dtype), measure,
+            reason or "not computed yet",
+        )
         for node in graph
         if node.id.stage == "score"
         for measure, state, reason in measure_states(study, node)
         if state != "done"
-    )
+    )  # fmt: skip
     facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
     questions = {f"questions: {name}": reference for name, reference in built.questions.items()}
     return graph.add(

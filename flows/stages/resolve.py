@@ -13,6 +13,7 @@ from flows.graph.step import StepId
 from flows.stages.aggregate import aggregate
 from flows.stages.build import build
 from flows.stages.fetch import fetch
+from flows.stages.reliability import reliability
 from flows.stages.report import report
 from flows.stages.score import score
 from flows.study.study import Study
@@ -39,7 +40,8 @@ def study_graph(
     fetched = fetch(graph, study)
     built = build(graph, study, fetched)
     scores = score(graph, study, built)
-    database = aggregate(graph, study, fetched, built, scores)
+    compared = reliability(graph, study, fetched, built, scores)
+    database = aggregate(graph, study, fetched, built, [*scores, *compared])
     report(graph, study, fetched, built, database)
     return graph
 

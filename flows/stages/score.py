@@ -25,31 +25,37 @@ def score(graph: Graph, study: Study, built: Built) -> list[Reference]:
     for model in study.models:
         for relation in built.queries:
             prompts = {"queries": built.queries[relation], "contexts": built.contexts[relation]}
-            scores += _passes(graph, study, model, relation, prompts)
+            scores += passes_of(graph, study, model, relation, prompts)
         for relation in built.questions:
-            scores += _passes(graph, study, model, relation, {"questions": built.questions[relation]})
+            scores += passes_of(graph, study, model, relation, {"questions": built.questions[relation]})
         for partition, node in built.waiting.items():
             unknown = SCORES.id(partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype)
             graph.wait(SCORES, unknown, node)
     return scores
 
 
-def _passes(
-    graph: Graph, study: Study, model: ModelPart, relation: str, prompts: Mapping[str, Reference]
+def passes_of(
+    graph: Graph, study: Study, model: ModelPart, relation: str, prompts: Mapping[str, Reference], part: str = ""
 ) -> list[Reference]:
-    """The passes over one relation, in an order in which none needs a later one."""
+    """The passes over one relation, in an order in which none needs a later one; part: that of the prompts."""
     scored: dict[str, Reference] = {}
     for group in passes(study.requested()):
         if set(INPUTS[group.leading.about]) <= prompts.keys() and _applies(study, model, group):
-            node = _add(graph, study, model, relation, group, {**prompts, **scored})
+            node = _add(graph, study, model, relation, part, group, {**prompts, **scored})
             scored |= {name: node.output(name) for name in group.measures}
     return list(scored.values())
 
 
 def _add(
-    graph: Graph, study: Study, model: ModelPart, relation: str, group: Pass, available: Mapping[str, Reference]
+    graph: Graph,
+    study: Study,
+    model: ModelPart,
+    relation: str,
+    part: str,
+    group: Pass,
+    available: Mapping[str, Reference],
 ) -> Node:
-    identity = SCORES.id(relation, group=group.leading.name, model=model.name, dtype=model.dtype)
+    identity = SCORES.id(relation, part, group=group.leading.name, model=model.name, dtype=model.dtype)
     inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
     answer_prompts = study.prompt.answer_prompts()
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
@@ -59,8 +65,9 @@ def _add(
             "dtype": resolved_dtype(model), "seed": study.seed,
             "prompt": content_key(answer_prompts.content) if group.leading.about == "questions" else "",
         }  # fmt: skip
+        folders = ("scores", relation, model.name, *filter(None, [part]))
         outputs = {
-            name: Output(MEASURES[name].table, ("scores", relation, model.name), name, declaration(name, parameters))
+            name: Output(MEASURES[name].table, folders, name, declaration(name, parameters))
             for name in group.measures
         }
     except SwaymeterError as error:

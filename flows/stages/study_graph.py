@@ -7,7 +7,7 @@
                         |                                                    |
     score      a pass over a relation with a model: the scores of one measure, or of several that share the pass
                         |
-    aggregate  statistics of all scores -> database of everything that is done
+    aggregate  how far scores vary between seeds -> statistics of all scores -> database of everything that is done
                         |
     report     the page
 
@@ -17,6 +17,9 @@ What it `reads` where it is there, it waits for, and goes on without it: a relat
 alone is blocked until one of its candidates is there. `scores` and `statistics` stand for a table of each measure or
 statistic, whose versions they have. Imports of annotations are read by the choice and by the database. Steps that
 follow from the content of another (relations of questions, pages of a list) are listed once that one is done.
+
+A study with several seeds has queries, contexts and scores of each; those of the first seed alone are in statistics and
+database, beside what the comparison of all seeds gives.
 
 Several kinds make a table of the same name, so that a name alone does not say whose it is. `questions` are candidates
 where they were fetched (CANDIDATES, OF_PROPERTY, OF_PAGE), and CHOICE reads these; what it makes, QUESTIONS reads; and
@@ -30,6 +33,7 @@ from flows.graph.step import StepKind
 from flows.steps.aggregate import compute_statistics, load_database
 from flows.steps.build import build_prompts, build_questions, choose
 from flows.steps.fetch import fetch_facts, fetch_names, fetch_questions
+from flows.steps.reliability import compute_reliability
 from flows.steps.report import draw_report
 from flows.steps.score import run_pass
 from flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fetch_triples, write_page
@@ -86,9 +90,13 @@ SCORES = StepKind(
     "score", "the measure whose pass it is", each="relation and model", makes=("scores",), function=run_pass,
     needs=("queries", "contexts", "questions", "scores"),
 )  # fmt: skip
+RELIABILITY = StepKind(
+    "aggregate", "reliability", each="relation and model, of a study with several seeds", makes=("reliability",),
+    function=compute_reliability, needs=("queries", "contexts", "scores"),
+)  # fmt: skip
 STATISTICS = StepKind(
     "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics, version=2,
-    reads=("queries", "contexts", "questions", "scores"),
+    reads=("queries", "contexts", "questions", "scores", "reliability"),
 )  # fmt: skip
 DATABASE = StepKind(
     "aggregate", "database", each="study", makes=("files",), function=load_database,

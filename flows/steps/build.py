@@ -23,6 +23,7 @@ def build_prompts(step: Step, run: Run) -> None:
     """Writes the queries and contexts of a relation, from its facts and the names of invented entities."""
     study: Study = step.arguments[0]
     own: Sequence[ContextRow] = step.arguments[1]
+    seed_of_contexts: int = step.arguments[2]
     assert study.facts is not None
     facts = step.records("facts", Fact)
     names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []
@@ -31,7 +32,7 @@ def build_prompts(step: Step, run: Run) -> None:
         RelationName(relation.name), facts, names, real=options.real_entities, invented=options.invented_entities,
         seed=study.seed, choice=options.choice,
     )  # fmt: skip
-    written = partial(write_contexts, per_kind=study.contexts.per_kind(), seed=study.seed)
+    written = partial(write_contexts, per_kind=study.contexts.per_kind(), seed=seed_of_contexts)
     step.write("contexts", own_contexts(own, entities) if own else written(relation, entities, objects(facts)))
     step.write("queries", write_queries(relation, entities))
 

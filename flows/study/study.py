@@ -71,6 +71,11 @@ Facts = Annotated[SerializeAsAny[FactsOptions], BeforeValidator(_branch(FACT_SOU
 Questions = Annotated[SerializeAsAny[QuestionsOptions], BeforeValidator(_branch(QUESTION_SOURCES))]
 
 
+Seed = Annotated[int, Field(ge=0, lt=2**63)]  # the database keeps it as BIGINT
+MEASURES_OF_SEEDS = ("persuasion", "susceptibility")
+"""What is compared between the samples of several seeds."""
+
+
 class ServiceOptions(Options):
     """A mirror's address, or other limits than the default ones of a service (docs/facts.md, docs/questions.md)."""
 
@@ -278,8 +283,11 @@ class Study(Options):
     """The study's name: lower-case letters, digits and dashes."""
     asks: str = ""
     """The question that the study asks; the report opens with it."""
-    seed: int = Field(default=0, ge=0, lt=2**63)  # the database keeps it as BIGINT
+    seed: Seed = 0
     """What everything random is drawn with."""
+    seeds: Annotated[tuple[Seed, ...], Field(min_length=2, max_length=100)] | None = None
+    """In place of `seed`, the study's and further ones. Contexts about the same entities are drawn with each of these,
+    too, and scored by persuasion and susceptibility: how far these vary is reported."""
     workspace: str | None = None
     """The folder of everything that is made; null: `workspaces/` and the name, below the current folder."""
     facts: Facts | None = None
@@ -296,6 +304,18 @@ class Study(Options):
     """The models that are asked."""
     measures: dict[str, dict[str, Any]]
     """The measures with their parameters, such as `persuasion: {}`; or a list of names."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_seed(cls, content: Any) -> Any:
+        if not isinstance(content, dict) or content.get("seeds") is None:
+            return content
+        if "seed" in content:
+            wrong = "`seed` is there, too; leave it out: the study's is the first of `seeds`"
+            raise refused([Problem(("seeds",), wrong)])
+        seeds = content["seeds"]
+        known = isinstance(seeds, list | tuple) and seeds and type(seeds[0]) is int
+        return {**content, "seed": seeds[0]} if known else content
 
     @field_validator("measures", mode="before")
     @classmethod
@@ -322,6 +342,11 @@ class Study(Options):
             raise refused([Problem(("models",), "may not be empty; name at least 1")])
         if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
             raise refused([Problem(("models",), "a model is named twice in the same dtype; name it once")])
+        if self.seeds and len(set(self.seeds)) < len(self.seeds):
+            raise refused([Problem(("seeds",), "a seed is named twice; name each once")])
+        if self.seeds and not {*MEASURES_OF_SEEDS} & self.requested().keys():
+            wrong = "nothing is compared between seeds; name susceptibility under `measures`, or `seed` alone"
+            raise refused([Problem(("seeds",), wrong)])
         for place, model in enumerate(self.models):
             others = self.models[:place] + self.models[place + 1 :]
             if model.label in {other.label or other.name for other in others}:
@@ -335,6 +360,16 @@ class Study(Options):
                 wrong = "needs every context before every query; leave it out, or `per_query` under `contexts`"
                 raise refused([Problem(("measures", name), wrong)])
         return self
+
+    @property
+    def further_seeds(self) -> tuple[int, ...]:
+        """The seeds beside the study's."""
+        return (self.seeds or ())[1:]
+
+    def of_seed(self, seed: int) -> "Study":
+        """The study with one of its seeds alone, and of its measures those that are compared between seeds."""
+        measures = {name: self.parameters(name) for name in MEASURES_OF_SEEDS if name in self.requested()}
+        return self.model_copy(update={"seed": seed, "seeds": None, "measures": measures})
 
     def called(self, name: str, dtype: str) -> str:
         """What people read of a model in a dtype of the study: its label in place of its name."""

@@ -24,6 +24,7 @@ from reports.figures import (
     most_edited,
     persuasion,
     precision,
+    reliability,
     susceptibility,
     templates,
 )
@@ -52,6 +53,7 @@ FIGURES: Registry[Figure] = Registry("figure", (
     distributions.PERSUASION,
     distributions.ENTROPY,
     entropy_change.FIGURE,
+    reliability.FIGURE,
     entropy.WITHOUT,
     entropy.WITH,
     most_edited.FIGURE,

@@ -26,6 +26,7 @@ from tasks.statistics.means import (
     partitions,
     persuasion,
     precision,
+    reliability,
     susceptibility,
 )
 from tasks.statistics.statistic import Statistic
@@ -52,6 +53,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     entropy_classes.COUNTS,
     entropy_classes.WORDS,
     precision.STATISTIC,
+    reliability.STATISTIC,
     correlations.STATISTIC,
     degree_envelope.STATISTIC,
     models.MEANS,

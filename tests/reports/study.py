@@ -57,6 +57,7 @@ def tables(
         of = {"model": name, "dtype": dtype}
         for table, row in (*_of_queries(of, queries, contexts), *_of_questions(of, asked)):
             found.setdefault(table, []).append({**of, **row})
+        found.setdefault("reliability", []).extend({**of, **row} for row in _reliability(list(relations)))
     found["rejected"] = [
         {"partition": "static", "relation": "capital", "reason": "no alias", "detail": "Norway"},
         {"partition": None, "relation": "author", "reason": "no alias", "detail": ""},
@@ -173,6 +174,16 @@ def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tu
         about = {"relation": context["relation"], "query_type": query_type, "form": form}
         moved = {"entities": 4, "entity_independent_persuasion": _draw(of["dtype"], context["context_id"], form)}
         yield "entity_independent_persuasion", {**about, "context_id": context["context_id"], **moved}
+
+
+def _reliability(relations: list[str]) -> Iterator[Row]:
+    for relation, kind, measure, over in product(
+        relations, ("open", "closed"), ("persuasion", "susceptibility"), ("seeds", "forms")
+    ):
+        draw = _draw(relation, kind, measure, over)
+        values = dict.fromkeys(("mean_score", "variance", "median", "percentile_95", "largest"), 0.1 * draw)
+        yield {"relation": relation, "query_type": kind, "measure": measure, "over": over, "compared": "query",
+               "scores": 3, "n": 8, "of_first": 10, "untestable": None, **values}  # fmt: skip
 
 
 def _questions(count: int, own: bool) -> Iterator[Row]:

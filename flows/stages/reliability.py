@@ -1,0 +1,66 @@
+"""The steps of further seeds: they draw contexts anew, score them, and are compared with the study's own.
+
+The first seed is the study's, and everything else is about it alone. Entities, and so queries, are the study's: a score
+can vary only of a query that every sample has. Of each further seed there are contexts, and the scores of
+`MEASURES_OF_SEEDS`; these are not loaded into the database, only what the comparison gives.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from data.records.tables import RELIABILITY
+from flows.graph.graph import Graph, Reference
+from flows.graph.step import Output
+from flows.stages.build import Built, part_of, prompts_of
+from flows.stages.fetch import Fetched
+from flows.stages.score import passes_of
+from flows.stages.study_graph import RELIABILITY as KIND
+from flows.study.study import MEASURES_OF_SEEDS, ModelPart, Study
+
+
+def reliability(
+    graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]
+) -> list[Reference]:
+    """Adds the steps; gives the tables of variances, none of a study with one seed."""
+    measures = [name for name in MEASURES_OF_SEEDS if name in study.requested()]
+    own = {(score.node.id, score.role): score for score in scores}
+    found = []
+    for relation in built.queries if study.seeds else ():
+        prompts = {study.seed: {"queries": built.queries[relation], "contexts": built.contexts[relation]}}
+        for seed in study.further_seeds:
+            node = prompts_of(graph, study, fetched, relation, seed)
+            prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
+        for model in study.models:
+            of_seeds = {
+                study.seed: {
+                    role: score
+                    for (identity, role), score in own.items()
+                    if (identity.subject, identity.model, identity.dtype) == (relation, model.name, model.dtype)
+                }
+            }
+            for seed in study.further_seeds:
+                scored = passes_of(graph, study.of_seed(seed), model, relation, prompts[seed], part_of(seed))
+                of_seeds[seed] = {score.role: score for score in scored}
+            found.append(_compared(graph, measures, model, relation, prompts, of_seeds))
+    return found
+
+
+def _compared(
+    graph: Graph,
+    measures: list[str],
+    model: ModelPart,
+    relation: str,
+    prompts: Mapping[int, Mapping[str, Reference]],
+    scores: Mapping[int, Mapping[str, Reference]],
+) -> Reference:
+    """The step that compares the samples of a relation under a model; prompts, scores: by seed."""
+    inputs = {
+        f"{role} {seed}": reference
+        for seed, of_seed in prompts.items()
+        for role, reference in {**of_seed, **{name: scores[seed][name] for name in measures}}.items()
+    }
+    outputs = {"reliability": Output(RELIABILITY, ("reliability", relation, model.name), "reliability")}
+    return graph.add(
+        KIND, KIND.id(relation, model=model.name, dtype=model.dtype), outputs, inputs=inputs,
+        parameters={"model": model.name, "dtype": model.dtype, "seeds": [*prompts], "measures": measures},
+        arguments=(tuple(measures), tuple(prompts)),
+    ).output("reliability")  # fmt: skip

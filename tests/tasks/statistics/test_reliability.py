@@ -1,0 +1,58 @@
+"""Variances worked by hand and by numpy: what is compared between samples and forms, and what is not."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from data.errors import ScoreError
+from tasks.statistics.reliability import reliability
+
+
+def sample(scores: dict[tuple[str, int, str], float], query_type: str = "open") -> pd.DataFrame:
+    """Persuasion by entity, form and context."""
+    return pd.DataFrame(
+        [
+            {"query_type": query_type, "form": form, "entity": entity, "query": f"{entity}, form {form}",
+             "context": context, "persuasion": score, "susceptibility": score}
+            for (entity, form, context), score in scores.items()
+        ]
+    )  # fmt: skip
+
+
+def row(rows: list[dict[str, Any]], over: str) -> dict[str, Any]:
+    (found,) = [one for one in rows if one["over"] == over]
+    return found
+
+
+FIRST = {("Peru", 1, "a"): 1.0, ("Peru", 2, "a"): 3.0, ("Peru", 1, "b"): 5.0, ("Norway", 1, "a"): 7.0}
+
+
+def test_only_what_is_in_every_sample_is_compared() -> None:
+    second = {("Peru", 1, "a"): 2.0, ("Peru", 1, "c"): 9.0, ("Norway", 1, "a"): 7.0}
+    third = {("Peru", 1, "a"): 6.0, ("Norway", 1, "a"): 10.0, ("Peru", 1, "b"): 0.0}
+    seeds = row(reliability("persuasion", [sample(one) for one in (FIRST, second, third)]), "seeds")
+    variances = [np.var([1.0, 2.0, 6.0], ddof=1), np.var([7.0, 7.0, 10.0], ddof=1)]
+    assert (seeds["n"], seeds["of_first"], seeds["scores"], seeds["compared"]) == (2, 4, 3, "query and context")
+    assert seeds["variance"] == pytest.approx(np.mean(variances), abs=1e-12)
+    assert seeds["largest"] == pytest.approx(max(variances), abs=1e-12)
+    assert seeds["mean_score"] == pytest.approx((3 + 8) / 2)
+
+
+def test_forms_of_an_entity_are_compared_in_the_first_sample() -> None:
+    forms = row(reliability("persuasion", [sample(FIRST), sample({("Peru", 2, "b"): 4.0})]), "forms")
+    assert (forms["n"], forms["of_first"], forms["scores"], forms["variance"]) == (1, 3, 2, 2.0)
+
+
+def test_what_cannot_be_compared_says_why() -> None:
+    none = reliability("susceptibility", [sample({("Peru", 1, "a"): 1.0}), sample({("Lima", 1, "a"): 1.0})])
+    assert (row(none, "seeds")["variance"], row(none, "seeds")["untestable"]) == (None, "nothing has all scores")
+    assert row(none, "forms")["untestable"] == "there is one score of each"
+    with pytest.raises(ScoreError, match="persuasion: a stored score is not a finite number"):
+        reliability("persuasion", [sample({("Peru", 1, "a"): np.nan})] * 2)
+
+
+def test_a_text_that_occurs_twice_counts_once() -> None:
+    twice = pd.concat([sample(FIRST), sample(FIRST)])
+    assert reliability("persuasion", [twice, twice]) == reliability("persuasion", [sample(FIRST), sample(FIRST)])
