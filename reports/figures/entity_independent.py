@@ -71,4 +71,5 @@ FIGURE = Figure(
     ("entity_independent_of_relations", "entity_independent_in_short", "coverage_of_entity_independent"),
     draw,
     measures=("entity_independent_persuasion",),
+    items=("du-app-b",),
 )

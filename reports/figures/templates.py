@@ -79,4 +79,5 @@ FIGURE = Figure(
     ("entity_independent_of_templates", "entity_independent_of_forms"),
     draw,
     measures=("entity_independent_persuasion",),
+    items=("du-app-b",),
 )
