@@ -78,8 +78,8 @@ TESTS = Table(
 NAME_LENGTHS = Table(
     "name-lengths",
     "How long the names of real and invented entities are",
-    "A row is the names of a relation's entities, in characters and in words; all is every relation. Invented names that "
-    "are longer may sway a model by their length alone: the regression among the tests holds it.",
+    "A row is the names of a relation's entities, in characters and in words; all is every relation. Invented names "
+    "that are longer may sway a model by their length alone: the regression among the tests holds it.",
     ("name_lengths",),
     lambda frames: in_order(frames["name_lengths"], unit=("characters", "words")),
     folded=True,
@@ -87,8 +87,8 @@ NAME_LENGTHS = Table(
 TEMPLATES = Table(
     "wordings-of-contexts",
     "How far each wording of contexts persuades, whatever the entity",
-    "A template is the wording of contexts, with slots for the names. The mean is over its contexts before a query form "
-    "(kappa), with its 95% bootstrap interval; gamma is the mean over all contexts of the form.",
+    "A template is the wording of contexts, with slots for the names. The mean is over its contexts before a query "
+    "form (kappa), with its 95% bootstrap interval; gamma is the mean over all contexts of the form.",
     ("entity_independent_of_templates", "entity_independent_of_forms"),
     _templates,
     folded=True,
