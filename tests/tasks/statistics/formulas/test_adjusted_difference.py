@@ -1,66 +1,39 @@
-"""Regressions against the formulas written out with matrices."""
-
-from collections.abc import Mapping
+"""The adjusted difference of groups, against least squares worked out here and against statsmodels' formulas."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from numpy.typing import NDArray
 from scipy import stats
 
-<<<<<<<< HEAD:tests/tasks/statistics/formulas/test_regression.py
-from tasks.statistics.formulas.regression import CONSTANT, regression
-
-RNG = np.random.default_rng(8)
-N = 60
-SUBJECTS = RNG.integers(0, 15, N)
-EDITS = RNG.geometric(0.2, N) + 0.0
-VIEWS = RNG.lognormal(5, 2, N)
-MOVED = 3 + 0.4 * EDITS + RNG.normal(0, 1, 15)[SUBJECTS] + RNG.normal(0, 1, N)
-PREDICTORS = {"edits": EDITS, "views": VIEWS}
-========
 from tasks.statistics.formulas.adjusted_difference import adjusted_difference
 from tasks.statistics.formulas.groups import cohens_d
->>>>>>>> 1362894 (Tests as published and by entity are a decision; tables of name lengths and wordings; figures name their items):tests/tasks/statistics/formulas/test_adjusted_difference.py
 
 
-def design(predictors: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    return np.column_stack([np.ones(N), *(stats.zscore(values) for values in predictors.values())])
+def rows(entities: int = 12) -> pd.DataFrame:
+    """Two queries an entity that depend on each other; invented ones have longer names."""
+    rng = np.random.default_rng(3)
+    entity = np.arange(entities).repeat(2)
+    first = entity % 2 == 0
+    length = 5 + 4 * first + rng.integers(0, 6, entities)[entity]
+    y = 0.4 * first + 0.1 * length + rng.normal(0, 0.3, entities)[entity] + rng.normal(0, 0.1, 2 * entities)
+    return pd.DataFrame({"y": y, "first": first, "length": length, "entity": entity})
 
 
-def test_coefficients_are_those_of_the_normal_equations() -> None:
-    result, x = regression(("moved", MOVED), PREDICTORS, SUBJECTS), design(PREDICTORS)
-    beta = np.linalg.solve(x.T @ x, x.T @ MOVED)
-    residuals = MOVED - x @ beta
-    errors = np.sqrt(residuals @ residuals / (N - 3) * np.diag(np.linalg.inv(x.T @ x)))
-    p = 2 * stats.t.sf(np.abs(beta / errors), N - 3)
-    half = stats.t.ppf(0.975, N - 3) * errors
-    assert [one.predictor for one in result.coefficients] == [CONSTANT, "edits", "views"]
-    for at, one in enumerate(result.coefficients):
-        expected = (beta[at], errors[at], beta[at] - half[at], beta[at] + half[at], p[at])
-        assert one[1:6] == pytest.approx(expected, abs=1e-9)
-    assert result.r_squared == pytest.approx(1 - residuals @ residuals / np.sum((MOVED - MOVED.mean()) ** 2), abs=1e-9)
-    assert (result.n, result.clusters, result.untestable) == (N, 15, None)
+def by_hand(data: pd.DataFrame) -> tuple[float, float]:
+    """Difference and t by the sandwich of sums over clusters."""
+    x: NDArray[np.float64] = np.column_stack([np.ones(len(data)), data["first"], data["length"]]).astype(float)
+    inverse = np.linalg.inv(x.T @ x)
+    params = inverse @ x.T @ data["y"].to_numpy()
+    scores = x * (data["y"].to_numpy() - x @ params)[:, None]
+    sums = np.array([scores[data["entity"] == entity].sum(axis=0) for entity in data["entity"].unique()])
+    clusters, (n, k) = len(sums), x.shape
+    correction = clusters / (clusters - 1) * (n - 1) / (n - k)
+    covariance = correction * inverse @ sums.T @ sums @ inverse
+    return float(params[1]), float(params[1] / np.sqrt(covariance[1, 1]))
 
 
-<<<<<<<< HEAD:tests/tasks/statistics/formulas/test_regression.py
-def test_errors_over_clusters_are_the_sandwich() -> None:
-    result, x = regression(("moved", MOVED), PREDICTORS, SUBJECTS), design(PREDICTORS)
-    bread = np.linalg.inv(x.T @ x)
-    residuals = MOVED - x @ (bread @ x.T @ MOVED)
-    sums = np.array([(x * residuals[:, None])[one == SUBJECTS].sum(axis=0) for one in range(15)])
-    covariance = bread @ (sums.T @ sums) @ bread * (15 / 14) * ((N - 1) / (N - 3))
-    errors = np.sqrt(np.diag(covariance))
-    for one, error in zip(result.coefficients, errors, strict=True):
-        assert one.cluster_standard_error == pytest.approx(error, abs=1e-9)
-        assert one.cluster_p == pytest.approx(2 * stats.t.sf(abs(one.beta / error), 14), abs=1e-9)
-
-
-def test_one_predictor_is_scipys_regression() -> None:
-    _, edits = regression(("moved", MOVED), {"edits": EDITS}, SUBJECTS).coefficients
-    expected = stats.linregress(stats.zscore(EDITS), MOVED)
-    assert edits[1:3] == pytest.approx((expected.slope, expected.stderr), abs=1e-9)
-    assert edits.p == pytest.approx(expected.pvalue, abs=1e-12)
-========
 def test_the_adjusted_difference_is_that_of_the_sandwich_by_hand() -> None:
     data = rows()
     result, effect = adjusted_difference(data["y"], data["first"], ("length", data["length"]), data["entity"])
@@ -79,44 +52,16 @@ def test_the_adjusted_difference_is_that_of_statsmodels() -> None:
     )
     assert result.statistic == pytest.approx(fitted.tvalues["first"], rel=1e-9)
     assert 2 * float(result.p or 0) == pytest.approx(fitted.pvalues["first"], rel=1e-9)
->>>>>>>> 1362894 (Tests as published and by entity are a decision; tables of name lengths and wordings; figures name their items):tests/tasks/statistics/formulas/test_adjusted_difference.py
 
 
 @pytest.mark.parametrize(
-    ("predictors", "rows", "reason"),
+    ("covariate", "reason"),
     [
-<<<<<<<< HEAD:tests/tasks/statistics/formulas/test_regression.py
-        ({"edits": np.ones(N), "views": VIEWS}, N, "edits: no spread"),
-        ({"edits": EDITS, "twice": 2 * EDITS + 1}, N, "twice: follows from the predictors before it"),
-        (PREDICTORS, 4, "4 rows are too few for 2 predictors"),
-        (PREDICTORS, 0, "0 rows are too few for 2 predictors"),
-========
         (np.full(24, 7.0), "length: no spread"),
         (np.tile([9.0, 9.0, 5.0, 5.0], 6), "length: follows from the predictors before it"),
->>>>>>>> 1362894 (Tests as published and by entity are a decision; tables of name lengths and wordings; figures name their items):tests/tasks/statistics/formulas/test_adjusted_difference.py
     ],
-    ids=["constant", "collinear", "few", "none"],
 )
-<<<<<<<< HEAD:tests/tasks/statistics/formulas/test_regression.py
-def test_a_reason_names_the_predictor(
-    predictors: Mapping[str, NDArray[np.float64]], rows: int, reason: str
-) -> None:
-    some = {name: values[:rows] for name, values in predictors.items()}
-    result = regression(("moved", MOVED[:rows]), some, SUBJECTS[:rows])
-    assert (result.untestable, result.coefficients, result.r_squared) == (reason, (), None)
-
-
-def test_an_outcome_without_spread_is_named() -> None:
-    assert regression(("moved", np.ones(N)), PREDICTORS, SUBJECTS).untestable == "moved: no spread"
-
-
-def test_few_clusters_have_no_errors() -> None:
-    (_, edits, _) = regression(("moved", MOVED), PREDICTORS, SUBJECTS % 3).coefficients
-    assert (edits.cluster_standard_error, edits.cluster_p) == (None, None)
-    assert edits.p < 1
-========
 def test_a_covariate_that_cannot_be_held_is_untestable(covariate: NDArray[np.float64], reason: str) -> None:
     data = rows()
     result = adjusted_difference(data["y"], data["first"], ("length", covariate), data["entity"])
     assert result == ((None, None, reason), None)
->>>>>>>> 1362894 (Tests as published and by entity are a decision; tables of name lengths and wordings; figures name their items):tests/tasks/statistics/formulas/test_adjusted_difference.py

@@ -1,0 +1,84 @@
+"""Regressions against the formulas written out with matrices."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from tasks.statistics.formulas.regression import CONSTANT, regression
+
+RNG = np.random.default_rng(8)
+N = 60
+SUBJECTS = RNG.integers(0, 15, N)
+EDITS = RNG.geometric(0.2, N) + 0.0
+VIEWS = RNG.lognormal(5, 2, N)
+MOVED = 3 + 0.4 * EDITS + RNG.normal(0, 1, 15)[SUBJECTS] + RNG.normal(0, 1, N)
+PREDICTORS = {"edits": EDITS, "views": VIEWS}
+
+
+def design(predictors: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    return np.column_stack([np.ones(N), *(stats.zscore(values) for values in predictors.values())])
+
+
+def test_coefficients_are_those_of_the_normal_equations() -> None:
+    result, x = regression(("moved", MOVED), PREDICTORS, SUBJECTS), design(PREDICTORS)
+    beta = np.linalg.solve(x.T @ x, x.T @ MOVED)
+    residuals = MOVED - x @ beta
+    errors = np.sqrt(residuals @ residuals / (N - 3) * np.diag(np.linalg.inv(x.T @ x)))
+    p = 2 * stats.t.sf(np.abs(beta / errors), N - 3)
+    half = stats.t.ppf(0.975, N - 3) * errors
+    assert [one.predictor for one in result.coefficients] == [CONSTANT, "edits", "views"]
+    for at, one in enumerate(result.coefficients):
+        expected = (beta[at], errors[at], beta[at] - half[at], beta[at] + half[at], p[at])
+        assert one[1:6] == pytest.approx(expected, abs=1e-9)
+    assert result.r_squared == pytest.approx(1 - residuals @ residuals / np.sum((MOVED - MOVED.mean()) ** 2), abs=1e-9)
+    assert (result.n, result.clusters, result.untestable) == (N, 15, None)
+
+
+def test_errors_over_clusters_are_the_sandwich() -> None:
+    result, x = regression(("moved", MOVED), PREDICTORS, SUBJECTS), design(PREDICTORS)
+    bread = np.linalg.inv(x.T @ x)
+    residuals = MOVED - x @ (bread @ x.T @ MOVED)
+    sums = np.array([(x * residuals[:, None])[one == SUBJECTS].sum(axis=0) for one in range(15)])
+    covariance = bread @ (sums.T @ sums) @ bread * (15 / 14) * ((N - 1) / (N - 3))
+    errors = np.sqrt(np.diag(covariance))
+    for one, error in zip(result.coefficients, errors, strict=True):
+        assert one.cluster_standard_error == pytest.approx(error, abs=1e-9)
+        assert one.cluster_p == pytest.approx(2 * stats.t.sf(abs(one.beta / error), 14), abs=1e-9)
+
+
+def test_one_predictor_is_scipys_regression() -> None:
+    _, edits = regression(("moved", MOVED), {"edits": EDITS}, SUBJECTS).coefficients
+    expected = stats.linregress(stats.zscore(EDITS), MOVED)
+    assert edits[1:3] == pytest.approx((expected.slope, expected.stderr), abs=1e-9)
+    assert edits.p == pytest.approx(expected.pvalue, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("predictors", "rows", "reason"),
+    [
+        ({"edits": np.ones(N), "views": VIEWS}, N, "edits: no spread"),
+        ({"edits": EDITS, "twice": 2 * EDITS + 1}, N, "twice: follows from the predictors before it"),
+        (PREDICTORS, 4, "4 rows are too few for 2 predictors"),
+        (PREDICTORS, 0, "0 rows are too few for 2 predictors"),
+    ],
+    ids=["constant", "collinear", "few", "none"],
+)
+def test_a_reason_names_the_predictor(
+    predictors: Mapping[str, NDArray[np.float64]], rows: int, reason: str
+) -> None:
+    some = {name: values[:rows] for name, values in predictors.items()}
+    result = regression(("moved", MOVED[:rows]), some, SUBJECTS[:rows])
+    assert (result.untestable, result.coefficients, result.r_squared) == (reason, (), None)
+
+
+def test_an_outcome_without_spread_is_named() -> None:
+    assert regression(("moved", np.ones(N)), PREDICTORS, SUBJECTS).untestable == "moved: no spread"
+
+
+def test_few_clusters_have_no_errors() -> None:
+    (_, edits, _) = regression(("moved", MOVED), PREDICTORS, SUBJECTS % 3).coefficients
+    assert (edits.cluster_standard_error, edits.cluster_p) == (None, None)
+    assert edits.p < 1
