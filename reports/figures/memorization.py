@@ -54,9 +54,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "A query's memorization ratio is n(original) / (n(original) + n(context's)): which of the two the greedy "
         "answer is. Above, it is counted over the contexts that conflict, that is state another answer about the "
         "query's entity; below, over every context, as the authors' released code counts it. A column is a fifth of "
-        f"the ratio. {HOW_TO_READ}; below it the fifth's share and number of queries. {model}; n = {len(every)} queries in "
-        f"{plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no answer was "
-        f"either): {without}.{result.note('queries')}"
+        f"the ratio. {HOW_TO_READ}; below it the fifth's share and number of queries. {model}; n = {len(every)} "
+        f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no "
+        f"answer was either): {without}.{result.note('queries')}"
     )
     words = "; ".join(
         f"{row['contexts']}, {row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}"

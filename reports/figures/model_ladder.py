@@ -82,9 +82,10 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations "
         "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
         "on either side. Filled marks are the tests as published, whose rows are queries (of followed contexts: "
-        f"answers); hollow ones have entities as rows. n = {span(rows['tested'].min(), rows['tested'].max())} relations a "
-        f"comparison and query type.{published_note('du-fig-2') if (rows['comparison'] == 'followed').any() else ''}"
+        f"answers); hollow ones have entities as rows. n = {span(rows['tested'].min(), rows['tested'].max())} "
+        "relations a comparison and query type."
     )
+    caption += published_note("du-fig-2") if (rows["comparison"] == "followed").any() else ""
     words = "; ".join(
         f"{row['model']}, {row['comparison']}, {row['query_type']} {100 * row['share_significant']:.0f}%, "
         f"d {row['mean_effect_size']:.2f}"
