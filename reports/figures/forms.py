@@ -1,49 +1,39 @@
 """The susceptibility of one relation's queries, real entities beside invented ones, form by form ([D] Fig 8)."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from reports.figures.boxes import FEWEST, HOW_TO_READ, column_of_values, named_columns
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, finite, in_order, records, span, where, without_unit
-from reports.style import INK, QUERY_HUES, blank, legend_above, mark
+from reports.style import QUERY_HUES, blank, legend_above, mark
 
 RELATION = "officialLanguage"
-FEWEST = 30
 _GROUPS = {False: "real", True: "invented"}
-_BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3": "upper_quartile",
-        "whishi": "percentile_95"}  # fmt: skip
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
-    """Draws every query's susceptibility in nats as a dot, real filled and invented hollow; boxes around many.
+    """Draws every query's susceptibility in nats as a dot, real filled and invented hollow; a box behind many.
 
     `data` has query_type, invented, susceptibility; `groups` has invented, queries, mean, low, high and the quantiles;
     one form.
     """
     hue = QUERY_HUES[str(groups["query_type"].iloc[0])]
-    for row in records(groups):
-        at = int(row["invented"])
-        values = np.sort(data.loc[data["invented"] == row["invented"], "susceptibility"].to_numpy(dtype=float))
-        beside = at + 0.16 * np.sin(2.4 * np.arange(len(values)))  # side by side, the same every time
-        style: dict[str, Any] = {"markerfacecolor": "none" if row["invented"] else hue, "markeredgewidth": 0.8}
-        axes.plot(beside, values, "o", color=hue, markersize=2.8, alpha=0.7, **style)
-        if row["queries"] >= FEWEST:
-            axes.bxp(
-                [{part: row[column] for part, column in _BOX.items()}], positions=[at], widths=0.5, showfliers=False,
-                manage_ticks=False, boxprops={"color": hue}, medianprops={"color": INK, "linewidth": 1.6},
-                whiskerprops={"color": hue}, capprops={"color": hue},
-            )  # fmt: skip
-        axes.plot([at + 0.36] * 2, [row["low"], row["high"]], color=hue, linewidth=1.8)
-        axes.plot([at + 0.36], [row["mean"]], "D", color=hue, markersize=4.5, markeredgecolor=INK, markeredgewidth=0.7)
-    names = {int(row["invented"]): f"{_GROUPS[bool(row['invented'])]}\nn = {row['queries']}" for row in records(groups)}
-    axes.set_xticks(list(names), list(names.values()))
-    axes.set_xlim(-0.5, 1.6)
-    axes.grid(axis="x", visible=False)
+    labels = []
+    for at, row in enumerate(records(groups)):
+        values = data.loc[data["invented"] == row["invented"], "susceptibility"].to_numpy(dtype=float)
+        filled = not row["invented"]
+        column_of_values(axes, at, values, row, hue, filled=filled)
+        if len(values) >= FEWEST:
+            beside = at - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # side by side, the same every time
+            face = hue if filled else "none"
+            axes.plot(beside, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
+        labels.append(f"{_GROUPS[bool(row['invented'])]}\nn = {row['queries']}")
+    named_columns(axes, labels)
 
 
 def relation_of(forms: pd.DataFrame) -> str:
@@ -61,9 +51,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     sizes = span(groups["queries"].min(), groups["queries"].max())
     caption = (
         f"Each dot is a query of the relation {relation}, filled about a real entity and hollow about an invented one; "
-        "higher up contexts sway it further. A box is the middle half, the line in it the median, whiskers from the "
-        f"5th to the 95th percentile (none under {FEWEST} queries); a diamond is the mean with its 95% bootstrap "
-        f"interval. A panel is a query form. {model}; n = {len(queries)} queries, {sizes} a form and group. The "
+        f"higher up contexts sway it further. {HOW_TO_READ}. A panel is a query form. {model}; n = {len(queries)} "
+        f"queries, {sizes} a form and group. The "
         f"numbers have every relation.{found.note('queries')}"
     )
     words = "; ".join(

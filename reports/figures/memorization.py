@@ -7,17 +7,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from reports.figures.boxes import HOW_TO_READ, column_of_values, named_columns
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types
 from reports.frames import Frames, Model, finite, in_order, plural, records, where, without_unit
-from reports.style import INK, QUERY_HUES, blank
+from reports.style import QUERY_HUES, blank
 
-FEWEST = 30
 RATIOS = {"conflicting contexts": "memorization_ratio", "every context": "memorization_ratio_all"}
 _FIFTHS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
 _EDGES = (0.2, 0.4, 0.6, 0.8)
-_BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3": "upper_quartile",
-        "whishi": "percentile_95"}  # fmt: skip
 _SHOWN = [
     "contexts", "query_type", "memorization_ratio", "queries", "share_queries", "mean", "low", "high", "lower_quartile",
     "median", "upper_quartile",
@@ -27,7 +25,7 @@ _SHOWN = [
 def susceptibility_by_memorization(
     axes: Axes, data: pd.DataFrame, fifths: pd.DataFrame, ratio: str = "memorization_ratio"
 ) -> None:
-    """Draws susceptibility in nats, a box per fifth of a memorization ratio; under 30 queries dots.
+    """Draws susceptibility in nats, a column per fifth of a memorization ratio.
 
     `data` has the column `ratio` and susceptibility; `fifths` memorization_ratio, queries, share_queries, the mean with
     its interval and the quantiles; one query type.
@@ -37,24 +35,10 @@ def susceptibility_by_memorization(
     result, labels = {row["memorization_ratio"]: row for row in records(fifths)}, []
     for at, name in enumerate(_FIFTHS):
         row = result.get(name, {"queries": 0, "share_queries": 0.0})
-        if row["queries"] >= FEWEST:
-            box = {part: row[column] for part, column in _BOX.items()}
-            axes.bxp(
-                [box], positions=[at], widths=0.6, showfliers=False, patch_artist=True, manage_ticks=False,
-                boxprops={"facecolor": f"{hue}40", "edgecolor": hue}, medianprops={"color": INK, "linewidth": 1.6},
-                whiskerprops={"color": hue}, capprops={"color": hue},
-            )  # fmt: skip
-        else:
-            values = np.sort(data.loc[fifth == at, "susceptibility"])
-            axes.plot(np.full(len(values), at), values, "o", color=hue, markersize=3, alpha=0.6)
         if row["queries"]:
-            axes.plot([at + 0.38] * 2, [row["low"], row["high"]], color=hue, linewidth=1.6)
-            edge = {"markeredgecolor": INK, "markeredgewidth": 0.6}
-            axes.plot([at + 0.38], [row["mean"]], "D", color=hue, markersize=4, **edge)
+            column_of_values(axes, at, data.loc[fifth == at, "susceptibility"], row, hue)
         labels.append(f"{name.replace(' to ', '–')}\n{100 * row['share_queries']:.0f}%\nn = {row['queries']}")
-    axes.set_xticks(range(len(_FIFTHS)), labels, fontsize=7.5)
-    axes.set_xlim(-0.5, len(_FIFTHS) - 0.5)
-    axes.grid(axis="x", visible=False)
+    named_columns(axes, labels)
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
@@ -69,12 +53,10 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     caption = (
         "A query's memorization ratio is n(original) / (n(original) + n(context's)): which of the two the greedy "
         "answer is. Above, it is counted over the contexts that conflict, that is state another answer about the "
-        "query's entity; below, over every context, as the authors' released code counts it. A box is the middle half of the "
-        "queries in a fifth of the ratio, the line in it their median, whiskers from the 5th to the 95th percentile "
-        f"(dots where there are under {FEWEST}); a diamond is the mean with its 95% bootstrap interval; below it the "
-        f"fifth's share and number of queries. {model}; n = {len(every)} queries in "
-        f"{plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no answer was "
-        f"either): {without}.{result.note('queries')}"
+        "query's entity; below, over every context, as the authors' released code counts it. A column is a fifth of "
+        f"the ratio. {HOW_TO_READ}; below it the fifth's share and number of queries. {model}; n = {len(every)} "
+        f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no "
+        f"answer was either): {without}.{result.note('queries')}"
     )
     words = "; ".join(
         f"{row['contexts']}, {row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}"

@@ -11,11 +11,14 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
+from data.catalog import published
 from reports.figures.figure import Drawing, Figure
+from reports.figures.panels import reference
 from reports.frames import Frames, Model, as_published, by_entity, in_order, models, records, span, where
+from reports.published import published_note
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
 
-COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
+COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation", "followed")
 _PARAMETERS = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s*([mb])(?![a-z0-9])", re.IGNORECASE)
 _OF_UNIT = {"m": 1e6, "b": 1e9}
 _SHAPES: Mapping[str, str] = {"open": "o", "closed": "s"}
@@ -78,9 +81,11 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
         "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations "
         "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
-        "on either side. Filled marks are the tests as published, whose rows are queries; hollow ones have entities as "
-        f"rows. n = {span(rows['tested'].min(), rows['tested'].max())} relations a comparison and query type."
+        "on either side. Filled marks are the tests as published, whose rows are queries (of followed contexts: "
+        f"answers); hollow ones have entities as rows. n = {span(rows['tested'].min(), rows['tested'].max())} "
+        "relations a comparison and query type."
     )
+    caption += published_note("du-fig-2") if (rows["comparison"] == "followed").any() else ""
     words = "; ".join(
         f"{row['model']}, {row['comparison']}, {row['query_type']} {100 * row['share_significant']:.0f}%, "
         f"d {row['mean_effect_size']:.2f}"
@@ -113,6 +118,9 @@ def _paint(rows: pd.DataFrame, at: Mapping[Model, float], sized: bool) -> Canvas
     for axes, comparison in zip(grid[0], shown, strict=True):
         first, second = rows.loc[rows["comparison"] == comparison, "asked"].iloc[0].split(" ", 1)
         axes.set_title(f"{comparison}\n{first} {second}", fontsize=7.5)
+    for axes in grid[0][shown.index("followed") :] if "followed" in shown else ():
+        for one in published("du-fig-2", "share_significant"):
+            reference(axes, 100 * one.value, f"published, {one.query_type}: {one.words}")
     for axes in grid[1]:
         axes.axhline(0, color=INK, linewidth=0.8)
     _name_models(grid[-1], at, sized, step)
@@ -143,6 +151,7 @@ FIGURE = Figure(
     ("statistics_in_short",),
     draw,
     measures=("persuasion", "susceptibility"),
+    items=("du-fig-2", "du-fig-5"),
     of_models=True,
     items=("du-fig-5",),
 )

@@ -23,11 +23,13 @@ TABLES: Registry[Table] = Registry("table", (
     of_questions.ANSWERS,
     of_questions.REJECTED,
     of_queries.CONTEXTS,
+    of_queries.TEMPLATES,
     of_susceptibilities.MEANS,
     of_queries.CORRELATIONS,
     of_susceptibilities.RUNTIME,
     of_setup.TABLE,
     of_queries.TESTS_IN_SHORT,
+    of_queries.NAME_LENGTHS,
     of_queries.TESTS,
 ))  # fmt: skip
 """Every table, in the order of the page."""

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reports.figures.effects import SHOWN
-from reports.frames import Frames, in_order, units
+from reports.frames import Frames, in_order, unit_of, units
 from reports.style import QUERY_HUES
 from reports.tables.table import Table
 
@@ -23,6 +23,18 @@ def _tests(frames: Frames) -> pd.DataFrame:
     rows = frames["statistics"].sort_values([*first, "query_type", "relation"])
     shown = rows[[*first, *SHOWN]].reset_index(drop=True)
     shown.attrs["units"] = units(rows)
+    return shown
+
+
+def _templates(frames: Frames) -> pd.DataFrame:
+    """The templates, the most persuasive of a relation and form first, with gamma of the form."""
+    form = ["model", "dtype", "relation", "query_type", "form"]
+    templates = frames["entity_independent_of_templates"]
+    gamma = frames["entity_independent_of_forms"][[*form, "mean"]].rename(columns={"mean": "gamma"})
+    rows = templates.merge(gamma, on=form, how="left").sort_values([*form, "mean"], ascending=[True] * 5 + [False])
+    columns = [*form, "kind", "template", "contexts", "mean", "low", "high", "gamma"]
+    shown = rows[columns].reset_index(drop=True)
+    shown.attrs["units"] = {**units(templates), "gamma": unit_of(templates)}
     return shown
 
 
@@ -62,4 +74,23 @@ TESTS = Table(
     ("statistics",),
     _tests,
     folded=True,
+)
+NAME_LENGTHS = Table(
+    "name-lengths",
+    "How long the names of real and invented entities are",
+    "A row is the names of a relation's entities, in characters and in words; all is every relation. Invented names "
+    "that are longer may sway a model by their length alone: the regression among the tests holds it.",
+    ("name_lengths",),
+    lambda frames: in_order(frames["name_lengths"], unit=("characters", "words")),
+    folded=True,
+)
+TEMPLATES = Table(
+    "wordings-of-contexts",
+    "How far each wording of contexts persuades, whatever the entity",
+    "A template is the wording of contexts, with slots for the names. The mean is over its contexts before a query "
+    "form (kappa), with its 95% bootstrap interval; gamma is the mean over all contexts of the form.",
+    ("entity_independent_of_templates", "entity_independent_of_forms"),
+    _templates,
+    folded=True,
+    items=("du-app-b",),
 )

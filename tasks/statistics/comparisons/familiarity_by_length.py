@@ -13,7 +13,8 @@ from tasks.statistics.formulas.adjusted_difference import adjusted_difference
 from tasks.statistics.frames import by
 from tasks.statistics.statistic import Frames, Row, Statistic
 
-REGRESSION = "regression with name length"
+LENGTH = "name length"
+REGRESSION = f"regression with {LENGTH}"
 
 
 def of_relations(frames: Frames, seed: int) -> list[Row]:
@@ -23,7 +24,7 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
     for (about, of_relation), groups in zip(by(queries, TESTED), tested, strict=True):
         names = [str(name) for name in of_relation[ENTITY]]
         result, effect = adjusted_difference(
-            of_relation[COMPARISON.measure], of_relation["group"] == 0, [len(name) for name in names], names
+            of_relation[COMPARISON.measure], of_relation["group"] == 0, (LENGTH, [len(name) for name in names]), names
         )
         (row,) = COMPARISON.rows([(about, groups[1])], [result], REGRESSION, "query")
         rows.append(row | {"effect_size": effect})

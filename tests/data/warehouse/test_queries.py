@@ -2,13 +2,24 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from data.records.tables import CONTEXTS, QUESTIONS, RUNS
 from data.warehouse.queries import QUERIES
 from data.warehouse.warehouse import Warehouse
-from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, CORRELATIONS, STATISTICS, row, small_study, warehouse_of
+from tests.data.warehouse.small_study import (
+    ANSWERS,
+    CLUSTERS,
+    CORRELATIONS,
+    STATISTICS,
+    Row,
+    row,
+    small_study,
+    table,
+    warehouse_of,
+)
 
 QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "invented", "query_id"]
 ENTROPIES = ["semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao"]
@@ -52,7 +63,7 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
          {"query_id": ["q1"] * 3 + ["q2"] * 3, "kind": ["assertive", "base", "base"] * 2,
           "relevant": [False, False, True] * 2, "contexts": [1] * 6, "persuasion": [3.0, 2.0, 1.0, 6.0, 5.0, 4.0]}),
         ("entity_independent_of_contexts",
-         ["model", "dtype", "relation", "query_type", "form", "context_id", "kind", "context", "entities",
+         ["model", "dtype", "relation", "query_type", "form", "context_id", "kind", "context", "template", "entities",
           "entity_independent_persuasion"],
          {"context_id": ["c1", "c2", "c3"], "kind": ["base", "base", "assertive"], "context": ["c1", "c2", "c3"],
           "entity_independent_persuasion": [2.5, 3.5, 4.5]}),
@@ -186,6 +197,65 @@ def test_statistics_come_largest_effect_first_and_untestable_last(tmp_path: Path
         frame = warehouse.frame("statistics")
     assert list(frame.columns) == [column.name for column in STATISTICS.columns]
     assert frame["relation"].tolist() == ["d", "a", "c", "b"]
+
+
+def followed_study(answers: int) -> dict[str, list[Row]]:
+    """Answers to one query about Norway and one about Peru, in turn: the context's, the original one, and another."""
+    scored = {"model": "m", "dtype": "float32", "relation": "capital"}
+    pairs = [{"query_id": f"q{number % 2}", "context_id": f"c{number}"} for number in range(answers)]
+    follows = ("context", "original", "other")
+    return {
+        "queries": [
+            row(table("queries"), query_id=f"q{at}", relation="capital", query_type="open", entity=entity)
+            for at, entity in enumerate(("Norway", "Peru"))
+        ],
+        "persuasion": [
+            row(table("persuasion"), **scored, **pair, persuasion=(number * 7919 % 1000) / 250)
+            for number, pair in enumerate(pairs)
+        ],
+        "greedy_answers": [
+            row(table("greedy_answers"), **scored, **pair, conflict=None, follows=follows[number % 3])
+            for number, pair in enumerate(pairs)
+        ],
+    }
+
+
+@pytest.mark.parametrize("answers", [60, 1800])
+def test_levels_hold_all_followed_answers(tmp_path: Path, answers: int) -> None:
+    study = followed_study(answers)
+    with warehouse_of(tmp_path, study) as warehouse:
+        frame = warehouse.frame("followed_levels")
+    scores = pd.Series([one["persuasion"] for one in study["persuasion"]])
+    for at, follows in enumerate(("context", "original")):
+        of_group, own = scores[at::3], frame[frame["follows"] == follows]
+        for rows in (own[own["entity"].isna()], own[own["level"].isna()]):
+            assert rows["answers"].sum() == len(of_group)
+            for column, values in (("persuasion", of_group), ("squared_persuasion", of_group**2)):
+                assert (rows["answers"] * rows[column]).sum() == pytest.approx(values.sum(), rel=1e-12)
+        entities = own[own["level"].isna()].set_index("entity")["persuasion"]
+        assert entities["Norway"] == pytest.approx(of_group[of_group.index % 2 == 0].mean(), rel=1e-12)
+    levels, followed = frame["level"].dropna(), scores[scores.index % 3 < 2]
+    if answers < 1024:
+        assert set(levels) == set(followed)
+    else:
+        width = np.diff(np.unique(levels)).min()
+        assert followed.std() / 8 < width <= followed.std() / 4
+
+
+def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
+    contexts = [
+        row(CONTEXTS, relation="capital", context_id=f"c{at}", entity=entity, object=stated, text=text, kind="base")
+        for at, (entity, stated, text) in enumerate((
+            ("York", "New York", "York's capital is New York.\n"), ("New York", "York", "In New York it is York.\n"),
+            ("", "", "Nobody knows.\n"),
+        ))
+    ]  # fmt: skip
+    about = {"relation": "capital", "model": "m", "dtype": "float32", "query_type": "open", "form": 1, "entities": 2}
+    name = "entity_independent_persuasion"
+    scored = [row(table(name), **about, **{"context_id": f"c{at}", name: 1.0}) for at in range(3)]
+    with warehouse_of(tmp_path, {"contexts": contexts, name: scored}) as warehouse:
+        templates = list(warehouse.frame("entity_independent_of_contexts")["template"])
+    assert templates == ["{entity}'s capital is {answer}.", "In {entity} it is {answer}.", "Nobody knows."]
 
 
 def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:

@@ -10,8 +10,8 @@ from data.errors import ScoreError
 from data.records.row import table_of
 from data.records.statistics import GroupTest
 from tasks.statistics import STATISTICS
+from tasks.statistics.formulas.adjusted_difference import adjusted_difference
 from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.formulas.regression import adjusted_difference
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
 Row = dict[str, Any]
@@ -186,9 +186,8 @@ def test_familiarity_holds_the_length_of_names() -> None:
         for form in (1, 2)
     )
     (row,) = STATISTICS["familiarity_by_length"].rows({"susceptibility_of_queries": data}, 0)
-    expected, effect = adjusted_difference(
-        data["susceptibility"], data["invented"], [len(name) for name in data["entity"]], data["entity"]
-    )
+    length = "name length", [len(name) for name in data["entity"]]
+    expected, effect = adjusted_difference(data["susceptibility"], data["invented"], length, data["entity"])
     assert (row["comparison"], row["test"]) == ("familiarity", "regression with name length")
     assert (row["statistic"], row["p"], row["effect_size"]) == pytest.approx((*expected[:2], effect))
     assert (row["n_a"], row["n_b"], row["unit_of_analysis"]) == (8, 8, "query")

@@ -36,7 +36,7 @@ def by_hand(data: pd.DataFrame) -> tuple[float, float]:
 
 def test_the_adjusted_difference_is_that_of_the_sandwich_by_hand() -> None:
     data = rows()
-    result, effect = adjusted_difference(data["y"], data["first"], data["length"], data["entity"])
+    result, effect = adjusted_difference(data["y"], data["first"], ("length", data["length"]), data["entity"])
     difference, t = by_hand(data)
     a, b = (data.loc[data["first"] == group, "y"].to_numpy() for group in (True, False))
     assert result.statistic == pytest.approx(t, rel=1e-9)
@@ -46,7 +46,7 @@ def test_the_adjusted_difference_is_that_of_the_sandwich_by_hand() -> None:
 
 def test_the_adjusted_difference_is_that_of_statsmodels() -> None:
     data = rows()
-    result, _ = adjusted_difference(data["y"], data["first"], data["length"], data["entity"])
+    result, _ = adjusted_difference(data["y"], data["first"], ("length", data["length"]), data["entity"])
     fitted = smf.ols("y ~ first + length", data.astype({"first": float})).fit(
         cov_type="cluster", cov_kwds={"groups": data["entity"]}, use_t=True
     )
@@ -57,10 +57,11 @@ def test_the_adjusted_difference_is_that_of_statsmodels() -> None:
 @pytest.mark.parametrize(
     ("covariate", "reason"),
     [
-        (np.full(24, 7.0), "no spread in the covariate"),
-        (np.tile([9.0, 9.0, 5.0, 5.0], 6), "the covariate and the groups are one"),
+        (np.full(24, 7.0), "length: no spread"),
+        (np.tile([9.0, 9.0, 5.0, 5.0], 6), "length: follows from the predictors before it"),
     ],
 )
 def test_a_covariate_that_cannot_be_held_is_untestable(covariate: NDArray[np.float64], reason: str) -> None:
     data = rows()
-    assert adjusted_difference(data["y"], data["first"], covariate, data["entity"]) == ((None, None, reason), None)
+    result = adjusted_difference(data["y"], data["first"], ("length", covariate), data["entity"])
+    assert result == ((None, None, reason), None)
