@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from data.records import CONDITIONS
+from reports.addresses import of_each
 from reports.figures.figure import Drawing, Figure
 from reports.frames import (
     Frames,
@@ -23,7 +24,7 @@ from reports.frames import (
     where,
     without_unit,
 )
-from reports.style import CONDITION_NAMES, FEW_DOTS, INK, MUTED, PARTITION_HUES, blank, legend_above, mark, plain
+from reports.style import CONDITION_NAMES, FEW_DOTS, INK, MUTED, PARTITION_HUES, blank, legend_above, link, mark, plain
 
 FEWEST = 30
 MOST_GROUPS = 12
@@ -50,19 +51,21 @@ class Score:
 def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
     """Draws values in nats, a violin with its points per partition, a diamond and a bar for the mean.
 
-    `data` has partition (an ordered category) and value; `means` partition, mean, low, high; under thirty values there
-    are points only.
+    `data` has partition (an ordered category), value and what `of_each` needs; `means` partition, mean, low, high;
+    under thirty values there are points only.
     """
     names = list(data["partition"].cat.categories)
     result = {row["partition"]: row for row in records(means)}
     for at, name in enumerate(names):
-        values = np.sort(data.loc[data["partition"] == name, "value"].to_numpy(dtype=float))
+        rows = data[data["partition"] == name].sort_values("value", kind="stable")
+        values = rows["value"].to_numpy(dtype=float)
         hue = PARTITION_HUES.get(str(name), MUTED)
         if len(values) >= FEWEST and values[0] < values[-1]:
             for body in axes.violinplot([values], [at], widths=0.8, showextrema=False)["bodies"]:  # type: ignore[attr-defined]
                 body.set(facecolor=hue, edgecolor=hue, alpha=0.25)
         beside, dense = at + np.random.default_rng(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
         axes.plot(beside, values, "o", color=hue, markersize=2.2, alpha=0.8, markeredgewidth=0, rasterized=dense)
+        link(axes, beside, values, of_each(rows))
         if row := result.get(name):
             across = at + 0.28
             axes.plot([across, across], [row["low"], row["high"]], color=hue, linewidth=2.4, solid_capstyle="butt")
@@ -134,7 +137,8 @@ _PERSUASION = Score(
 _ENTROPY = Score(
     "semantic_entropy", "a question under a condition", "answers_of_questions", "partition_means",
     "higher up the sampled answers spread over more meanings. The entropy sums log-probabilities, so it also grows "
-    "with the length of the answers; the table of accuracy and uncertainty has the length-normalised form beside it",
+    "with the length of the answers; the table of accuracy and uncertainty has forms that do not: "
+    "length-normalised, Rao's, and of clusters",
 )  # fmt: skip
 PERSUASION = Figure(
     "coherent-persuasion",

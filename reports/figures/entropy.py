@@ -43,7 +43,7 @@ MOST_GROUPS = 3
 """How many groups of own questions have a panel each; more are drawn together."""
 _LENGTH = (
     " Semantic entropy sums the log-probabilities of an answer's tokens, so it grows with the answer's length, too; "
-    "the table of accuracy and uncertainty has forms that do not: length-normalised, Rao's, and over clusters."
+    "the table of accuracy and uncertainty has forms that do not: length-normalised, Rao's, and of clusters."
 )
 _MEASURES = ("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "whose_answer")
 

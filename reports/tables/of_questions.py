@@ -59,7 +59,8 @@ ACCURACY = Table(
     "Accuracy, as published, is the share of greedy answers that are the expected one by ROUGE-L over 0.3: the "
     "original object, or what the context states; disputable questions have none without a context, and count for no "
     "pooled one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so "
-    "grows with the length of answers; length-normalised, it takes their mean. Published entropies are larger by 5, a "
+    "grows with the length of answers; length-normalised, it takes their mean. Rao's is the entropy of the groups' "
+    "length-normalised probabilities, that of clusters of the groups' sizes. Published entropies are larger by 5, a "
     "constant of their code. Intervals are 95% bootstraps that draw whole subjects.",
     ("partition_means", "measures_in_short"),
     lambda frames: side_by_side(
@@ -69,6 +70,7 @@ ACCURACY = Table(
             "semantic_entropy": "semantic entropy",
             "semantic_entropy_length_normalised": "length-normalised",
             "semantic_entropy_rao": "Rao's",
+            "cluster_assignment_entropy": "of clusters",
             "coherent_persuasion": "coherent persuasion",
         },
         "n",

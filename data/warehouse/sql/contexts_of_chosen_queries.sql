@@ -1,4 +1,4 @@
--- The contexts of the chosen queries by persuasion: all up to 24 a query, of more the six that persuade most and the three
+-- The contexts of the chosen queries by persuasion: all up to 12 a query, of more the six that persuade most and the three
 -- that persuade least, by the mean over models; with the greedy answer, where it was measured.
 WITH scored AS MATERIALIZED (
     SELECT p.model, p.dtype, p.relation, p.query_id, p.context_id, p.relevant, p.persuasion
@@ -22,5 +22,5 @@ FROM ranked AS r
 JOIN scored AS s USING (relation, query_id, context_id)
 JOIN contexts AS c USING (relation, context_id)
 LEFT JOIN greedy_answers AS g USING (model, dtype, relation, query_id, context_id)
-WHERE r.places <= 24 OR r.place <= 6 OR r.place > r.places - 3
+WHERE r.places <= 12 OR r.place <= 6 OR r.place > r.places - 3
 ORDER BY r.relation, r.query_id, r.place, s.model, s.dtype

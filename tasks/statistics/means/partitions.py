@@ -22,7 +22,7 @@ GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
 OF_QUESTIONS = {
     "accuracy": ("accurate", "share"),
-    **{name: (name, "nats") for name in (*ENTROPIES, "semantic_entropy_rao")},
+    **{name: (name, "nats") for name in (*ENTROPIES, "semantic_entropy_rao", "cluster_assignment_entropy")},
 }
 """What questions have under every condition: the column, and the unit of its mean."""
 
