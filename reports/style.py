@@ -134,11 +134,12 @@ def _places(values: NDArray[np.float64]) -> NDArray[np.int64]:
 def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> None:
     """Makes places (n,) of a panel lead to addresses within the report's folder, under whatever is drawn there.
 
-    For marks of single queries and questions, where they are few: a page has a place to click for each.
+    For marks of single queries and questions, where they are few: a page has a place to click for each. What is not
+    drawn at all could not be clicked, so it is, all but transparent.
     """
     if 0 < len(addresses) <= FEW_DOTS:
         urls = [f"../{address}" for address in addresses]
-        axes.scatter(x, y, s=64, c="white", alpha=0, linewidths=0, urls=urls, zorder=9)
+        axes.scatter(x, y, s=64, c=PAPER, alpha=0.002, linewidths=0, urls=urls, zorder=9)
 
 
 def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) -> Line2D:

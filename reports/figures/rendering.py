@@ -31,7 +31,9 @@ _SHORTER = (
     (r"xlink:href", "href"),
     (r"(?<=>) (?=<)", ""),
 )
-_LINK = re.compile(r'<a href="([^"]*)"[^>]*>\s*<use href="[^"]*" x="([-\d.]+)" y="([-\d.]+)"[^>]*/>\s*</a>')
+_LINK = re.compile(
+    r'<a href="([^"]*)"[^>]*>(?:<g [^>]*>)?<use href="[^"]*" x="([-\d.]+)" y="([-\d.]+)"[^>]*/>(?:</g>)?</a>'
+)
 
 
 @dataclass(frozen=True)

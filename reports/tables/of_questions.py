@@ -60,8 +60,8 @@ ACCURACY = Table(
     "original object, or what the context states; disputable questions have none without a context, and count for no "
     "pooled one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so "
     "grows with the length of answers; length-normalised, it takes their mean. Rao's is the entropy of the groups' "
-    "length-normalised probabilities, that of clusters the entropy of the groups' sizes. Published entropies are "
-    "larger by 5, a constant of their code. Intervals are 95% bootstraps that draw whole subjects.",
+    "length-normalised probabilities, that of clusters of the groups' sizes. Published entropies are larger by 5, a "
+    "constant of their code. Intervals are 95% bootstraps that draw whole subjects.",
     ("partition_means", "measures_in_short"),
     lambda frames: side_by_side(
         frames["partition_means"],

@@ -1,0 +1,70 @@
+"""The page to read queries: contexts by persuasion, models side by side, and what leads there."""
+
+import dataclasses
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from reports.addresses import of_query, of_question, of_relation
+from reports.frames import Model
+from reports.queries import write_queries
+from tests.reports.parsed import Parsed
+from tests.reports.study import CARD, MODEL, frames, tables
+
+MARKUP = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def two() -> dict[str, pd.DataFrame]:
+    """The frames of two models, whose one relation has 40 queries of a type and 30 contexts."""
+    models = [(MODEL, "float32"), ("other", "float32")]
+    rows = tables(models, relations=["capital"], entities=20, questions=6)
+    rows["contexts"] = [row for row in rows["contexts"] if row["kind"] != "negation"]
+    known = {row["context_id"] for row in rows["contexts"]}
+    for table in ("persuasion", "greedy_answers"):
+        rows[table] = [row for row in rows[table] if row["context_id"] in known]
+    rows["contexts"][0]["text"] = rows["queries"][0]["answer"] = MARKUP
+    return frames(rows)
+
+
+def test_a_relation_with_many_queries_shows_five_of_a_type(two: dict[str, pd.DataFrame]) -> None:
+    shown = two["chosen_queries"]
+    assert shown.groupby("query_type").size().to_dict() == {"open": 5, "closed": 5}
+    assert list(shown[shown["query_type"] == "open"]["place"]) == [1, 10, 20, 30, 40]
+
+
+def test_contexts_are_those_that_persuade_most_and_least(two: dict[str, pd.DataFrame]) -> None:
+    rows = two["contexts_of_chosen_queries"]
+    of_one = rows[rows["query_id"] == rows["query_id"].iloc[0]]
+    assert sorted(set(of_one["place"])) == [1, 2, 3, 4, 5, 6, 38, 39, 40]
+    means = of_one.groupby("place")["persuasion"].mean()
+    assert list(means) == sorted(means, reverse=True)
+    assert of_one.groupby("place")["model"].nunique().eq(2).all()
+
+
+def test_the_page_is_self_contained_and_escapes(tmp_path: Path, two: dict[str, pd.DataFrame]) -> None:
+    text = (tmp_path / write_queries(two, tmp_path, dataclasses.replace(CARD, name=MARKUP))).read_text("utf-8")
+    page = Parsed(text)
+    page.assert_self_contained()
+    page.assert_inner_links_arrive()
+    assert MARKUP not in text
+    assert "31 contexts between" in text
+    ids = {attributes["id"] for _, attributes in page.found if "id" in attributes}
+    for query in two["chosen_queries"]["query_id"]:
+        assert of_query(query).partition("#")[2] in ids
+    assert of_relation("capital").partition("#")[2] in ids
+
+
+def test_without_scores_there_is_no_page(tmp_path: Path, two: dict[str, pd.DataFrame]) -> None:
+    assert write_queries({**two, "contexts_of_chosen_queries": pd.DataFrame()}, tmp_path, CARD) == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_marks_of_a_figure_lead_to_queries_and_questions(report: Path, html: str) -> None:
+    places = [attributes["href"] for tag, attributes in Parsed(html).found if tag == "a" and "tabindex" in attributes]
+    question = of_question("question 0", Model(MODEL, "float32"))
+    assert {question, of_query("capital open 1 0")} <= set(places)
+    ids = {attributes.get("id") for _, attributes in Parsed((report / "queries.html").read_text("utf-8")).found}
+    assert {place.partition("#")[2] for place in places if place.startswith("queries.html")} <= ids
+    assert f'<a href="{of_relation("capital")}"><bdi>capital</bdi></a>' in html
