@@ -34,7 +34,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
         f"# {escaped(card.name)}\n\n{escaped(card.asked)}\n",
         "Prompts, answers, scores and statistics of a study with Swaymeter, a Parquet file a table. `study.yaml` is\n"
-        "the study; `manifest.json` says with which weights, devices, versions and seeds it was run, how to repeat it,\n"
+        "the study; `manifest.json` says with which weights, devices, versions and seeds it was run, how to repeat it\n"
         "and has the SHA-256 of every file; `croissant.json` describes the data for programs. Logarithms are natural:\n"
         "scores are in nats.\n",
         "## Read it\n\n```python\nimport pandas\n\n"
