@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -18,9 +19,16 @@ class NotRun:
 class StudyCard:
     """The study, what was not run, versions by program, and lines on sources: name, licence, perhaps address.
 
-    prompt: what of the prompt of questions is the study's own.
+    prompt: what of the prompt of questions is the study's own. citation: how the program is cited.
     """
 
+    citation: ClassVar[str] = (
+        "The Swaymeter developers: Swaymeter, how far a context sways a language model away from what it already "
+        "believes. CITATION.cff of the program has the papers whose measures it computes: Du et al. 2024 (Context "
+        "versus Prior Knowledge in Language Models), Liu et al. 2024 (Efficiently Computing Susceptibility to Context "
+        "in Language Models), Marjanović et al. 2024 (DYNAMICQA: Tracing Internal Knowledge Conflicts in Language "
+        "Models)."
+    )
     name: str
     seed: int
     asked: str

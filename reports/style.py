@@ -89,7 +89,10 @@ _LOCK = threading.RLock()
 
 @contextmanager
 def drawing(other: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Holds matplotlib's settings, which are one per process, while a figure is drawn or saved; other: in their place."""
+    """Holds matplotlib's settings, which are one per process, while a figure is drawn or saved.
+
+    other: settings that take the place of the page's.
+    """
     with _LOCK, context(["default", {**_RC, **(other or {})}]):
         yield
 

@@ -216,7 +216,8 @@ def replication() -> str:
     prose, _, _ = (ROOT / "docs" / "replication.md").read_text(encoding="utf-8").partition(ITEMS)
     lines = [ITEMS, "Made from `data/catalog/papers.yaml` and the lists of figures and tables."]
     for key, paper in catalog.papers().items():
-        lines += ["", f"### {paper.short}", "", f"{', '.join(paper.authors)}: [{paper.title}]({paper.url}). {paper.venue}.", ""]
+        cited = f"{', '.join(paper.authors)}: [{paper.title}]({paper.url}). {paper.venue}."
+        lines += ["", f"### {paper.short}", "", cited, ""]
         items = [item for item in catalog.paper_items().values() if item.paper.key == key]
         lines += _table(("item", "what it shows", "on the page", "what differs"), map(_item_row, items))
     return prose + "\n".join(lines)

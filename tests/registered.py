@@ -1,6 +1,6 @@
 """What a registry lists while a test runs."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from data.named import Registry, T
@@ -14,3 +14,16 @@ def added(registry: Registry[T], item: T) -> Iterator[T]:
         yield item
     finally:
         del registry[item.name]
+
+
+@contextmanager
+def only(registry: Registry[T], names: Collection[str]) -> Iterator[None]:
+    """Lists only the items of these names for as long as the context lasts."""
+    every = dict(registry)
+    for name in every.keys() - {*names}:
+        del registry[name]
+    try:
+        yield
+    finally:
+        registry.clear()
+        registry.update(every)

@@ -34,9 +34,7 @@ def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice
         yield new
         _swap(folder, new, old)
     except OSError as error:
-        raise WorkspaceError(
-            f"the {what} {folder} cannot be written: {error.strerror or error}; {advice}"
-        ) from error
+        raise WorkspaceError(f"the {what} {folder} cannot be written: {error.strerror or error}; {advice}") from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
 

@@ -51,5 +51,5 @@ def _models(study: Study) -> Iterator[tuple[str, Known]]:
     """What the catalog knows of the study's models; of a folder its name alone."""
     for model in study.models:
         known = catalog.models().get(model.name)
-        name = Path(model.name).name if Path(model.name).is_dir() else model.name
-        yield name, Known(known.hub or known.alias, known.licence) if known else Known(name, "not stated")
+        hub = known.hub or known.alias if known else model.name
+        yield model.name, Known(Path(hub).name if Path(hub).is_dir() else hub, known.licence if known else "not stated")

@@ -44,8 +44,9 @@ def study_file(path: str | Path) -> Path:
 
 def read_study(path: str | Path) -> Study:
     """The study of a YAML file, or a bundled one by its name; a file comes first. StudyFileError says what is wrong."""
-    file = study_file(path)
+    file = Path(path)
     try:
+        file = study_file(path)
         text = file.read_text(encoding="utf-8")
         content = yaml.load(text, Loader=UniqueKeyLoader)
     except OSError as error:

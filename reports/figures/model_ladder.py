@@ -153,5 +153,4 @@ FIGURE = Figure(
     measures=("persuasion", "susceptibility"),
     items=("du-fig-2", "du-fig-5"),
     of_models=True,
-    items=("du-fig-5",),
 )

@@ -65,7 +65,7 @@ def _narrow(canvas: Canvas) -> None:
                     axes.set_subplotspec(grid[down, across])
                     axes.xaxis.set_tick_params(labelbottom=True)
     for text in canvas.findobj(Text):
-        text.set_fontsize(POINTS)  # type: ignore[attr-defined]
+        text.set_fontsize(POINTS)
     for axes in canvas.axes:
         if abreast > 1 and isinstance(axes.xaxis.get_major_locator(), MaxNLocator):
             axes.locator_params(axis="x", nbins=2)

@@ -9,7 +9,7 @@ from typing import Any
 
 from data.records.table import Column
 from reports.publish.licences import addresses
-from reports.publish.publication import CITATION, Exported, Publication
+from reports.publish.publication import Exported, Publication
 
 CONTEXT: Mapping[str, Any] = {
     "@language": "en",
@@ -46,11 +46,13 @@ def metadata(study: Publication, files: Sequence[Exported], licences: Iterable[s
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": card.name,
-        "description": " ".join(f"{card.asked} Prompts, answers, scores and statistics of the study {card.name}.".split()),
+        "description": " ".join(
+            f"{card.asked} Prompts, answers, scores and statistics of the study {card.name}.".split()
+        ),
         "url": study.url or "https://example.org/not-published-yet",
         "license": addresses(licences) or ["not stated"],
         "creator": {"@type": "sc:Organization", "name": study.by},
-        "citeAs": CITATION,
+        "citeAs": card.citation,
         "datePublished": card.made_at,
         "version": "1.0.0",
         "keywords": ["language models", "context", "persuasion", "susceptibility", "evaluation"],

@@ -9,7 +9,7 @@ from reports.frames import records
 from reports.publish.croissant import described
 from reports.publish.licences import hub
 from reports.publish.markdown import escaped, grid
-from reports.publish.publication import CITATION, Exported, Publication
+from reports.publish.publication import Exported, Publication
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
           (10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"))  # fmt: skip
@@ -20,7 +20,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
     card = study.card
     licences = [str(row["licence"]) for row in records(sources)]
     rows = max((one.rows for one in files), default=0)
-    name = hub(licences)
+    name, models = hub(licences), study.models.items()
     header = {
         "pretty_name": card.name,
         "language": ["en"],
@@ -33,8 +33,8 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
         f"# {escaped(card.name)}\n\n{escaped(card.asked)}\n",
-        "Prompts, answers, scores and statistics of a study with Swaymeter, one Parquet file a table. `study.yaml` is\n"
-        "the study; `manifest.json` says with which weights, devices, versions and seeds it was run, how to repeat it,\n"
+        "Prompts, answers, scores and statistics of a study with Swaymeter, a Parquet file a table. `study.yaml` is\n"
+        "the study; `manifest.json` says with which weights, devices, versions and seeds it was run, how to repeat it\n"
         "and has the SHA-256 of every file; `croissant.json` describes the data for programs. Logarithms are natural:\n"
         "scores are in nats.\n",
         "## Read it\n\n```python\nimport pandas\n\n"
@@ -46,11 +46,11 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         "terms of the models; scores and statistics are measurements.\n",
         _sources(sources),
         "## Models\n",
-        grid(["model", "on the hub", "licence"], [[name, one.hub, one.licence] for name, one in study.models.items()]),
+        grid(["model", "on the hub", "licence"], [[called, one.hub, one.licence] for called, one in models]),
         *_not_run(study),
         "## Tables\n",
         *(_table(one) for one in files),
-        f"## How to cite\n\n{CITATION} `CITATION.cff` of the program has the papers whose measures it computes.\n",
+        f"## How to cite\n\n{escaped(card.citation)}\n",
     ]
     return "\n".join(parts)
 

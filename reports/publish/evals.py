@@ -73,7 +73,10 @@ def _record(study: Publication, model: Model, frames: Mapping[str, pd.DataFrame]
             "source_type": "evaluation_run",
             "source_organization_name": study.by,
             "evaluator_relationship": "third_party",
-            "additional_details": {"asked": card.asked, "left_out_without_a_largest_value": ", ".join(left_out) or "none"},
+            "additional_details": {
+                "asked": card.asked,
+                "left_out_without_a_largest_value": ", ".join(left_out) or "none",
+            },
         },
         "eval_library": {"name": "swaymeter", "version": str(first.get("swaymeter_version", "unknown"))},
         "model_info": {

@@ -8,6 +8,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
@@ -28,15 +29,18 @@ _PROSE, _NAME = 28, 12
 _TEXT = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "\u2212": r"\ensuremath{-}", "\u2013": "--", "\u2014": "---", "\u2026": r"\dots{}", "\u2018": "`",
-    "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u221e": r"\ensuremath{\infty}", "\u2265": r"\ensuremath{\geq}",
+    "[": "{[}", "]": "{]}", "*": "{*}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
+    "\u2212": r"\ensuremath{-}", "\u2013": r"\textendash{}", "\u2014": r"\textemdash{}", "\u2026": r"\dots{}",
+    "\u2018": r"\textquoteleft{}", "\u2019": r"\textquoteright{}", "\u201c": r"\textquotedblleft{}",
+    "\u201d": r"\textquotedblright{}", "\u221e": r"\ensuremath{\infty}", "\u2265": r"\ensuremath{\geq}",
     "\u2264": r"\ensuremath{\leq}", "\u00d7": r"\ensuremath{\times}", "\u00b1": r"\ensuremath{\pm}",
     "\u00b7": r"\textperiodcentered{}", "\u00b0": r"\textdegree{}", "\u00b5": r"\textmu{}", "\u00a7": r"\S{}",
     "\u00df": r"\ss{}", "\u00e6": r"\ae{}", "\u00c6": r"\AE{}", "\u0153": r"\oe{}", "\u0152": r"\OE{}",
     "\u00f8": r"\o{}", "\u00d8": r"\O{}", "\u0142": r"\l{}", "\u0141": r"\L{}", "\u0131": r"\i{}",
     "\u0111": r"\dj{}", "\u0110": r"\DJ{}", "\u00f0": r"\dh{}", "\u00d0": r"\DH{}", "\u00fe": r"\th{}",
-    "\u00de": r"\TH{}", "\u00a0": "~", "\u20ac": r"\texteuro{}", "\u00a3": r"\pounds{}",
+    "\u00de": r"\TH{}", "\u20ac": r"\texteuro{}", "\u00a3": r"\pounds{}",
 }  # fmt: skip
+"""What does not stand for itself; brackets and stars could follow the end of a row, which takes them for options."""
 _LIGATURE = re.compile(r"([-,'])(?=\1)")
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
@@ -81,7 +85,8 @@ def table(filled: Filled) -> str:
         position=None if len(rows) > LONG else "tbp",
     )
     if len(rows) > LONG:
-        return f"{{{_SMALLER if len(rows.columns) > MANY else _SMALL}\\setlength{{\\LTcapwidth}}{{\\linewidth}}\n{made}}}\n"
+        size = _SMALLER if len(rows.columns) > MANY else _SMALL
+        return f"{{{size}\\setlength{{\\LTcapwidth}}{{\\linewidth}}\n{made}}}\n"
     star = "*" if len(rows.columns) > WIDE else ""
     made = made.replace("{table}", f"{{table{star}}}")
     made = made.replace(r"\begin{tabular}", f"{_SMALL}\n\\centering\n{_FITTED}{{%\n\\begin{{tabular}}", 1)
@@ -94,7 +99,7 @@ def _stacked(text: str) -> str:
     return r"\shortstack[l]{" + r" \\ ".join(lines) + "}" if len(lines) > 1 else lines[0]
 
 
-def _format(values: "pd.Series[object]", unit: str) -> str:
+def _format(values: "pd.Series[Any]", unit: str) -> str:
     texts = [cell(value, unit) for value in values]
     if pd.api.types.is_numeric_dtype(values):
         return "r"

@@ -3,17 +3,15 @@
 import re
 from collections.abc import Iterable
 
-_SPDX = {
-    one.lower(): one
-    for one in ("CC0-1.0", "CC-BY-4.0", "CC-BY-3.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "MIT", "Apache-2.0")
-}
-_NAMED = re.compile(rf"(?<![a-z0-9-])({'|'.join(map(re.escape, _SPDX))})(?![a-z0-9])")
+_NAMES = ("CC0-1.0", "CC-BY-4.0", "CC-BY-3.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "MIT", "Apache-2.0")
+_SPDX = {name.lower(): name for name in _NAMES}
+_ANY = "|".join(one.replace(".", "[.]").replace("-", "[ -]") for one in _SPDX)
+_NAMED = re.compile(rf"(?<![a-z0-9])({_ANY})(?![a-z0-9])")
 
 
 def addresses(terms: Iterable[str]) -> list[str]:
     """The SPDX addresses of all licences that are named; terms that name none are given as they are."""
-    found = {address for one in terms for address in [f"https://spdx.org/licenses/{_SPDX[n]}" for n in _names(one)] or [one]}
-    return sorted(found)
+    return sorted({address for one in terms for address in map(_address, _names(one) or {one})})
 
 
 def hub(terms: Iterable[str]) -> str:
@@ -23,5 +21,9 @@ def hub(terms: Iterable[str]) -> str:
     return only[0] if len(only) == 1 else "other"
 
 
+def _address(name: str) -> str:
+    return f"https://spdx.org/licenses/{_SPDX[name]}" if name in _SPDX else name
+
+
 def _names(terms: str) -> set[str]:
-    return set(_NAMED.findall(re.sub(r"(?<=[a-z0-9]) (?=[a-z0-9])", "-", terms.lower())))
+    return {name.replace(" ", "-") for name in _NAMED.findall(terms.lower())}

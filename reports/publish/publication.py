@@ -1,4 +1,4 @@
-"""What a publication needs of its study beside the database: its file, its licence, where it will lie, how to repeat it."""
+"""What a publication needs of its study beside the database: its file, its models, and how to repeat it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,3 @@ class Exported:
     rows: int
     size: int
     sha256: str
-
-
-CITATION = "The Swaymeter developers. Swaymeter: how far a context sways a language model."
-"""How the program is cited; CITATION.cff has the papers that it follows."""

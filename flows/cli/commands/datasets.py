@@ -86,7 +86,7 @@ def export_questions(
 @datasets.command()
 def publish(
     study: StudyFile,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write; an earlier publication is replaced.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder; an earlier publication is replaced.")],
     workspace: Folder = None,
     by: Annotated[str, typer.Option("--by", help="Who publishes it, for its metadata.")] = "",
     url: Annotated[str, typer.Option("--url", help="Where the data will lie, for its metadata.")] = "",

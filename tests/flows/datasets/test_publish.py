@@ -1,0 +1,46 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import reports.publish
+from flows.cli.pipeline import Selected
+from flows.graph.selection import Selection
+from flows.stages.resolve import study_graph
+from tests.flows.conftest import Command
+from tests.flows.small_study import prepare, run, score, small_study, write_study
+from tests.registered import only
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> str:
+    """A study without scores."""
+    return write_study(tmp_path, small_study(tmp_path, questions=None, measures={"persuasion": {}}))
+
+
+def test_a_study_without_a_database_is_refused(study: str, tmp_path: Path, swaymeter: Command) -> None:
+    ended = swaymeter("publish", study, str(tmp_path / "paper"))
+    assert ended.code == 2
+    assert "has no current database" in ended.error
+    assert f"swaymeter run {study}" in ended.error
+    assert not (tmp_path / "paper").exists()
+
+
+def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command) -> None:
+    selected = score(prepare(Selected.of(study)))
+    run(lambda: study_graph(selected.study, selected.workspace), Selection(stages=("aggregate",)))
+    with only(reports.publish.FIGURES, ()), only(reports.publish.TABLES, ()):
+        ended = swaymeter(
+            "publish", study, str(tmp_path / "paper"), "--by", "A & B", "--url", "https://example.org/data"
+        )
+    assert (ended.code, ended.out) == (0, f"{tmp_path / 'paper' / 'manifest.json'}\n")
+    manifest = json.loads((tmp_path / "paper" / "manifest.json").read_text(encoding="utf-8"))
+    assert (tmp_path / "paper" / "study.yaml").read_bytes() == Path(study).read_bytes()
+    assert manifest["commands"] == ["swaymeter run study.yaml", "swaymeter publish study.yaml paper"]
+    assert manifest["versions_of_runs"] == [dict.fromkeys(manifest["versions_of_runs"][0], "0")]
+    croissant = json.loads((tmp_path / "paper" / "croissant.json").read_text(encoding="utf-8"))
+    assert (croissant["url"], croissant["creator"]["name"]) == ("https://example.org/data", "A & B")
+    assert {"facts", "queries", "persuasion", "runs"} <= {records["name"] for records in croissant["recordSet"]}
+    shutil.rmtree(selected.workspace.root / "statistics")
+    assert swaymeter("publish", study, str(tmp_path / "paper")).code == 2

@@ -1,0 +1,56 @@
+"""One small publication for every test that only looks at it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import reports.publish
+from data.records.table import Table
+from data.warehouse.warehouse import Warehouse
+from reports.publish import Known, Publication, publish
+from tests.data.warehouse.small_study import TABLES, small_study, warehouse_of
+from tests.registered import only
+from tests.reports.study import CARD, MODEL
+
+STUDY = Publication(
+    card=CARD,
+    study_file="name: quickstart\n",
+    key="0123456789abcdef",
+    tables=TABLES,
+    models={MODEL: Known("someone/SmolLM2-135M-Instruct", "Apache-2.0")},
+    commands=("swaymeter run study.yaml",),
+)
+DRAWN = ("susceptibility-by-relation", "entropy-with-against-persuasion")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A database whose named queries give the frames of a made-up study, where it has them."""
+
+    warehouse: Warehouse
+    frames: dict[str, pd.DataFrame]
+
+    def frame(self, name: str) -> pd.DataFrame:
+        return self.frames[name] if name in self.frames else self.warehouse.frame(name)
+
+    def export(self, table: Table, path: Path) -> int:
+        return self.warehouse.export(table, path)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory, known: dict[str, pd.DataFrame]) -> Iterator[Made]:
+    """The database of a small study."""
+    with warehouse_of(tmp_path_factory.mktemp("database"), small_study()) as warehouse:
+        yield Made(warehouse, known)
+
+
+@pytest.fixture(scope="session")
+def publication(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Path:
+    """The folder of its publication, with two of its figures."""
+    folder = tmp_path_factory.mktemp("published") / "paper"
+    with only(reports.publish.FIGURES, DRAWN):
+        publish(STUDY, made, folder)  # type: ignore[arg-type]
+    return folder

@@ -1,0 +1,77 @@
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from reports.publish import latex, markdown
+from reports.tables import Filled, Table
+from tests.reports.test_report import HOSTILE
+
+NASTY = (
+    *HOSTILE, r"\input{/etc/passwd} ^^41 a_b # 50% & ~ {x} --- ''", "Ångström Dvořák Nguyễn Łódź ẞ", "a | b\n\n| c |",
+    "[x](javascript:alert(1)) <b>*_`", "x ≥ 3 − ∞ … “q”",
+)  # fmt: skip
+
+
+def filled(rows: int = 1) -> Filled:
+    cells = pd.DataFrame({"name & unit_1": list(NASTY) * rows, "value": 0.5, "share": None})
+    cells.attrs["units"] = {"value": "nats"}
+    return Filled(Table("nasty", r"100% \nasty", "caption", (), lambda frames: cells), f"A_b {NASTY[2]}.", cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        (r"50% of $x_1$ & #2 {a}", r"50\% of \$x\_1\$ \& \#2 \{a\}"),
+        (r"~ ^ \b [c] *", r"\textasciitilde{} \textasciicircum{} \textbackslash{}b {[}c{]} {*}"),
+        ("Łódź, Nguyễn", r"\L{}\'{o}d\'{z}, Nguy\~{\^{e}}n"),
+        ("--a '' ,,", r"-{}-a '{}' ,{},"),
+        ("東\u202e\x00", "{[}U+6771{]}"),
+        ("x ≥ −∞", r"x \ensuremath{\geq} \ensuremath{-}\ensuremath{\infty}"),
+    ],
+)  # fmt: skip
+def test_any_text_is_latex_that_prints_it(text: str, made: str) -> None:
+    assert latex.escaped(text) == made
+
+
+def test_no_content_is_a_command_of_latex() -> None:
+    made = latex.table(filled())
+    assert made.isascii()
+    for command in (r"\input", r"\frac", r"\nasty"):
+        assert command not in made
+    assert len(re.findall(r"\\\\$", made, re.MULTILINE)) == len(NASTY) + 1
+
+
+@pytest.mark.parametrize(("rows", "environment"), [(1, "tabular"), (20, "longtable")])
+def test_long_tables_go_over_pages(rows: int, environment: str) -> None:
+    made = latex.table(filled(rows))
+    assert rf"\begin{{{environment}}}" in made
+    assert (f"The first 120 of {len(NASTY) * 20} rows" in made) is (rows == 20)
+    assert r"\toprule" in made
+
+
+def test_no_content_is_markup_of_markdown() -> None:
+    title, _, columns, rule, *rows = markdown.table(filled()).splitlines()
+    assert len(rows) == len(NASTY)
+    for line in (columns, rule, *rows):
+        assert len(re.findall(r"(?<!\\)\|", line)) == 4
+    text = "\n".join((title, *rows))
+    assert not re.search(r"(?<!\\)[<>\[\]*_`&]", text.replace("**", ""))
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(publication: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "paper"
+    shutil.copytree(publication, folder)
+    for name, rows in (("nasty", 1), ("nastier", 6)):
+        (folder / "tables" / f"{name}.tex").write_text(latex.table(filled(rows)), encoding="utf-8")
+    document = (folder / "document.tex").read_text(encoding="utf-8")
+    extra = f"{latex.escaped(NASTY)}\n\\input{{tables/nasty.tex}}\n\\input{{tables/nastier.tex}}\n\\end{{document}}"
+    (folder / "document.tex").write_text(document.replace(r"\end{document}", extra), encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "document.tex"]
+    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
+    assert made.returncode == 0, made.stdout[-2000:]
+    assert (folder / "document.pdf").stat().st_size > 10_000
