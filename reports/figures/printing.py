@@ -27,7 +27,7 @@ PRINT = {
 }  # fmt: skip
 TALLEST = 8.8
 """What a page holds, in inches, where the names of rows do not need more."""
-_SHORTER, _STACKED = 0.7, 0.6
+_SHORTER, _STACKED, _LOWEST = 0.7, 0.6, 1.5
 _FEW_PANELS = 4
 _GAP, _LINE = 5, 11  # points between a panel and its title, and of a line between them
 _DPI = 400  # of dots that are too many to be drawn one by one
@@ -56,7 +56,7 @@ def _narrow(canvas: Canvas) -> None:
     abreast = widest if named else 1 if panels <= _FEW_PANELS else min(2, widest)
     lines = [piece for row in rows for piece in _cut(row, abreast)]
     height = canvas.get_figheight() * (_SHORTER if named else _STACKED * len(lines) / max(1, len(rows)))
-    canvas.set_size_inches(COLUMN, height if named else min(height, TALLEST))
+    canvas.set_size_inches(COLUMN, height if named else min(max(height, _LOWEST * len(lines)), TALLEST))
     if lines:
         grid = canvas.add_gridspec(len(lines), abreast)
         for down, line in enumerate(lines):

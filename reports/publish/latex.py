@@ -16,14 +16,11 @@ from reports.figures.figure import Drawn
 from reports.page import MOST_ROWS, cell, heading
 from reports.tables import Filled
 
-LONG = 45
+LONG = 40
 """Rows of a table that still fit on a page."""
 WIDE = 5
 """Columns of a table that still fit into a column of text."""
-MANY = 9
-"""Columns from which on a long table is in the smallest letters."""
 _SMALL = r"\scriptsize\setlength{\tabcolsep}{3pt}"
-_SMALLER = r"\fontsize{6}{7}\selectfont\setlength{\tabcolsep}{2pt}"
 _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
 _PROSE, _NAME = 28, 12
 _TEXT = {
@@ -65,7 +62,7 @@ def escaped(text: object) -> str:
 
 
 def table(filled: Filled) -> str:
-    """A table as booktabs LaTeX, its numbers as the page shows them; one that is longer than a page is a longtable."""
+    """A table as booktabs LaTeX, its numbers as the page shows them; longer than a page, it continues in another."""
     shown = filled.shown
     rows, units = shown.head(MOST_ROWS), shown.attrs.get("units", {})
     more = f" The first {len(rows)} of {len(shown)} rows; the CSV has all." if len(shown) > len(rows) else ""
@@ -75,20 +72,21 @@ def table(filled: Filled) -> str:
          for row in rows.itertuples(index=False, name=None)],
         columns=[_stacked(heading(str(name), units.get(name, ""))) for name in rows],
     )  # fmt: skip
+    formats = "".join(_format(rows[name], units.get(name, "")) for name in rows)
+    title, label = filled.table.title, f"tab:{filled.table.name}"
+    first = _part(cells[:LONG], formats, f"{title}. {filled.caption}{only}{more}", label)
+    return "\n".join([first, *(
+        _part(cells[start : start + LONG], formats, f"{title}, continued.", f"{label}-{start // LONG + 1}")
+        for start in range(LONG, len(cells), LONG)
+    )])  # fmt: skip
+
+
+def _part(cells: pd.DataFrame, formats: str, caption: str, label: str) -> str:
+    """Escaped cells as a table that is no wider than its place; braces around a name are never of the content."""
     made: str = cells.to_latex(
-        index=False,
-        escape=False,
-        column_format="".join(_format(rows[name], units.get(name, "")) for name in rows),
-        longtable=len(rows) > LONG,
-        caption=escaped(f"{filled.table.title}. {filled.caption}{only}{more}"),
-        label=f"tab:{filled.table.name}",
-        position=None if len(rows) > LONG else "tbp",
+        index=False, escape=False, column_format=formats, caption=escaped(caption), label=label, position="tbp"
     )
-    if len(rows) > LONG:
-        size = _SMALLER if len(rows.columns) > MANY else _SMALL
-        return f"{{{size}\\setlength{{\\LTcapwidth}}{{\\linewidth}}\n{made}}}\n"
-    star = "*" if len(rows.columns) > WIDE else ""
-    made = made.replace("{table}", f"{{table{star}}}")
+    made = made.replace("{table}", "{table*}" if len(cells.columns) > WIDE else "{table}")
     made = made.replace(r"\begin{tabular}", f"{_SMALL}\n\\centering\n{_FITTED}{{%\n\\begin{{tabular}}", 1)
     return made.replace(r"\end{tabular}", "\\end{tabular}}", 1)
 
@@ -119,10 +117,10 @@ def figure(drawn: Drawn) -> str:
 def document(name: str, figures: Iterable[str], tables: Iterable[str]) -> str:
     """A document of two columns that has every figure and table, to see that all compile and to copy from."""
     inputs = [f"\\input{{figures/{one}.tex}}\n\\clearpage" for one in figures]
-    inputs += ["\\onecolumn"] + [f"\\input{{tables/{one}.tex}}\n\\clearpage" for one in tables]
+    inputs += [f"\\input{{tables/{one}.tex}}\n\\clearpage" for one in tables]
     return (
         "\\documentclass[twocolumn]{article}\n\\usepackage[T1]{fontenc}\n"
-        "\\IfFileExists{lmodern.sty}{\\usepackage{lmodern}}{}\n\\usepackage{booktabs,graphicx,longtable}\n"
+        "\\IfFileExists{lmodern.sty}{\\usepackage{lmodern}}{}\n\\usepackage{booktabs,graphicx}\n"
         "\\usepackage[a4paper,hmargin=17mm,vmargin=20mm]{geometry}\n\\setlength{\\columnsep}{8mm}\n"
         f"\\title{{{escaped(name)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n"
         + "\n".join(inputs)
