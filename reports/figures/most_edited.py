@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, records, where
+from reports.frames import Frames, Model, are_own, finite, records, where
 from reports.style import FEW_DOTS, INK, MUTED, blank, dots, legend_above, mark
 
 WHEN = ("without", "with")
@@ -46,9 +46,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     columns = [f"semantic_entropy_{when}" for when in WHEN]
     found = finite(every, *columns)
     rows = found.rows[found.rows["outcome"].isin(SHOWN)]
-    if rows.empty:
-        return None
     rows = rows.astype(dict.fromkeys(MARKS, bool))
+    if not rows[list(MARKS)].any(axis=None):
+        return None
     of = {row["instances_of"]: row for row in records(counts)}
     sentences = " ".join(
         f"Of the {of[name]['instances']} {name} {of[name]['persuaded']} are persuaded and {of[name]['stubborn']} "
@@ -90,5 +90,6 @@ FIGURE = Figure(
     ("marked_instances", "most_edited_and_viewed", "entropy_by_outcome"),
     draw,
     measures=("answers", "semantic_entropy", "whose_answer"),
+    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())),
     items=("marjanovic-fig-4", "marjanovic-fig-14"),
 )
