@@ -64,7 +64,8 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
             for body in axes.violinplot([values], [at], widths=0.8, showextrema=False)["bodies"]:  # type: ignore[attr-defined]
                 body.set(facecolor=hue, edgecolor=hue, alpha=0.25)
         beside, dense = at + np.random.default_rng(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
-        axes.plot(beside, values, "o", color=hue, markersize=2.2, alpha=0.8, markeredgewidth=0, rasterized=dense)
+        alpha = max(0.15, 0.8 * min(1.0, FEW_DOTS / max(len(values), 1)))
+        axes.plot(beside, values, "o", color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0, rasterized=dense)
         link(axes, beside, values, of_each(rows))
         if row := result.get(name):
             across = at + 0.28

@@ -29,7 +29,7 @@ def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None
             y = at * (len(OUTCOMES) + 1) + line
             row = known.get((partition, outcome))
             axes.annotate(
-                f"{row['n'] if row else 0}", (1, y), (-2, 0), xycoords=axes.get_yaxis_transform(), ha="right",
+                f"{row['n'] if row else 0}", (1, y), (2, 0), xycoords=axes.get_yaxis_transform(), ha="left",
                 va="center", textcoords="offset points", fontsize=7, color=MUTED,
             )  # fmt: skip
             if row:
@@ -38,7 +38,6 @@ def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None
                 face = "none" if "published" in outcome else hue
                 axes.plot([row["mean"]], [y], marker, color=hue, markersize=5, markerfacecolor=face)
     axes.axvline(0, color=INK, linewidth=0.9)
-    axes.margins(x=0.14)
     axes.locator_params(axis="x", nbins=4)
     axes.grid(axis="y", visible=False)
 
@@ -87,7 +86,8 @@ def _paint(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas
     canvas, (panels,) = blank(1, len(contexts), 1.4 + 0.19 * lines, share_x=True, share_y=True)
     for axes, condition in zip(panels, contexts, strict=True):
         change_by_outcome(axes, where(rows, condition=condition), groups)
-        axes.set_title(_names().get(condition, condition))
+        name = _names().get(condition, condition)
+        axes.set_title(name if len(contexts) <= 3 else name.removesuffix(" context"))
     middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
     panels[0].set_yticks(middles, ["all partitions" if name == "all" else plain(name, 18) for name in groups])
     panels[0].set_ylim(lines - 0.3, -0.7)

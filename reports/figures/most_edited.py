@@ -7,9 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from reports.addresses import of_each
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, records, where
-from reports.style import FEW_DOTS, INK, MUTED, blank, dots, legend_above, mark
+from reports.frames import Frames, Model, are_own, finite, records, where
+from reports.style import FEW_DOTS, INK, MUTED, blank, dots, legend_above, link, mark
 
 WHEN = ("without", "with")
 SHOWN = ("persuaded", "stubborn")
@@ -20,7 +21,7 @@ MARKS = {"most_edited": ("P", "#8f55b8"), "most_viewed": ("*", "#e0761a")}
 def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
     """Draws an instance a dot, its entropy in nats up, persuaded and stubborn side by side, the marked ones beside.
 
-    `data` has outcome, entropy, most_edited, most_viewed; `means` has outcome, mean, low, high.
+    `data` has outcome, entropy, most_edited, most_viewed and what `of_each` needs; `means` outcome, mean, low, high.
     """
     for at, outcome in enumerate(SHOWN):
         rows = data[data["outcome"] == outcome]
@@ -31,6 +32,7 @@ def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> No
             marked = rows[rows[column]]
             x = at + 0.17 + 0.12 * place + np.random.default_rng(place).uniform(-0.04, 0.04, len(marked))
             axes.plot(x, marked["entropy"], shape, color=hue, markersize=4.6, markeredgewidth=0.3, alpha=0.75)
+            link(axes, x, marked["entropy"], of_each(marked))
         for row in records(where(means, outcome=outcome)):
             x_mean = at + 0.4
             axes.plot([x_mean, x_mean], [row["low"], row["high"]], color=INK, linewidth=2.2, solid_capstyle="butt")
@@ -46,9 +48,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     columns = [f"semantic_entropy_{when}" for when in WHEN]
     found = finite(every, *columns)
     rows = found.rows[found.rows["outcome"].isin(SHOWN)]
-    if rows.empty:
-        return None
     rows = rows.astype(dict.fromkeys(MARKS, bool))
+    if not rows[list(MARKS)].any(axis=None):
+        return None
     of = {row["instances_of"]: row for row in records(counts)}
     sentences = " ".join(
         f"Of the {of[name]['instances']} {name} {of[name]['persuaded']} are persuaded and {of[name]['stubborn']} "
@@ -90,5 +92,6 @@ FIGURE = Figure(
     ("marked_instances", "most_edited_and_viewed", "entropy_by_outcome"),
     draw,
     measures=("answers", "semantic_entropy", "whose_answer"),
+    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())),
     items=("marjanovic-fig-4", "marjanovic-fig-14"),
 )

@@ -73,8 +73,9 @@ def _correlations(frames: Frames) -> pd.DataFrame:
 
 
 def _regressions(frames: Frames) -> pd.DataFrame:
-    rows = in_order(frames["regressions"], predictor=PREDICTORS)
-    rows = pooled_once(rows)
+    if not frames["regressions"]["n"].any():  # such as a user's own questions, which nobody counted edits of
+        return pd.DataFrame()
+    rows = pooled_once(in_order(frames["regressions"], predictor=PREDICTORS))
     rows = rows.assign(predictor=rows["predictor"].map(PREDICTORS)).rename(columns={"condition": "context"})
     columns = (
         "partition", "context", "predictor", "beta", "standard_error", "p", "subject_standard_error", "subject_p",
@@ -106,7 +107,8 @@ SHARES = Table(
     "How many are persuaded, how many stubborn",
     "An instance is a question with a context: two of each DynamicQA question. Shares with 95% bootstrap intervals, "
     "subjects drawn whole: instances about one subject depend on each other. By whose answer: what the greedy answer "
-    "states; as published: by ROUGE-L over 0.3. No interval: all instances are alike.",
+    "states; as published: by ROUGE-L over 0.3, which was made for answers of a word and may call one answer both. "
+    "No interval: all instances are alike.",
     ("partition_means",),
     lambda frames: side_by_side(
         frames["partition_means"],

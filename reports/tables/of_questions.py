@@ -83,15 +83,13 @@ OUTCOMES = Table(
     "Who is persuaded, who is stubborn",
     "An instance is a question with a context. Its greedy answer states the context's answer, newly (persuaded) or as "
     "it did without the context (agreed); or it does not, and is the answer without the context (stubborn) or another "
-    "one (other). Shares are of the measured instances; following are persuaded and agreed together. As published: by "
-    "ROUGE-L over 0.3, which was made for answers of a word and may call one answer both.",
+    "one (other). Following are persuaded and agreed together, of the measured instances whose context states an "
+    "answer.",
     ("outcomes",),
     lambda frames: by_condition(
         frames["outcomes"], "instances", "measured", "persuaded", "agreed", "stubborn", "other", "refusals",
-        "share_following", "share_persuaded", "share_stubborn", "share_persuaded_as_published",
-        "share_stubborn_as_published",
+        "share_following",
     ),
-    items=("marjanovic-table-1",),
 )  # fmt: skip
 ANSWERS = Table(
     "what-became-of-answers",

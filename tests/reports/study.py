@@ -203,10 +203,12 @@ def _questions(count: int, own: bool) -> Iterator[Row]:
         partition = ("static", "temporal", "disputable")[number % 3]
         yield {
             "question_id": f"question {number}", "relation": RELATIONS[number % 2], "partition": partition,
-            "subject": "Norway", "subject_id": "Q20", "property_id": "P36", "object": "Oslo", "object_id": "Q585",
-            "answers": ["Oslo", "Kristiania"], "replacement": "Bergen", "question": f"What is capital {number}?",
-            "original_context": "The capital of Norway is Oslo.", "counter_memory_context": "It is Bergen.",
-            "edits": number, "subject_popularity": 100, "object_popularity": 50, "other_columns": None,
+            "subject": "Norway", "subject_id": f"Q{20 + number // 2}", "property_id": "P36", "object": "Oslo",
+            "object_id": "Q585", "answers": ["Oslo", "Kristiania"], "replacement": "Bergen",
+            "question": f"What is capital {number}?", "original_context": "The capital of Norway is Oslo.",
+            "counter_memory_context": "It is Bergen.", "edits": number, "other_columns": None,
+            "subject_popularity": 100 * _draw("subject", number),
+            "object_popularity": None if partition == "disputable" else 50 * _draw("object", number),
             "context_ids": [], "context_kinds": [], "context_texts": [], "context_answers": [],
         }  # fmt: skip
 

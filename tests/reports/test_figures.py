@@ -106,7 +106,7 @@ def test_significance_and_outcomes_are_shapes() -> None:
     assert {line.get_marker() for line in axes.lines} == {"^", "D", "s", "o"}
 
 
-@pytest.mark.parametrize("values", [[1.0], [2.0] * 6, [0.0, 1.0, 2.0]], ids=["one", "equal", "few"])
+@pytest.mark.parametrize("values", [[1.0], [2.0] * 60, [*range(29)]], ids=["one", "equal", "few"])
 def test_few_or_equal_values_have_no_violin(values: list[float]) -> None:
     data = pd.DataFrame({"partition": pd.Categorical(["static"] * len(values)), "value": values})
     axes = Canvas().subplots()
@@ -190,3 +190,31 @@ def test_figures_stand_without_their_statistics(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setitem(STATISTICS, name, silent)
     drawn, _ = draw_all(FIGURES.values(), frames())
     assert "entropy-with-against-persuasion" in {one.figure.name for one in drawn}
+
+
+def test_panels_of_persuasion_say_r_and_its_interval(known: dict[str, pd.DataFrame]) -> None:
+    drawing = entropy.draw("with", Model(MODEL, "float32"), known)
+    assert drawing is not None
+    rows = known["instance_correlations"].set_index(["measure_a", "partition", "condition"])
+    single, pooled = (rows.loc[("semantic_entropy_with", *group)] for group in (("static", "original"), ("all", "all")))
+    words = [f"r = {one['pearson']:.2f} [{one['low']:.2f}, {one['high']:.2f}]" for one in (single, pooled)]
+    assert words[0] in drawing.paint().axes[0].get_title()
+    assert f"Pearson's {words[1]} over all of them" in drawing.caption
+
+
+def test_outcomes_of_a_change_are_counted_in_each_panel(known: dict[str, pd.DataFrame]) -> None:
+    drawing = FIGURES["entropy-change"].draw(Model(MODEL, "float32"), known)
+    assert drawing is not None
+    canvas = drawing.paint()
+    assert [axes.get_title() for axes in canvas.axes] == [
+        "any context", "original context", "counter-memory context"
+    ]  # fmt: skip
+    pooled = drawing.shown.query("partition == 'all' and condition == 'any context'")
+    assert [text.get_text() for text in canvas.axes[0].texts[:5]] == [str(n) for n in pooled["n"]]
+    assert list(pooled["outcome"])[:2] == ["all", "persuaded"]
+
+
+def test_nothing_is_marked_where_nobody_counted_edits(own: dict[str, pd.DataFrame]) -> None:
+    figure = FIGURES["entropy-of-most-edited"]
+    assert figure.draw(Model(MODEL, "float32"), own) is None
+    assert not figure.expected(own)

@@ -107,3 +107,20 @@ def test_findings_say_what_was_not_measured(kept: tuple[str, ...], sentence: str
 
 def test_nothing_is_found_without_scores() -> None:
     assert findings({}) == {}
+
+
+def test_regressions_name_what_is_untestable(known: dict[str, pd.DataFrame], own: dict[str, pd.DataFrame]) -> None:
+    rows = filled(TABLES["predictors-of-persuasion"], known).rows
+    assert list(rows["partition"].unique()) == ["static", "temporal", "disputable", "all"]
+    assert set(rows["untestable"].dropna()) == {"object_popularity: no instance has one"}
+    assert rows["beta"].notna().sum() == 3 * 3 * 6
+    assert filled(TABLES["predictors-of-persuasion"], own).rows.empty
+
+
+def test_shares_have_their_intervals_and_pooled_rows(known: dict[str, pd.DataFrame]) -> None:
+    rows = filled(TABLES["shares-persuaded-and-stubborn"], known).rows
+    means = known["partition_means"].query("partition == 'all' and condition == 'all'").set_index("quantity")
+    shown = rows[(rows["partition"] == "all") & (rows["context"] == "any context")].iloc[0]
+    persuaded = means.loc["persuaded_as_published"]
+    assert shown["instances"] == persuaded["n"] == 60
+    assert shown["persuaded, as published"].startswith(f"{100 * persuaded['mean']:.1f}% [")

@@ -69,11 +69,16 @@ def _sums(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float64]:
 
 def _drawn_sums(sums: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     """The sums (draws, m) over each sample of clusters, from those of the clusters (k, m)."""
-    counts = _drawn(len(sums), seed)
-    return np.concatenate([counts[at : at + _BATCH] @ sums for at in range(0, DRAWS, _BATCH)])
+    return _weights(len(sums), seed) @ sums
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=1)
+def _weights(clusters: int, seed: int) -> NDArray[np.float64]:
+    """The samples as doubles, which a product is fast with: those of several quantities of the same rows."""
+    return _drawn(clusters, seed).astype(np.float64)
+
+
+@lru_cache(maxsize=64)
 def _drawn(clusters: int, seed: int) -> NDArray[np.uint8]:
     """How often each cluster is in each sample (draws, clusters)."""
     rng = generator(seed, "clusters", clusters)

@@ -308,3 +308,33 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
     assert values(questions, ("question_id", "accepted", "object_id", "subject_id")) == {
         "question_id": ["w1"], "accepted": ["Oslo; Kristiania"], "object_id": ["Q585"], "subject_id": [None],
     }  # fmt: skip
+
+
+def test_the_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
+    asked = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
+    partitions = ["static"] * 15 + ["disputable"] * 5
+    study = {
+        "questions": [
+            row(QUESTIONS, relation="P36", question_id=f"w{at}", partition=partition, edits=at, context_ids=[],
+                subject_popularity=None if at == 3 else float(at % 10))
+            for at, partition in enumerate(partitions, 10)
+        ],
+        "persuaded": [
+            row(table("persuaded"), **asked, question_id=f"w{at}", persuaded=at > 20, stubborn=False)
+            for at in range(10, 30)
+        ],
+        "whose_answer": [
+            row(table("whose_answer"), **asked, question_id=f"w{at}", sample=None, outcome="stubborn")
+            for at in range(10, 30)
+        ],
+    }  # fmt: skip
+    with warehouse_of(tmp_path, study) as warehouse:
+        marked, counts = warehouse.frame("marked_instances"), warehouse.frame("most_edited_and_viewed")
+    # A tenth of 20; edits of disputable questions are reversions, and of equals the first come first.
+    assert list(marked.loc[marked["most_edited"].astype(bool), "question_id"]) == ["w23", "w24"]
+    assert sorted(marked.loc[marked["most_viewed"].astype(bool), "question_id"]) == ["w19", "w29"]
+    shown = ("instances_of", "instances", "fewest_edits", "persuaded", "stubborn", "persuaded_as_published")
+    assert values(counts, shown) == {
+        "instances_of": ["all", "most edited", "most viewed"], "instances": [20, 2, 2], "fewest_edits": [10, 23, 19],
+        "persuaded": [0, 0, 0], "stubborn": [20, 2, 2], "persuaded_as_published": [9, 2, 1],
+    }  # fmt: skip

@@ -34,6 +34,7 @@ def answer(number: int, partition: str, condition: str, accurate: bool | None, e
         **MODEL, "relation": "P36", "partition": partition, "question_id": f"q{number}", "context_id": condition,
         "condition": condition, "subject_key": f"s{number // 2}", "accurate": accurate, "semantic_entropy": entropy,
         "semantic_entropy_length_normalised": entropy / 2, "semantic_entropy_rao": None,
+        "cluster_assignment_entropy": None,
     }  # fmt: skip
 
 
