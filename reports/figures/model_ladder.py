@@ -134,7 +134,8 @@ def _name_models(line: Sequence[Axes], at: Mapping[Model, float], sized: bool, s
     labels = {place: _size(model) if sized else plain(model.name, 18) for model, place in at.items()}
     for axes in line:
         axes.set_xticks(list(labels), list(labels.values()), fontsize=7)
-        axes.tick_params(axis="x", labelrotation=60)
+        for label in axes.get_xticklabels():
+            label.set(rotation=60, ha="right", rotation_mode="anchor")
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xlim(min(labels) - 0.6 * step, max(labels) + 0.6 * step)
         axes.set_xlabel("parameters" if sized else "model")

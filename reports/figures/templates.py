@@ -63,7 +63,7 @@ def _shown(forms: pd.DataFrame) -> pd.DataFrame:
 
 
 def _paint(templates: pd.DataFrame, forms: pd.DataFrame, relations: list[str]) -> Canvas:
-    canvas, panels = relation_panels(forms, relations, 0.34, 0.24)
+    canvas, panels = relation_panels(forms, relations, 0.34, 0.2)
     for kind, axes in panels.items():
         first, second = (rows[rows["query_type"] == kind] for rows in (templates, forms))
         persuasion_of_templates(axes, first, second, relations)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from reports.figures import FIGURES, entropy, memorization
+from reports.figures import FIGURES, entropy, forms, memorization, model_ladder
 from reports.figures.boxes import column_of_values
 from reports.figures.degree import susceptibility_by_degree
 from reports.figures.distributions import values_of_partitions
@@ -51,6 +51,9 @@ def test_models_and_dtypes_are_not_mixed() -> None:
     assert [str(one.model) for one in means] == ["a (bfloat16)", "a (float32)", "b (float32)"]
     assert {len(one.drawing.numbers) for one in means} == {4}
     assert [str(one.model) for one in made if one.figure.name == "precision"] == ["a (bfloat16)"]
+    (ladder,) = [one for one in made if one.figure.name == "tests-by-model"]
+    assert str(ladder.model) == "all models"
+    assert set(ladder.drawing.numbers["dtype"]) == {"float32", "bfloat16"}
 
 
 def test_shown_numbers_carry_their_units(drawn: dict[str, Drawn]) -> None:
@@ -135,6 +138,30 @@ def test_under_thirty_values_are_dots() -> None:
         column_of_values(axes, 0, [1.0] * count, row, "#000000")
     assert (len(few.patches), len(few.lines[0].get_xdata())) == (0, 29)
     assert len(many.patches) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("EleutherAI/pythia-410m-deduped", 4.1e8), ("pythia-1.4b-deduped", 1.4e9), ("Llama-3-8B-Instruct", 8e9),
+        ("mistral-7b-instruct-v0.1", 7e9), ("gpt2", None), ("a model of 2 mbits", None),
+    ],
+)  # fmt: skip
+def test_a_models_size_is_read_from_its_name(name: str, size: float | None) -> None:
+    assert model_ladder.parameters(name) == size
+
+
+def test_models_stand_at_their_size_or_else_in_order() -> None:
+    small, large, other = (Model(name, "float32") for name in ("b-100m", "a-1b", "gpt2"))
+    assert model_ladder.places([large, small]) == ({large: 9.0, small: 8.0}, True)
+    assert model_ladder.places([large, small, other]) == ({small: 0.0, large: 1.0, other: 2.0}, False)
+    assert model_ladder.places([large]) == ({large: 0.0}, False)
+
+
+def test_the_relation_of_the_paper_is_drawn_or_the_largest() -> None:
+    data = pd.DataFrame({"relation": ["author", "capital", "officialLanguage"], "queries": [3, 9, 1]})
+    assert forms.relation_of(data) == "officialLanguage"
+    assert forms.relation_of(data.iloc[:2]) == "capital"
 
 
 def test_invented_entities_stand_left_of_degree_one() -> None:

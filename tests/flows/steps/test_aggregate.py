@@ -94,7 +94,7 @@ def test_rows_of_unchanged_relations_are_kept(tmp_path: Path, monkeypatch: pytes
 
     score_pairs(study, "capital", 1.0)
     score_pairs(study, "father", 2.0)
-    assert len(computed()["relevance"]) == 2 * 2
+    assert len(computed()["relevance"]) == 2 * 2 * 2  # relations, query types, as published and by entity
     score_pairs(study, "capital", 3.0)
     after = computed()
     assert after["whole"]

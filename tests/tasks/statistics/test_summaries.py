@@ -34,17 +34,19 @@ def found(rows: list[Row], *values: str, **where: object) -> Row:
 
 def test_a_relation_is_the_mean_of_its_entities() -> None:
     rows = [
-        {**QUERY, "entity": entity, "invented": False, "query_id": str(number), "susceptibility": value}
-        for number, (entity, value) in enumerate([("Norway", 1.0), ("Norway", 3.0), ("Peru", 6.0)])
+        {**QUERY, "form": form, "entity": entity, "invented": False, "query_id": str(number), "susceptibility": value}
+        for number, (form, entity, value) in enumerate([(1, "Norway", 1.0), (2, "Norway", 3.0), (1, "Peru", 6.0)])
     ]
     made = computed("susceptibility_means", susceptibility_of_queries=rows)
+    first = found(made, "1", "real")
+    assert (first["n"], first["mean"], first["median"], first["unit_of_analysis"]) == (2, 3.5, 3.5, "query")
     relation = found(made, "real", unit_of_analysis="entity")
     assert (relation["n"], relation["mean"], relation["unit"]) == (2, 4.0, "nats")
     assert found(made, "real", relation="all")["mean"] == pytest.approx(10 / 3)
 
 
 def test_a_score_that_is_not_finite_is_refused() -> None:
-    rows = [{**QUERY, "query_id": "1", "entity": "Norway", "invented": False, "susceptibility": np.inf}]
+    rows = [{**QUERY, "form": 1, "query_id": "1", "entity": "Norway", "invented": False, "susceptibility": np.inf}]
     with pytest.raises(ScoreError):
         computed("susceptibility_means", susceptibility_of_queries=rows)
 
@@ -80,14 +82,51 @@ def test_answers_without_persuasion_are_counted_and_in_no_mean() -> None:
 
 def test_queries_without_a_ratio_are_counted_and_in_no_fifth() -> None:
     rows = [
-        {**QUERY, "query_id": str(number), "memorization_ratio": ratio, "susceptibility": value}
-        for number, (ratio, value) in enumerate([(0.2, 1.0), (0.3, 3.0), (1.0, 8.0), (None, 9.0)])
-    ]
+        {**QUERY, "query_id": str(number), "memorization_ratio": ratio, "memorization_ratio_all": over_all,
+         "susceptibility": value}
+        for number, (ratio, over_all, value) in enumerate(
+            [(0.2, 0.9, 1.0), (0.3, 0.9, 3.0), (1.0, 0.9, 8.0), (None, 0.5, 9.0)]
+        )
+    ]  # fmt: skip
     made = computed("memorization_bins", memorization_of_queries=rows)
-    assert (found(made)["n"], found(made)["items"], found(made)["mean"]) == (3, 4, pytest.approx(0.5))
-    second = found(made, "0.2 to 0.4")
+    ratio = found(made, quantity="memorization_ratio")
+    assert (ratio["n"], ratio["items"], ratio["mean"]) == (3, 4, pytest.approx(0.5))
+    second = found(made, "0.2 to 0.4", "memorization_ratio")
     assert (second["n"], second["median"], second["share"]) == (2, 2.0, pytest.approx(2 / 3))
-    assert len(made) == 3
+    last = found(made, "0.8 to 1", "memorization_ratio_all")
+    assert (last["n"], last["mean"], last["share"]) == (3, 4.0, 0.75)
+    assert found(made, quantity="memorization_ratio_all")["mean"] == pytest.approx(0.8)
+    assert len(made) == 6
+
+
+def test_names_count_once_in_characters_and_words() -> None:
+    rows = [
+        {**QUERY, "query_id": str(number), "entity": entity, "invented": invented, "susceptibility": 1.0}
+        for number, (entity, invented) in enumerate([("Peru", False), ("Peru", False), ("Isle of Man", False),
+                                                     ("Ostremia", True)])
+    ]  # fmt: skip
+    made = computed("name_lengths", susceptibility_of_queries=rows)
+    means = {
+        unit: [found(made, group, unit=unit, relation="capital")["mean"] for group in ("real", "invented")]
+        for unit in ("characters", "words")
+    }
+    assert means == {"characters": [7.5, 8.0], "words": [2.0, 1.0]}
+    assert found(made, "real", unit="words", relation="all")["n"] == 2
+
+
+def test_gamma_is_the_mean_of_a_forms_contexts() -> None:
+    rows = [
+        {**QUERY, "form": form, "kind": "base", "context_id": context, "template": template, "entities": 2,
+         "entity_independent_persuasion": value}
+        for form, context, template, value in (
+            (1, "a", "{entity} is {answer}.", 1.0), (1, "b", "{entity} is {answer}.", 2.0), (1, "c", "No.", 6.0),
+            (2, "a", "{entity} is {answer}.", 9.0),
+        )
+    ]  # fmt: skip
+    made = computed("entity_independent_spread", entity_independent_of_contexts=rows)
+    assert (found(made, "1")["mean"], found(made, "1")["n"], found(made, "2")["mean"]) == (3.0, 3, 9.0)
+    kappa = found(made, "1", "base", "{entity} is {answer}.")
+    assert (kappa["mean"], kappa["items"], kappa["unit_of_analysis"]) == (1.5, 2, "context")
 
 
 def test_both_susceptibilities_are_pooled_over_queries() -> None:
