@@ -75,4 +75,5 @@ FIGURE = Figure(
     draw,
     measures=MEASURES,
     expected=lambda frames: False,
+    items=("du-fig-4",),
 )
