@@ -3,11 +3,9 @@
     low, high = the 2.5th and 97.5th percentiles of the means of 1,000 samples drawn from the values with replacement
 
 It shows how far the mean would move under another draw of the same rows, not how two groups differ, and says nothing of
-values that depend on each other. Where they do, within clusters, whole clusters are drawn; a drawn mean is that of all
-values in the clusters drawn. The draws are the same for equal values, whatever their order.
+values that depend on each other. The draws are the same for equal values, whatever their order.
 
-Source: Efron 1979, Bootstrap Methods: Another Look at the Jackknife; the percentile method. Efron and Tibshirani 1993,
-An Introduction to the Bootstrap, chapter 8, for clusters.
+Source: Efron 1979, Bootstrap Methods: Another Look at the Jackknife; the percentile method.
 """
 
 import numpy as np
@@ -34,23 +32,3 @@ def mean_interval(values: ArrayLike) -> tuple[float | None, float | None, float 
         draws[start : start + step] = ordered[drawn].mean(axis=1)
     low, high = np.quantile(draws, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
     return float(ordered.mean()), float(low), float(high)
-
-
-def clustered_interval(values: ArrayLike, clusters: ArrayLike) -> tuple[float | None, float | None, float | None]:
-    """As `mean_interval`, of finite values (n,) in clusters (n,) that are drawn whole; no interval of one cluster."""
-    vector = np.asarray(values, dtype=np.float64)
-    _, place = np.unique(np.asarray(clusters), return_inverse=True)
-    counts = np.bincount(place).astype(np.float64)
-    sums = np.bincount(place, weights=vector).astype(np.float64)
-    k = len(counts)
-    mean = float(vector.mean()) if len(vector) else None
-    if k < 2:
-        return mean, None, None
-    rng = np.random.default_rng(_SEED)
-    draws = np.empty(DRAWS)
-    step = max(1, _AT_A_TIME // k)
-    for start in range(0, DRAWS, step):
-        drawn = rng.integers(0, k, size=(min(step, DRAWS - start), k))
-        draws[start : start + step] = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    low, high = np.quantile(draws, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
-    return mean, float(low), float(high)

@@ -15,7 +15,7 @@ Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, table 
 import numpy as np
 
 from data.records.statistics import Summary
-from tasks.statistics.formulas.interval import clustered_interval
+from tasks.statistics.formulas.clustered import clustered_mean
 from tasks.statistics.frames import sorted_by
 from tasks.statistics.means.beside_susceptibility import FISHER_UNIT
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
@@ -38,7 +38,7 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     for measure in MEASURES:
         measured = queries.dropna(subset=[measure])
         for keys in GROUPS:
-            rows += _pooled(measured, keys, measure)
+            rows += _pooled(measured, keys, measure, seed)
     both = queries.dropna(subset=list(MEASURES))
     both = both.assign(
         susceptibility=np.array(BINS)[np.digitize(both["susceptibility"].astype("float64"), EDGES)],
@@ -46,17 +46,17 @@ def compute(frames: Frames, seed: int) -> list[Row]:
         of_model=both.groupby(list(MODEL), observed=True)["fisher"].transform("size"),
     )
     for keys, total in ((MODEL, "of_model"), (TYPE, "of_type")):
-        rows += _pooled(both, (*keys, "susceptibility"), "fisher", total)
+        rows += _pooled(both, (*keys, "susceptibility"), "fisher", seed, total)
     return rows
 
 
-def _pooled(queries: Frame, keys: tuple[str, ...], measure: str, total: str = "") -> list[Row]:
+def _pooled(queries: Frame, keys: tuple[str, ...], measure: str, seed: int, total: str = "") -> list[Row]:
     """A row for every group of queries; total: the column that says of how many queries the group is a share."""
 
     def others(group: Frame) -> Row:
-        mean, low, high = clustered_interval(group[measure], group["cluster"])
+        clusters, low, high = clustered_mean(group[measure], group["cluster"], seed)
         share = {"share": len(group) / int(group[total].iloc[0])} if total else {}
-        return {"mean": mean, "low": low, "high": high, "items": int(group["cluster"].nunique()), **share}
+        return {"low": low, "high": high, "items": clusters, **share}
 
     return summaries(
         queries, keys, measure, quantity=f"pooled_{measure}", unit=MEASURES[measure], unit_of_analysis="query",

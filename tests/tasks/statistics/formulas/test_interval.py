@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tasks.statistics.formulas.interval import clustered_interval, mean_interval
+from tasks.statistics.formulas.interval import mean_interval
 
 
 def test_an_interval_covers_the_mean_whatever_the_order() -> None:
@@ -25,18 +25,3 @@ def test_large_samples_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_few_or_equal_values_have_no_width(values: list[float], expected: tuple[float | None, ...]) -> None:
     assert mean_interval(values) == expected
-
-
-def test_clusters_of_one_value_are_values() -> None:
-    values = [3.0, 1.0, 2.0, 5.0, 2.5]
-    assert clustered_interval(values, range(5))[0] == mean_interval(values)[0]
-    order = np.argsort(values)
-    assert clustered_interval(np.asarray(values)[order], range(5))[1:] == pytest.approx(mean_interval(values)[1:])
-    assert clustered_interval([1.0, 3.0], ["a", "a"]) == (2.0, None, None)
-
-
-def test_whole_clusters_are_drawn() -> None:
-    values, clusters = [0.0, 0.0, 0.0, 1.0], ["a", "a", "a", "b"]
-    mean, low, high = clustered_interval(values, clusters)
-    # Of two clusters, a drawn sample has both (1 of 4 values), the first twice (0), or the second twice (1).
-    assert (mean, low, high) == (0.25, 0.0, 1.0)
