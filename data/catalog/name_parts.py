@@ -1,6 +1,6 @@
 """Names of entities that exist nowhere: those listed in invented.yaml, and the parts of name_parts.yaml to build more.
 
-A part has slots, such as {town}: what fills one stands above it, or is drawn from Faker or an alphabet.
+A part has slots, such as {town}: what fills one stands above it, or is a digit or a letter.
 """
 
 import re
@@ -18,7 +18,8 @@ from data.errors import InputError, UnknownName
 
 FILE = "name_parts.yaml"
 SLOT = re.compile(r"\{(\w+)\}")
-DRAWN_SLOTS = ("first_name", "surname", "town", "company_suffix", "digit", "letter")
+DRAWN_SLOTS = {"digit": "123456789", "letter": "ABCDEFGHJKLMNPQRSTUVWXYZ"}
+"""Without the letters I and O, which read like 1 and 0."""
 
 
 @dataclass(frozen=True, config=ENTRY)
@@ -31,12 +32,11 @@ class ClassOfNames:
 
 
 class NameParts(NamedTuple):
-    """Faker's locales for people and companies, those for towns, the classes, and the lines that may fill each slot."""
+    """The classes, the lines that may fill each slot, and words in small letters that no invented name may have."""
 
-    locales: tuple[str, ...]
-    town_locales: tuple[str, ...]
     classes: Mapping[str, ClassOfNames]
     lines: Mapping[str, tuple[str, ...]]
+    real: frozenset[str]
 
 
 @cache
@@ -61,10 +61,8 @@ def name_parts() -> NameParts:
         _add(f"classes.{name}", {name: classes[name].names}, lines)
     if differing := set(classes) ^ set(ENTITY_CLASSES):
         raise InputError(f"{FILE}: its classes must be those of entities; these differ: {', '.join(sorted(differing))}")
-    locales, towns = (
-        validated(f"{FILE}: {key}", Texts, document(FILE).get(key)) for key in ("locales", "town_locales")
-    )
-    return NameParts(locales, towns, MappingProxyType(classes), MappingProxyType(lines))
+    real = frozenset(validated(f"{FILE}: real", Texts, document(FILE).get("real")))
+    return NameParts(MappingProxyType(classes), MappingProxyType(lines), real)
 
 
 def class_of_names(entity_class: str) -> ClassOfNames:

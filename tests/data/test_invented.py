@@ -1,12 +1,12 @@
+import re
 import subprocess
 import sys
-import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from data import catalog, invented
+from data import catalog
 from data.catalog.name_parts import name_parts
 from data.errors import InputError, UnknownName, UsageError
 from data.invented import invented_names
@@ -22,12 +22,11 @@ def test_every_class_has_500_clean_names(entity_class: str) -> None:
     assert len({name.casefold() for name in names}) == 500
     assert not REAL & {name.casefold() for name in names}
     for name in names:
-        assert name == " ".join(name.split()) == unicodedata.normalize("NFC", name)
+        assert name == " ".join(name.split())
         assert 2 <= len(name) <= 80
-        assert not set('{}[]<>"\\') & set(name), name
-        assert all(unicodedata.name(c).startswith("LATIN ") for c in name if c.isalpha()), name
+        assert re.fullmatch(r"[A-Za-z0-9 -]+", name), name
     assert invented_names(entity_class, 7, seed=0) == names[:7]
-    assert len(set(invented_names(entity_class, 50, seed=1)) & set(names[:50])) < 5
+    assert len(set(invented_names(entity_class, 50, seed=1)) & set(names[:50])) < 15
 
 
 def test_names_are_the_same_in_another_process_whatever_its_hashes() -> None:
@@ -49,17 +48,15 @@ def test_threads_do_not_disturb_each_other() -> None:
     assert together == [invented_names(one, 60, seed=2) for one in classes]
 
 
-def test_no_surname_is_one_that_faker_knows() -> None:
-    names = invented_names("person", 300, seed=4)
-    known = set().union(*(invented._known(locale, "last_names") for locale in name_parts().locales))
-    surnames = {invented._plain(part) for name in names for part in name.split()[-1].split("-")}
-    assert len(surnames) > 300
-    assert len(surnames & known) < 0.02 * len(surnames)  # of its own locale none; of another one by chance
-
-
-def test_the_people_of_a_name_are_of_many_locales() -> None:
-    marks = {c for name in invented_names("person", 400, seed=0) for c in name if not c.isascii()}
-    assert len(marks) > 10
+def test_words_that_somebody_has_are_in_no_name(change: Change) -> None:
+    real = name_parts().real
+    assert {"cameron", "verona", "moravia"} <= real
+    for entity_class in ("person", "city", "country", "company"):
+        words = {word for name in invented_names(entity_class, 500, seed=3) for word in name.casefold().split()}
+        assert words.isdisjoint(real)
+    before = invented_names("city", 1, seed=0)
+    change("name_parts.yaml", "real: [", f"real: [{before[0].lower()},")
+    assert invented_names("city", 5, seed=0)[0] != before[0]
 
 
 def test_no_names_are_an_empty_list_and_fewer_are_refused() -> None:
@@ -75,6 +72,6 @@ def test_what_is_no_class_of_entities_has_no_names(entity_class: str) -> None:
 
 
 def test_too_few_names_are_refused_with_numbers(change: Change) -> None:
-    change("name_parts.yaml", '["{stem}i", "{stem}ua", "{stem}een", "{stem}oni"]', '["velmari", "osquan"]')
-    with pytest.raises(InputError, match=r"class gender: 30 invented names are asked for, its parts give 2;"):
-        invented_names("gender", 30, seed=0)
+    change("name_parts.yaml", 'names: ["{root}{genus_ending} {epithet}"]', "names: [velmari, osquan]")
+    with pytest.raises(InputError, match=r"class taxon: 30 invented names are asked for, its parts give 2;"):
+        invented_names("taxon", 30, seed=0)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from data.catalog import LITERAL_CLASSES, Relation
-from data.catalog.name_parts import name_parts
 from data.errors import InputError
 from data.records import Fact, RelationName
 from data.sources.graph import literals
@@ -30,8 +29,11 @@ ID_SOURCE = "yago"
 NAMES = (LABEL, "http://schema.org/alternateName", "http://www.w3.org/2004/02/skos/core#altLabel")
 """What joins an entity to its names and other names, in YAGO and in Wikidata."""
 
-FURTHER_LANGUAGES = ("es", "fr", "de", "it", "pt", "nl", "nb")
-"""Languages in which names are looked up besides the generator's; Wikidata's labels have nb, not no."""
+FURTHER_LANGUAGES = (
+    "cs", "da", "de", "es", "et", "fi", "fr", "hr", "hu", "it", "lv", "nb", "nl", "no", "pl", "pt", "ro", "sk", "sl",
+    "sv", "tr",
+)  # fmt: skip
+"""Languages in which names are looked up besides English; Wikidata's labels have nb, not no."""
 TEXTS = 400
 """Texts, each in one language, that a query looks up."""
 
@@ -82,11 +84,9 @@ def facts(
 def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
     """Those of the names that are a name or alternate name of any entity of the graph, letter by letter.
 
-    Names are looked up in English, without a language, and in the languages that invented names sound like.
+    Names are looked up in English, without a language, and in further languages of Latin script.
     """
-    parts = name_parts()
-    generator = {locale.split("_")[0] for locale in (*parts.locales, *parts.town_locales)}
-    languages = sorted(generator | {*LANGUAGES, *FURTHER_LANGUAGES})
+    languages = sorted({*LANGUAGES, *FURTHER_LANGUAGES})
 
     def query(batch: Sequence[str]) -> str:
         texts = " ".join(string(name, language) for name in batch for language in (None, *languages))
