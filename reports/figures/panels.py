@@ -66,12 +66,15 @@ def relation_lines(
 ) -> None:
     """Draws a thin line per relation across the values of a column, and a diamond with its interval for their mean.
 
+    Lines of many relations have no dots at the values.
+
     `single` has a row per relation and a column per value, `means` the column, mean, low and high; `labels` names the
     values from left to right.
     """
     heights = single.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)
     across = np.tile([*range(len(labels)), np.nan], len(heights))
-    axes.plot(across, heights.ravel(), "-o", color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)
+    line = "-o" if len(heights) <= FEW_RELATIONS else "-"
+    axes.plot(across, heights.ravel(), line, color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)
     places = {name: at for at, name in enumerate(labels)}
     for row in means:
         at = places[row[column]]

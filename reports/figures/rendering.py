@@ -3,8 +3,10 @@
 import io
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import unescape
 
 from matplotlib.figure import Figure as Canvas
@@ -31,6 +33,8 @@ _SHORTER = (
     (r"xlink:href", "href"),
     (r"(?<=>) (?=<)", ""),
 )
+_SHAPES, _PLACES = re.compile(r' d="[^"]*"'), re.compile(r' [xy]="[^"]*"|translate\([^)]*\)')
+_STYLE = re.compile(r'(?<= )style="([^"]*)"(?=[ />])')
 _LINK = re.compile(
     r'<a href="([^"]*)"[^>]*>(?:<g [^>]*>)?<use href="[^"]*" x="([-\d.]+)" y="([-\d.]+)"[^>]*/>(?:</g>)?</a>'
 )
@@ -135,15 +139,26 @@ def _themed(svg: str) -> str:
     """The SVG with ink, grid and paper following the reader's theme, and shorter; marks keep their hues."""
     for long, short in _SHORTER:
         svg = re.sub(long, short, svg, flags=re.DOTALL)
-    svg = re.sub(r"scale\([^)]*\)|(?<=[\s\",(])-?\d+\.\d{3,}(?![\de])", _shortened, svg)
+    for numbers, digits in ((_SHAPES, 2), (_PLACES, 1)):
+        svg = numbers.sub(partial(_shortened, digits), svg)
     for role, colour in THEMES["light"].items():
         svg = svg.replace(colour, f"var(--{role})")
     dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{_variables('dark')}}}}}"
-    return svg.replace('<style type="text/css">', f'<style type="text/css">:root{{{_variables("light")}}}{dark}', 1)
+    classes, svg = _with_classes(svg)
+    rules = f":root{{{_variables('light')}}}{dark}{classes}"
+    return svg.replace('<style type="text/css">', f'<style type="text/css">{rules}', 1)
 
 
-def _shortened(number: re.Match[str]) -> str:
-    return number.group() if number.group().startswith("scale") else f"{float(number.group()):.2f}"
+def _with_classes(svg: str) -> tuple[str, str]:
+    """Rules of classes for the styles that elements share, and the SVG with these in their place: hundreds have one."""
+    styles = Counter(_STYLE.findall(svg))
+    classes = {style: f"s{number}" for number, (style, count) in enumerate(styles.most_common()) if count > 2}
+    svg = _STYLE.sub(lambda match: f'class="{classes[match[1]]}"' if match[1] in classes else match[0], svg)
+    return "".join(f".{name}{{{style}}}" for style, name in classes.items()), svg
+
+
+def _shortened(digits: int, numbers: re.Match[str]) -> str:
+    return re.sub(r"-?\d+\.\d{2,}(?![\de])", lambda one: f"{float(one[0]):.{digits}f}".removesuffix(".0"), numbers[0])
 
 
 def _variables(theme: str) -> str:

@@ -38,7 +38,7 @@ class Picture:
     @property
     def address(self) -> Markup:
         """The picture as a data URI: nothing in it can end an attribute in double quotes."""
-        return Markup("data:image/svg+xml,") + Markup(quote(self.svg.replace('"', "'"), safe=" /:;,.=()'+*!$[]{}"))
+        return Markup("data:image/svg+xml,") + Markup(quote(self.svg.replace('"', "'"), safe=" /:;,.=()'+*!$[]{}<>"))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from reports.page.cells import cell
 from reports.page.shell import asset, digest, template, themes
 
 READ_QUERIES = ("chosen_queries", "contexts_of_chosen_queries", "greedy_of_chosen_queries")
-_FOLLOWS = {"context": "the context's", "original": "the original"}
+_FOLLOWS = {"context": "● ", "original": "○ "}
 
 
 def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
@@ -41,11 +41,10 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
 
 def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
     """How many queries there are, and how many of them and of their contexts are shown at most."""
-    of_type = frames["chosen_queries"].drop_duplicates(["relation", "query_type"])
     contexts = frames["contexts_of_chosen_queries"]
     shown = contexts.groupby(["relation", "query_id"])["context_id"].nunique()
     return {
-        "queries": int(of_type["places"].sum()), "shown": len(frames["chosen_queries"]),
+        "queries": int(frames["chosen_queries"]["queries"].max()), "shown": len(frames["chosen_queries"]),
         "contexts": int(contexts["places"].max()), "contexts_shown": int(shown.max()),
     }  # fmt: skip
 
@@ -68,8 +67,8 @@ def _contexts_of(rows: pd.DataFrame) -> dict[tuple[str, str], list[dict[str, Any
     by_query: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
         context = by_query[row["relation"], row["query_id"]].setdefault(row["context_id"], {**row, "of_models": {}})
-        greedy = None if pd.isna(row["greedy"]) else row["greedy"] or "(empty)"
-        said = {"persuasion": row["persuasion"], "greedy": greedy, "follows": _FOLLOWS.get(row["follows"], "")}
+        greedy = "" if pd.isna(row["greedy"]) else _FOLLOWS.get(row["follows"], "") + (row["greedy"] or "(empty)")
+        said = {"persuasion": row["persuasion"], "greedy": greedy}
         context["of_models"][Model(row["model"], row["dtype"])] = said
     return {query: list(contexts.values()) for query, contexts in by_query.items()}
 

@@ -1,4 +1,4 @@
--- The queries whose contexts a report shows: all of a relation and type up to 24, of more the five that follow.
+-- The queries whose contexts a report shows: all of them up to 500, of more five of each relation and type.
 -- By susceptibility, the mean over models: the most and least susceptible and the three at the quarters between them.
 -- view
 WITH means AS (
@@ -10,12 +10,12 @@ ranked AS (
     SELECT
         q.relation, q.query_type, q.form, q.query_id, q.entity, q.invented, q.answer, q."text",
         row_number() OVER (of_type ORDER BY means.mean DESC, q.query_id) AS place,
-        count(*) OVER of_type AS places
+        count(*) OVER of_type AS places, count(*) OVER () AS queries
     FROM queries AS q
     JOIN means USING (relation, query_id)
     WINDOW of_type AS (PARTITION BY q.relation, q.query_type)
 )
 SELECT *
 FROM ranked
-WHERE places <= 24 OR place IN (1, 1 + (places - 1) // 4, 1 + (places - 1) // 2, 1 + (places - 1) * 3 // 4, places)
+WHERE queries <= 500 OR place IN (1, 1 + (places - 1) // 4, 1 + (places - 1) // 2, 1 + (places - 1) * 3 // 4, places)
 ORDER BY relation, query_type DESC, place
