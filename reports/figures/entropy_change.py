@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Canvas
 
 from data.records import CONDITIONS
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, in_order, partitions, present, records, where, without_unit
+from reports.frames import Frames, Model, grouping, in_order, partitions, present, records, where, without_unit
 from reports.style import ANSWER_MARKERS, CONDITION_NAMES, INK, MUTED, PARTITION_HUES, blank, legend_above, mark, plain
 
 CHANGE = "semantic_entropy_change"
@@ -89,7 +89,7 @@ def _paint(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas
         name = _names().get(condition, condition)
         axes.set_title(name if len(contexts) <= 3 else name.removesuffix(" context"))
     middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
-    panels[0].set_yticks(middles, ["all partitions" if name == "all" else plain(name, 18) for name in groups])
+    panels[0].set_yticks(middles, [f"all {grouping(rows)}s" if name == "all" else plain(name, 18) for name in groups])
     panels[0].set_ylim(lines - 0.3, -0.7)
     canvas.supxlabel("change of semantic entropy with the context (nats)", fontsize=8.5)
     key = [mark("o", "all"), mark("^", "persuaded"), mark("s", "stubborn"), mark("s", "as published", filled=False)]
