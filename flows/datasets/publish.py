@@ -8,7 +8,7 @@ from typing import Any
 from data import catalog
 from data.errors import UsageError
 from flows.stages.contents import Contents
-from flows.stages.study_graph import PAGE
+from flows.stages.study_graph import REPORT
 from flows.steps.aggregate import schema
 from flows.steps.report import card_of
 from flows.study.reading import study_file
@@ -25,7 +25,7 @@ def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: 
     from data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
     from reports.publish import publish as write
 
-    step = contents.graph.nodes[PAGE.id("study")].step
+    step = contents.graph.nodes[REPORT.id("study")].step
     if step is None:
         raise UsageError(
             f"the study {contents.study.name} has no current database, so there is nothing to publish; run "

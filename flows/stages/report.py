@@ -11,7 +11,7 @@ from flows.graph.graph import Graph, Node
 from flows.stages.build import Built
 from flows.stages.fetch import Fetched
 from flows.stages.score import measure_states
-from flows.stages.study_graph import PAGE
+from flows.stages.study_graph import REPORT
 from flows.study.study import Study
 from reports.card import NotRun
 
@@ -31,7 +31,7 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
     facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
     questions = {f"questions: {name}": reference for name, reference in built.questions.items()}
     return graph.add(
-        PAGE, PAGE.id("study"), graph.workspace.report_artifact,
+        REPORT, REPORT.id("study"), graph.workspace.report_artifact,
         inputs={"database": database.output("files")}, optional={**facts, **questions},
         parameters={
             "study": study.model_dump(mode="json"),

@@ -1,32 +1,33 @@
 """The whole program: which steps a study has, what each needs, and what each makes.
 
-    fetch      facts of a relation, invented names of a class    questions of a partition (published, bundled)
-                        |                                        triples -> questions of a property
-                        |                                        pages -> disputes of a page -> its questions
-    build      queries and contexts of a relation                choice of questions -> questions of a relation
-                        |                                                    |
+    fetch      facts of a relation    invented names     questions of a partition    triples => questions of a property
+                        |              of a class                    |               pages   => disputes of a page
+                        |                    |                       |                              |-> its questions
+                        +---------+----------+                       +--------------+---------------+
+    build        queries and contexts of a relation                   choice of questions => questions of a relation
+                                  |                                                          |
     score      a pass over a relation with a model: the scores of one measure, or of several that share the pass
-                        |
+                                  |
     aggregate  how far scores vary between seeds -> statistics of all scores -> database of everything that is done
-                        |
+                                                                                             |
     report     the page
 
-A step whose inputs are not done is blocked by the step that makes them. It has those of `needs` that its study and its
-measures ask for: invented names only where there are some, of queries, contexts and questions what a measure is about.
-What it `reads` where it is there, it waits for, and goes on without it: a relation that fails stops no other; a choice
-alone is blocked until one of its candidates is there. `scores` and `statistics` stand for a table of each measure or
-statistic, whose versions they have. Imports of annotations are read by the choice and by the database. Steps that
-follow from the content of another (relations of questions, pages of a list) are listed once that one is done.
+-> is read by; => the rows of the earlier step say which later ones there are: these are listed once it is done. The
+picture has the main edges; `needs` and `reads` below have all of them.
 
-A study with several seeds has queries, contexts and scores of each; those of the first seed alone are in statistics and
-database, beside what the comparison of all seeds gives.
+A step whose inputs are not done is blocked by the step that makes them. What it `needs` it cannot do without; what it
+`reads` it waits for, and goes on without: a relation that fails stops no other. Both name tables; a comment says whose
+it is where several steps make one of that name. `each` says what there is a step for, and in which studies. `scores`
+and `statistics` stand for a table of each measure or statistic, each with a version of its own beside that of the step.
+A step waits for the processors or the GPU unless `resource` says that it waits for services. Imports of annotations
+are files of people's work, made by no step: the choice and the database have their digests in their keys.
 
-Several kinds make a table of the same name, so that a name alone does not say whose it is. `questions` are candidates
-where they were fetched (CANDIDATES, OF_PROPERTY, OF_PAGE), and CHOICE reads these; what it makes, QUESTIONS reads; and
-only what that makes is read by all that comes later. `rejected` are read by the database, whoever makes them.
+A pass is what measures share that read the same prompts. A partition is one of static, temporal and disputable
+questions; a dispute is a wording on a page that was reverted again and again. Scores of a second seed go to the
+comparison of seeds and nowhere else.
 
-Which steps of a kind a study has, and whose table each reads, is decided by the modules beside this one, a stage each.
-`flows.stages.resolve` joins the stages. What the functions do stands in `flows.steps`.
+The modules beside this one, one of each stage, give a study's steps of these kinds, and `flows.stages.resolve` joins
+them. What the functions do stands in `flows.steps`.
 """
 
 from flows.graph.step import StepKind
@@ -41,28 +42,32 @@ from flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fe
 # ---- fetch: from files and public services ---------------------------------------------------------------------------
 
 FACTS = StepKind(
-    "fetch", "facts", each="relation", makes=("facts",), function=fetch_facts, version=4, resource="services"
-)
-NAMES = StepKind(
-    "fetch", "invented names", each="class of subjects", makes=("invented",), function=fetch_names, version=4,
+    "fetch", "facts", each="relation of a study with `facts`", makes=("facts",), function=fetch_facts, version=4,
     resource="services",
+)  # fmt: skip
+NAMES = StepKind(
+    "fetch", "invented names", each="class of subjects, of a study with invented entities", makes=("invented",),
+    function=fetch_names, version=4, resource="services",
 )  # fmt: skip
 CANDIDATES = StepKind(
-    "fetch", "questions", each="partition", makes=("rejected", "questions"), function=fetch_questions, version=5,
-    resource="services",
+    "fetch", "questions", each="partition, of a study with questions that are published, bundled or its own",
+    makes=("rejected", "questions"), function=fetch_questions, version=5, resource="services",
 )  # fmt: skip
 TRIPLES = StepKind(
-    "fetch", "triples", each="list, or property that triples are drawn of", makes=("triples",), function=fetch_triples,
-    version=2, resource="services",
+    "fetch", "triples", each="list, or property that triples are drawn of, of a study with questions from Wikidata",
+    makes=("triples",), function=fetch_triples, version=2, resource="services",
 )  # fmt: skip
 OF_PROPERTY = StepKind(
     "fetch", "questions", each="relation of the triples", needs=("triples",), makes=("rejected", "questions"),
     function=fetch_property, version=2, resource="services",
 )  # fmt: skip
-PAGES = StepKind("fetch", "pages", each="study", makes=("pages",), function=fetch_pages, version=2, resource="services")
+PAGES = StepKind(
+    "fetch", "pages", each="study with disputable questions from Wikipedia", makes=("pages",), function=fetch_pages,
+    version=2, resource="services",
+)  # fmt: skip
 DISPUTES = StepKind(
-    "fetch", "disputes", each="page", makes=("disputes", "rejected"), function=fetch_disputes, version=2,
-    resource="services",
+    "fetch", "disputes", each="page that PAGES lists", makes=("disputes", "rejected"), function=fetch_disputes,
+    version=2, resource="services",
 )  # fmt: skip
 OF_PAGE = StepKind(
     "fetch", "questions", each="page", needs=("disputes",), makes=("rejected", "questions"), function=write_page,
@@ -72,27 +77,29 @@ OF_PAGE = StepKind(
 # ---- build: prompts --------------------------------------------------------------------------------------------------
 
 PROMPTS = StepKind(
-    "build", "queries and contexts", each="relation", needs=("facts", "invented"), makes=("queries", "contexts"),
-    function=build_prompts, version=4,
+    "build", "queries and contexts", each="relation and seed", needs=("facts", "invented"),  # invented: if any
+    makes=("queries", "contexts"), function=build_prompts, version=4,
 )  # fmt: skip
 CHOICE = StepKind(
-    "build", "choice of questions", each="partition", reads=("questions", "disputes"), makes=("questions", "rejected"),
+    "build", "choice of questions", each="partition", makes=("questions", "rejected"),
+    reads=("questions", "disputes"),  # of CANDIDATES, OF_PROPERTY, OF_PAGE; blocked until one of them is there
     function=choose, version=4,
 )  # fmt: skip
 QUESTIONS = StepKind(
-    "build", "questions", each="relation", needs=("questions",), makes=("questions",), function=build_questions,
-    version=5,
+    "build", "questions", each="relation that CHOICE lists", makes=("questions",), needs=("questions",),  # of CHOICE
+    function=build_questions, version=5,
 )  # fmt: skip
 
-# ---- score, aggregate, report ----------------------------------------------------------------------------------------
+# ---- score, aggregate, report: `questions` are those of QUESTIONS ----------------------------------------------------
 
 SCORES = StepKind(
-    "score", "the measure whose pass it is", each="relation and model", makes=("scores",), function=run_pass,
-    needs=("queries", "contexts", "questions", "scores"),
+    "score", "the measure whose pass it is", each="relation, seed, model and pass", makes=("scores",),
+    needs=("queries", "contexts", "questions", "scores"),  # those that the measure is about; the scores that it is of
+    function=run_pass,
 )  # fmt: skip
 RELIABILITY = StepKind(
     "aggregate", "reliability", each="relation and model, of a study with several seeds", makes=("reliability",),
-    function=compute_reliability, needs=("queries", "contexts", "scores"),
+    function=compute_reliability, needs=("queries", "contexts", "scores"),  # of every seed
 )  # fmt: skip
 STATISTICS = StepKind(
     "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics, version=2,
@@ -102,7 +109,7 @@ DATABASE = StepKind(
     "aggregate", "database", each="study", makes=("files",), function=load_database,
     reads=(*STATISTICS.reads, "statistics", "facts", "invented", "triples", "pages", "disputes", "rejected"),
 )  # fmt: skip
-PAGE = StepKind(
-    "report", "page", each="study", needs=("files",), reads=("facts", "questions"), makes=("files",),
+REPORT = StepKind(
+    "report", "page", each="study", needs=DATABASE.makes, reads=("facts", "questions"), makes=("files",),
     function=draw_report, version=6,
 )  # fmt: skip
