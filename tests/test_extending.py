@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +119,11 @@ def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection)
 
 def test_the_comparison_has_its_rows(database: duckdb.DuckDBPyConnection) -> None:
     rows = database.sql(
-        "SELECT relation, query_type, n_a, n_b, p IS NULL FROM statistics WHERE comparison = 'name_length' ORDER BY ALL"
+        "SELECT unit_of_analysis, relation, query_type, n_a, n_b, p IS NULL "
+        "FROM statistics WHERE comparison = 'name_length' ORDER BY ALL"
     ).fetchall()
-    relations = ("capital", "officialLanguage")
-    assert rows == [(relation, kind, 4, 4, False) for relation in relations for kind in ("closed", "open")]
+    about = product((("entity", 2), ("query", 4)), ("capital", "officialLanguage"), ("closed", "open"))
+    assert rows == [(unit, relation, kind, n, n, False) for (unit, n), relation, kind in about]
 
 
 def test_the_figure_is_in_the_page(graph: Graph, selected: Selected) -> None:
