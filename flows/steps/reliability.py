@@ -31,5 +31,7 @@ def _sample(step: Step, measure: str, seed: int) -> Any:
         if identity in columns:
             kept = [identity, "text", *(("query_type", "form", "entity") if role == "queries" else ())]
             prompts = step.table(f"{role} {seed}").read().select(kept).to_pandas()
+            # Texts as categories: merging repeats their numbers, and not the texts.
+            prompts = prompts.astype({name: "category" for name in kept if name not in (identity, "form")})
             frame = frame.merge(prompts.rename(columns=text), on=identity, validate="many_to_one")
     return frame

@@ -39,6 +39,7 @@ def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
     import numpy as np
 
     of_context = ["context"] if measure == "persuasion" else []
+    samples = _numbered(samples, ["query", "entity", *of_context])
     # A text that occurs twice in a sample has the same score twice.
     samples = [frame.drop_duplicates(["query_type", "query", *of_context]) for frame in samples]
     for frame in samples:
@@ -57,6 +58,20 @@ def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
             known = {"query_type": query_type, "measure": measure, "over": over, "scores": count}
             rows.append(known | {"compared": COMPARED[measure, over]} | _variances(frames, keys, measure, count))
     return rows
+
+
+def _numbered(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame]:
+    """The frames with a number for each text of these columns, the same in all of them: numbers are grouped faster."""
+    import numpy as np
+    import pandas as pd
+
+    numbered = [frame.copy(deep=False) for frame in frames]
+    for name in columns:
+        texts = pd.api.types.union_categoricals([frame[name].astype("category") for frame in frames])
+        ends = np.cumsum([len(frame) for frame in frames])[:-1]
+        for frame, codes in zip(numbered, np.split(np.asarray(texts.codes), ends), strict=True):
+            frame[name] = codes
+    return numbered
 
 
 def _variances(frames: Sequence[Frame], keys: Sequence[str], measure: str, count: int) -> Row:
