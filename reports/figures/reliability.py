@@ -12,7 +12,7 @@ from reports.frames import Frames, Model, in_order, plural, present, records, sp
 from reports.style import QUERY_HUES, blank, legend_above, mark
 
 MEASURES = ("persuasion", "susceptibility")
-OVER = {"seeds": "between seeds", "forms": "between forms"}
+OVER = {"seeds": "over seeds", "forms": "over forms"}
 
 
 def variance_by_group(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
@@ -42,8 +42,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     reasons = "; ".join(sorted({str(reason) for reason in lost["untestable"]}))
     untestable = f" {len(lost)} of {len(rows)} comparisons have no variance: {reasons}." if len(lost) else ""
     caption = (
-        f"Between seeds{number}: the variance (over scores - 1) of a query's susceptibility, contexts about the same "
-        "entities drawn anew, and of the persuasion of a query by a context that is in every sample. Between forms: "
+        f"Over seeds{number}: the variance (over scores - 1) of a query's susceptibility, contexts about the same "
+        "entities drawn anew, and of the persuasion of a query by a context that is in every sample. Over forms: "
         "that of an entity's scores by the forms of a query type, in one sample. A value is the mean over a relation. "
         f"{HOW_TO_READ}, over relations. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
