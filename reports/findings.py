@@ -21,6 +21,7 @@ from reports.frames import (
     Model,
     are_own,
     as_published,
+    by_size,
     conditions,
     models,
     partitions,
@@ -48,7 +49,7 @@ class Finding:
 def findings(frames: Frames) -> dict[str, list[str]]:
     """Sentences by model and dtype; one says so where susceptibility, persuasion or answers were not measured."""
     known = with_empty(frames, dict.fromkeys(name for finding in FINDINGS for name in finding.queries))
-    scored = sorted({model for finding in FINDINGS for model in models(known[finding.queries[0]])})
+    scored = by_size({model for finding in FINDINGS for model in models(known[finding.queries[0]])})
     sentences_of = {}
     for model in scored:
         of_model = {name: rows_of(frame, model) for name, frame in known.items()}

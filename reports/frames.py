@@ -1,5 +1,7 @@
 """How the answers of named queries are read: by model, with their units, and what scores are missing in them."""
 
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,8 @@ Frames = Mapping[str, pd.DataFrame]
 """Frames by the named query of the warehouse that they answer."""
 
 ALPHA = 0.05
+_PARAMETERS = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s*([mb])(?![a-z0-9])", re.IGNORECASE)
+_OF_UNIT = {"m": 1e6, "b": 1e9}
 FULL_PRECISION = frozenset({"float32", "float64"})
 CONTEXTS = tuple(condition for condition in CONDITIONS if condition != "none")
 RUNS = "runs_in_short"
@@ -49,12 +53,25 @@ EVERY_MODEL = Model("all models", "")
 """What a figure is about that has all models of a study in one picture."""
 
 
+def parameters(name: str) -> float | None:
+    """How many parameters a model has, by its name: 4.1e8 for pythia-410m-deduped; None where that says nothing."""
+    known = _PARAMETERS.findall(name)
+    return float(known[-1][0]) * _OF_UNIT[known[-1][1].lower()] if known else None
+
+
+def by_size(of_models: Iterable[Model]) -> list[Model]:
+    """The models by size, where every name says it, otherwise by name."""
+    ordered = sorted(of_models)
+    sizes = {model: parameters(model.name) or math.inf for model in ordered}
+    return ordered if math.inf in sizes.values() else sorted(ordered, key=sizes.__getitem__)
+
+
 def models(frame: pd.DataFrame) -> list[Model]:
-    """The models of a frame, sorted; none of a frame that is about no model."""
+    """The models of a frame by size; none of a frame that is about no model."""
     if frame.empty or not {"model", "dtype"} <= set(frame.columns):
         return []
     pairs = frame[["model", "dtype"]].drop_duplicates()
-    return sorted(Model(str(name), str(dtype)) for name, dtype in pairs.itertuples(index=False))
+    return by_size(Model(str(name), str(dtype)) for name, dtype in pairs.itertuples(index=False))
 
 
 def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:

@@ -1,6 +1,5 @@
 """The tests of every model beside each other: in how many relations significant, how large the effect ([D] Fig 5)."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -14,13 +13,11 @@ from matplotlib.ticker import NullLocator
 from data.catalog import published
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import reference
-from reports.frames import Frames, Model, as_published, by_entity, in_order, models, records, span, where
+from reports.frames import Frames, Model, as_published, by_entity, in_order, models, parameters, records, span, where
 from reports.published import published_note
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation", "followed")
-_PARAMETERS = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s*([mb])(?![a-z0-9])", re.IGNORECASE)
-_OF_UNIT = {"m": 1e6, "b": 1e9}
 _SHAPES: Mapping[str, str] = {"open": "o", "closed": "s"}
 _QUANTITIES = (
     ("share_significant", "share_low", "share_high", "significant\nrelations (%)", 100.0),
@@ -30,12 +27,6 @@ _SHOWN = [
     "comparison", "test", "query_type", "tested", "untestable", "significant", "share_significant", "share_low",
     "share_high", "mean_effect_size", "effect_low", "effect_high",
 ]  # fmt: skip
-
-
-def parameters(name: str) -> float | None:
-    """How many parameters a model has, by its name: 4.1e8 for pythia-410m-deduped; None where that says nothing."""
-    known = _PARAMETERS.findall(name)
-    return float(known[-1][0]) * _OF_UNIT[known[-1][1].lower()] if known else None
 
 
 def places(of_models: Sequence[Model]) -> tuple[dict[Model, float], bool]:

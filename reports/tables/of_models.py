@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from reports.frames import Frames, Model, records, span
+from reports.frames import Frames, Model, models, records, span
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
@@ -44,7 +44,7 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     """A row for each quantity and group, a column for each model; of two models, whether they differ."""
     frame = frames["models_side_by_side"]
     means = {(row["quantity"], row["group"], str(Model(row["model"], row["dtype"]))): row for row in records(frame)}
-    names = sorted({model for *_, model in means})
+    names = [str(model) for model in models(frame)]
     differ = {(row["quantity"], _group(row)): row["verdict"] or "" for row in records(frames["model_differences"])}
     rows = []
     for quantity, group in dict.fromkeys((quantity, group) for quantity, group, _ in means):
