@@ -18,7 +18,11 @@ from reports.frames import Model, file_slug, models, records
 from reports.page.cells import cell
 from reports.page.shell import asset, digest, template, themes
 
-READ_QUERIES = ("chosen_queries", "contexts_of_chosen_queries", "greedy_of_chosen_queries")
+READ_QUERIES = (
+    "chosen_queries", "contexts_of_chosen_queries", "greedy_of_chosen_queries", "tokens_of_chosen_queries",
+)  # fmt: skip
+Key = tuple[str, str, str, Model]
+"""Relation, query, context and model."""
 _FOLLOWS = {"context": "● ", "original": "○ "}
 
 
@@ -32,7 +36,8 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     filters = {"cell": cell, "slug": file_slug}
     pieces = template("reports.queries", "queries.html", filters).generate(
         card=card, models=known, relations=_by_relation(frames, known), counts=_counts(frames),
-        greedy=bool(scored["greedy"].notna().any()), css=Markup(css), style_hash=digest(css),
+        greedy=bool(scored["greedy"].notna().any()), tokens=not frames["tokens_of_chosen_queries"].empty,
+        css=Markup(css), style_hash=digest(css),
     )  # fmt: skip
     with (folder / QUERIES).open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
@@ -50,34 +55,49 @@ def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
 
 
 def _by_relation(frames: Mapping[str, pd.DataFrame], known: list[Model]) -> list[tuple[str, list[dict[str, Any]]]]:
-    contexts, whole = _contexts_of(frames["contexts_of_chosen_queries"]), _whole(frames["greedy_of_chosen_queries"])
+    tokens = _tokens(frames["tokens_of_chosen_queries"])
+    contexts = _contexts_of(frames["contexts_of_chosen_queries"], tokens)
+    whole = _whole(frames["greedy_of_chosen_queries"])
     queries = [
         {
             **query,
             "contexts": contexts[query["relation"], query["query_id"]],
             "whole": [whole.get((query["relation"], query["query_id"], model), {}) for model in known],
+            "alone": [tokens.get((query["relation"], query["query_id"], "none", model), "") for model in known],
         }
         for query in records(frames["chosen_queries"])
     ]
     return [(name, list(some)) for name, some in groupby(queries, key=lambda query: str(query["relation"]))]
 
 
-def _contexts_of(rows: pd.DataFrame) -> dict[tuple[str, str], list[dict[str, Any]]]:
+def _contexts_of(rows: pd.DataFrame, tokens: Mapping[Key, str]) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """The contexts of each query, the most persuasive first, with what each model makes of it."""
     by_query: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
         context = by_query[row["relation"], row["query_id"]].setdefault(row["context_id"], {**row, "of_models": {}})
         greedy = "" if pd.isna(row["greedy"]) else _FOLLOWS.get(row["follows"], "") + (row["greedy"] or "(empty)")
-        said = {"persuasion": row["persuasion"], "greedy": greedy}
-        context["of_models"][Model(row["model"], row["dtype"])] = said
+        model = Model(row["model"], row["dtype"])
+        next_token = tokens.get((row["relation"], row["query_id"], row["context_id"], model), "")
+        context["of_models"][model] = {"persuasion": row["persuasion"], "greedy": greedy, "tokens": next_token}
     return {query: list(contexts.values()) for query, contexts in by_query.items()}
+
+
+def _tokens(rows: pd.DataFrame) -> dict[Key, str]:
+    """The likeliest tokens after each query and context with their probabilities, in one line."""
+    found: dict[Key, list[str]] = defaultdict(list)
+    for row in records(rows):
+        key = (row["relation"], row["query_id"], row["context_id"], Model(row["model"], row["dtype"]))
+        found[key].append(f"“{row['token'].replace(chr(10), '↵')}” {row['probability']:.2f}")
+    return {key: ", ".join(parts) for key, parts in found.items()}
 
 
 def _whole(rows: pd.DataFrame) -> dict[tuple[str, str, Model], dict[str, Any]]:
     """What a model makes of a query over all contexts: susceptibility, and the commonest greedy answers."""
-    known = {}
+    known: dict[tuple[str, str, Model], dict[str, Any]] = {}
     for row in records(rows):
-        texts, times = ([] if row[name] is None else list(row[name]) for name in ("greedy", "times"))
-        answers = [(text or "(empty)", int(count)) for text, count in zip(texts, times, strict=True)]
-        known[row["relation"], row["query_id"], Model(row["model"], row["dtype"])] = {**row, "answers": answers}
+        of = known.setdefault(
+            (row["relation"], row["query_id"], Model(row["model"], row["dtype"])), {**row, "answers": []}
+        )
+        if not pd.isna(row["times"]):
+            of["answers"].append((row["greedy"] or "(empty)", int(row["times"])))
     return known

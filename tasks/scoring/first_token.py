@@ -36,6 +36,12 @@ class NextTokens:
         """The likeliest token after the prompt with this number."""
         return int(self.logits[prompt].argmax())
 
+    def first(self, prompt: int, count: int) -> list[tuple[int, float]]:
+        """The likeliest tokens after the prompt with this number, each with its probability, computed in float64."""
+        distribution = torch.softmax(self.logits[prompt].cpu().double(), dim=0)
+        probabilities, tokens = distribution.topk(min(count, len(distribution)))
+        return list(zip(tokens.tolist(), probabilities.tolist(), strict=True))
+
     def probability(self, prompt: int, tokens: Collection[int]) -> float:
         """The probability that one of these tokens comes next, each counted once; computed in float64."""
         distribution = torch.softmax(self.logits[prompt].cpu().double(), dim=0)

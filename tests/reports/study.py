@@ -146,6 +146,9 @@ def _of_queries(of: Row, queries: list[Row], contexts: list[Row]) -> Iterator[tu
         about = {name: query[name] for name in ("relation", "query_id")}
         score = _draw(of["dtype"], query["query_id"]) + 0.3 * query["invented"]
         yield "susceptibility", {**about, "susceptibility": score, "contexts": 3}
+        for rank, token in enumerate((" Oslo", "\n"), 1):
+            said = {"context_id": "none", "rank": rank, "token": token, "probability": 0.5 / rank}
+            yield "likeliest_tokens", {**about, **said}
         fisher = {"top_k": 10, "fisher_top_k": score**2, "draws": 64, "fisher": score * (1 + _draw(number)),
                   "fisher_standard_error": 0.1}  # fmt: skip
         yield "fisher_susceptibility", {**about, **fisher}

@@ -1,18 +1,14 @@
--- Of each chosen query and model the susceptibility, and the five greedy answers that most of its contexts lead to.
+-- Of each chosen query and model the susceptibility, and the five greedy answers that most of its contexts lead to, if any.
 WITH said AS (
-    SELECT g.model, g.dtype, g.relation, g.query_id, g."text", count(*) AS times
+    SELECT g.model, g.dtype, g.relation, g.query_id, g."text" AS greedy, count(*) AS times
     FROM greedy_answers AS g
     SEMI JOIN chosen_queries USING (relation, query_id)
     GROUP BY g.model, g.dtype, g.relation, g.query_id, g."text"
     QUALIFY
         row_number() OVER (PARTITION BY g.model, g.dtype, g.relation, g.query_id ORDER BY times DESC, g."text") <= 5
 )
-SELECT
-    s.model, s.dtype, s.relation, s.query_id, s.susceptibility, s.contexts,
-    list(said."text" ORDER BY said.times DESC, said."text") FILTER (WHERE said.times IS NOT NULL) AS greedy,
-    list(said.times ORDER BY said.times DESC, said."text") FILTER (WHERE said.times IS NOT NULL) AS times
+SELECT s.model, s.dtype, s.relation, s.query_id, s.susceptibility, s.contexts, said.greedy, said.times
 FROM susceptibility AS s
 SEMI JOIN chosen_queries USING (relation, query_id)
 LEFT JOIN said USING (model, dtype, relation, query_id)
-GROUP BY s.model, s.dtype, s.relation, s.query_id, s.susceptibility, s.contexts
-ORDER BY s.relation, s.query_id, s.model, s.dtype
+ORDER BY s.relation, s.query_id, s.model, s.dtype, said.times DESC, said.greedy

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from data.records import Context, Query, is_relevant
 from tasks.measures import MEASURES
@@ -44,7 +45,7 @@ def test_persuasion_stands_at_its_query_and_context(study: Study, language_model
 def test_scores_say_where_they_come_from(name: str, study: Study) -> None:
     rows = study.rows(name)
     assert rows
-    engine = "autograd" if name == "fisher_susceptibility" else "prefix tree"
+    engine = {"fisher_susceptibility": "autograd", "likeliest_tokens": "plain"}.get(name, "prefix tree")
     for row in rows:
         assert (row["relation"], row["model"], row["dtype"]) == ("capital", study.model, "float32")
         assert (row["device"], row["engine"], row["dataset_version"]) == ("cpu", engine, "digest")
@@ -95,6 +96,24 @@ def test_answer_set_scores_are_over_the_answers_of_their_type(
 def test_a_context_without_an_object_adds_no_answer(prompts: Inputs) -> None:
     silent = replace(prompts, contexts=[replace(context, object="") for context in prompts.contexts])
     assert complete_answers(silent, "open") == sorted({query.answer for query in prompts.queries})
+
+
+def test_likeliest_tokens_are_those_of_the_chosen_contexts(study: Study, language_model: LanguageModel) -> None:
+    study.parameters["likeliest_tokens"] = {"tokens": 2, "most": 1, "least": 1}
+    persuasive = study.rows("persuasion")
+    rows = study.rows("likeliest_tokens")
+    texts = {context.context_id: context.text for context in study.inputs.contexts} | {"none": ""}
+    for query in study.inputs.queries[::5]:
+        scores = [row for row in persuasive if row["query_id"] == query.query_id]
+        order = [one for _, one in sorted((-row["persuasion"], row["context_id"]) for row in scores)]
+        own = [row for row in rows if row["query_id"] == query.query_id]
+        assert [row["context_id"] for row in own[::2]] == ["none", order[0], order[-1]]
+        for first, second in zip(own[::2], own[1::2], strict=True):
+            ids = language_model.tokenizer(texts[first["context_id"]] + query.text, return_tensors="pt")["input_ids"]
+            with torch.inference_mode():
+                expected = torch.softmax(language_model.model(ids).logits[0, -1].double(), 0).topk(2)
+            assert [first["probability"], second["probability"]] == pytest.approx(expected.values.tolist(), rel=1e-4)
+            assert first["token"] == language_model.tokenizer.decode([int(expected.indices[0])])
 
 
 def test_fisher_is_estimated_and_its_top_answers_exact(study: Study, language_model: LanguageModel) -> None:

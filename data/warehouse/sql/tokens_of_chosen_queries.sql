@@ -1,0 +1,5 @@
+-- The likeliest next tokens of the chosen queries, alone and after some of their contexts, where they were measured.
+SELECT t.model, t.dtype, t.relation, t.query_id, t.context_id, t."rank", t.token, t.probability
+FROM likeliest_tokens AS t
+SEMI JOIN chosen_queries USING (relation, query_id)
+ORDER BY t.relation, t.query_id, t.context_id, t.model, t.dtype, t."rank"
