@@ -25,6 +25,7 @@ from data.records import (
     is_relevant,
     of_row,
 )
+from data.records.reliability import Reliability
 from data.records.row import table_of
 from data.records.tables import RECORD_TABLES
 
@@ -47,7 +48,12 @@ RECORDS = [
     Rejected(None, CAPITAL, "P36", "Norway", "doubled", "a list", "CC0 1.0", revisions=(8, 9)),
     Annotation("w1", "d", "first", "accept", None, None, None, None, None, "sheet.csv", "2026-01-01"),
     Run("capital", "m", None, "persuasion", 1, "k", "f", 3, "float32", 135, 1, "a", "b", 0.5, 7, 9, "0", "2", "5"),
-]
+    Reliability(
+        model="m", dtype="float32", relation="capital", query_type="open", measure="persuasion", over="seeds",
+        compared="query and context", scores=3, n=0, of_first=8, mean_score=None, variance=None, median=None,
+        percentile_95=None, largest=None, untestable="no context is in every sample",
+    ),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("nonsense", ["", "20", "q20", "Q", "Q0", "Q020", "L20", "Q20 ", "Q20\n", "Q-1", "Q1٣", "QQ2"])
