@@ -44,7 +44,7 @@ def test_the_manifest_says_what_was_run_and_every_digest(publication: Path) -> N
     digests = {path.relative_to(publication).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
     assert manifest["files"] == digests
     assert (publication / manifest["study_file"]).read_text(encoding="utf-8") == STUDY.study_file
-    assert manifest["seeds_of_runs"] == [1]
+    assert (manifest["seeds"], manifest["seeds_of_runs"]) == ([7, 8], [1])
     assert {row["device"] for row in manifest["computed_with"]} == {"x"}
     assert [row["measure"] for row in manifest["keys"]] == ["persuasion", "susceptibility"]
     assert manifest["commands"] == ["swaymeter run study.yaml"]
