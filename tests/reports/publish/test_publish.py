@@ -147,7 +147,11 @@ def test_a_publication_that_fails_leaves_the_one_before(
 def test_an_earlier_publication_is_replaced(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports.publish, "_write_pictures", Mock())
     publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]
-    (tmp_path / "paper" / "stale.txt").touch()
+    (tmp_path / "paper" / "document.log").touch()
     publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]
-    assert not (tmp_path / "paper" / "stale.txt").exists()
+    assert not (tmp_path / "paper" / "document.log").exists()
+    (tmp_path / "paper" / "data" / "notes.txt").touch()
+    with pytest.raises(WorkspaceError, match=r"not its own: data/notes\.txt; move them away"):
+        publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]
+    assert (tmp_path / "paper" / "data" / "notes.txt").exists()
     assert os.listdir(tmp_path) == ["paper"]
