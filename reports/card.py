@@ -19,7 +19,8 @@ class NotRun:
 class StudyCard:
     """The study, what was not run, versions by program, and lines on sources: name, licence, perhaps address.
 
-    prompt: what of the prompt of questions is the study's own. citation: how the program is cited.
+    seeds: the study's and further ones. prompt: what of the prompt of questions is the study's own. citation: how the
+    program is cited.
     """
 
     citation: ClassVar[str] = (
@@ -30,7 +31,7 @@ class StudyCard:
         "Models)."
     )
     name: str
-    seed: int
+    seeds: tuple[int, ...]
     asked: str
     not_run: tuple[NotRun, ...]
     made_at: str

@@ -7,6 +7,7 @@ from typing import Any
 
 from data import catalog
 from data.errors import UsageError
+from flows.stages.build import part_of
 from flows.stages.contents import Contents
 from flows.stages.study_graph import REPORT
 from flows.steps.aggregate import schema
@@ -42,9 +43,23 @@ def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: 
         commands=("swaymeter run study.yaml", f"swaymeter publish study.yaml {shlex.quote(folder.name)}"),
         url=url,
         by=by or "not stated",
+        further=list(_further(contents)),
     )
     with opened(database.folder / "study.duckdb", schema()) as warehouse:
         return write(publication, warehouse, folder)
+
+
+def _further(contents: Contents) -> Iterator[dict[str, object]]:
+    """The files of scores of further seeds that are there."""
+    parts = {part_of(seed): seed for seed in contents.study.further_seeds}
+    for node in contents.graph:
+        if node.id.stage == "score" and node.id.part in parts:
+            for measure, check in node.checks.items():
+                if check.state == "done":
+                    yield {
+                        "seed": parts[node.id.part], "relation": node.id.subject, "model": node.id.model,
+                        "dtype": node.id.dtype, "measure": measure, "key": node.output(measure).artifact.key,
+                    }  # fmt: skip
 
 
 def _models(study: Study) -> Iterator[tuple[str, Known]]:

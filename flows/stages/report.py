@@ -4,6 +4,7 @@ import functools
 from importlib import resources
 from pathlib import Path
 
+from data import catalog
 from data.storage.files import sha256_of
 from data.storage.keys import content_key
 from data.warehouse.queries import queries_digest
@@ -14,6 +15,9 @@ from flows.stages.score import measure_states
 from flows.stages.study_graph import REPORT
 from flows.study.study import Study
 from reports.card import NotRun
+
+PRINTED = ("models.yaml", "papers.yaml", "published.csv")
+"""The files of the catalog that reports print: what a model is called, what papers show, and their values."""
 
 
 def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database: Node) -> Node:
@@ -36,6 +40,7 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
         parameters={
             "study": study.model_dump(mode="json"),
             "drawn by": _digest_of_reports(),
+            "catalog": {name: catalog.digest(name) for name in PRINTED},
             "queries": queries_digest(),
             "not_run": [[row.relation, row.model, row.measure, row.reason] for row in not_run],
         },

@@ -35,7 +35,7 @@ def card_of(step: Step) -> StudyCard:
     versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
     return StudyCard(
         name=study.name,
-        seed=study.seed,
+        seeds=study.seeds or (study.seed,),
         asked=study.asks.strip(),
         not_run=not_run,
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -15,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from data.errors import WorkspaceError
 from data.storage.files import sha256_of
 from data.storage.folders import replaced
 from data.warehouse.warehouse import Warehouse
@@ -36,15 +37,17 @@ __all__ = ["Known", "Publication", "publish"]
 MANIFEST = "manifest.json"
 FORMAT = "swaymeter publication 1"
 QUERIES = ("models_side_by_side", "coverage_of_susceptibility", "runs", "origins_in_short", "sources_in_short")
+_COMPILED = ("document.aux", "document.log", "document.pdf")
+"""What pdflatex makes of the document."""
 _log = logging.getLogger(__name__)
 
 
 def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
     """Writes the study into `folder`, whole or not at all, and gives the path of the manifest.
 
-    An earlier publication is replaced. WorkspaceError where the folder is anything else.
+    An earlier publication is replaced. WorkspaceError where the folder is anything else, or has files of others.
     """
-    with replaced(folder, is_publication, "publication", "name another folder") as new:
+    with replaced(folder, _is_ours, "publication", "name another folder") as new:
         frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *QUERIES))}
         _write_pictures(study, new, labelled(with_empty(frames, queries())))
         _write_data(study, new, warehouse, frames)
@@ -57,13 +60,30 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
     return folder / MANIFEST
 
 
-def is_publication(folder: Path) -> bool:
-    """Whether a folder is a publication."""
+def _files_of(folder: Path) -> set[str] | None:
+    """The files that a publication's manifest lists; None where the folder is none."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
+        return None
+    is_known = isinstance(manifest, dict) and manifest.get("format") == FORMAT and isinstance(manifest.get("files"), dict)
+    return {*manifest["files"]} if is_known else None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder is a publication and nothing else; WorkspaceError where it has further files."""
+    files = _files_of(folder)
+    if files is None:
         return False
-    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+    ours = files | {MANIFEST, *_COMPILED}
+    there = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+    if others := sorted({*there} - ours):
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        raise WorkspaceError(
+            f"the publication {folder} has files that are not its own: {', '.join(others[:3])}{more}; "
+            "move them away or name another folder"
+        )
+    return True
 
 
 def _write(path: Path, text: str) -> None:
@@ -121,13 +141,14 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
         "key": study.key,
         "made_at": card.made_at,
         "commands": list(study.commands),
-        "seed": card.seed,
+        "seeds": list(card.seeds),
         "seeds_of_runs": sorted({int(seed) for seed in runs["seed"]}),
         "versions": dict(card.versions),
         "versions_of_runs": _each(runs, ["swaymeter_version", "torch_version", "transformers_version"]),
         "models": {name: {"hub": known.hub, "licence": known.licence} for name, known in study.models.items()},
         "computed_with": _each(frames["origins_in_short"], list(frames["origins_in_short"].columns)),
         "keys": _each(runs, ["relation", "model", "dtype", "measure", "measure_version", "key"]),
+        "keys_of_further_seeds": [dict(one) for one in study.further],
         "sources": list(card.sources),
         "not_run": [[one.relation, one.model, one.measure, one.reason] for one in card.not_run],
     }

@@ -20,6 +20,8 @@ LONG = 40
 """Rows of a table that still fit on a page."""
 WIDE = 5
 """Columns of a table that still fit into a column of text."""
+_NEEDS = "% needs \\usepackage[T1]{{fontenc}} and \\usepackage{{{}}}\n"
+"""The first line of a file: what the document that takes it in has to load."""
 _SMALL = r"\scriptsize\setlength{\tabcolsep}{3pt}"
 _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
 _PROSE, _NAME = 28, 12
@@ -75,7 +77,7 @@ def table(filled: Filled) -> str:
     formats = "".join(_format(rows[name], units.get(name, "")) for name in rows)
     title, label = filled.table.title, f"tab:{filled.table.name}"
     first = _part(cells[:LONG], formats, f"{title}. {filled.caption}{only}{more}", label)
-    return "\n".join([first, *(
+    return _NEEDS.format("booktabs,graphicx") + "\n".join([first, *(
         _part(cells[start : start + LONG], formats, f"{title}, continued.", f"{label}-{start // LONG + 1}")
         for start in range(LONG, len(cells), LONG)
     )])  # fmt: skip
@@ -107,7 +109,7 @@ def _format(values: "pd.Series[Any]", unit: str) -> str:
 def figure(drawn: Drawn) -> str:
     """A figure's environment with its caption."""
     caption = escaped(f"{drawn.figure.question} {drawn.caption}")
-    return (
+    return _NEEDS.format("graphicx") + (
         "\\begin{figure}[tbp]\n\\centering\n"
         f"\\includegraphics[width=\\linewidth,height=0.85\\textheight,keepaspectratio]{{figures/{drawn.name}.pdf}}\n"
         f"\\caption{{{caption}}}\n\\label{{fig:{drawn.name}}}\n\\end{{figure}}\n"

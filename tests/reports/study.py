@@ -32,7 +32,7 @@ OWN = (
 """Contexts of a user's own questions: their ids and kinds."""
 CARD = StudyCard(
     name="quickstart",
-    seed=7,
+    seeds=(7, 8),
     asked="How far do contexts sway a small instruct model away from what it believes of four relations?",
     not_run=(NotRun("author", MODEL, "persuasion", "the model ran out of memory"),),
     made_at="2025-01-02T03:04:05+00:00",

@@ -39,6 +39,7 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command) ->
     assert (tmp_path / "paper" / "study.yaml").read_bytes() == Path(study).read_bytes()
     assert manifest["commands"] == ["swaymeter run study.yaml", "swaymeter publish study.yaml paper"]
     assert manifest["versions_of_runs"] == [dict.fromkeys(manifest["versions_of_runs"][0], "0")]
+    assert (manifest["seeds"], manifest["keys_of_further_seeds"]) == ([0], [])
     croissant = json.loads((tmp_path / "paper" / "croissant.json").read_text(encoding="utf-8"))
     assert (croissant["url"], croissant["creator"]["name"]) == ("https://example.org/data", "A & B")
     assert {"facts", "queries", "persuasion", "runs"} <= {records["name"] for records in croissant["recordSet"]}

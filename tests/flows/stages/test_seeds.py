@@ -7,8 +7,10 @@ import pytest
 
 from data.storage.keys import generator
 from flows.cli.pipeline import Selected
+from flows.datasets.publish import _further
 from flows.graph.step import Run
 from flows.stages import study_graph as kinds
+from flows.stages.contents import Contents
 from tests.data.warehouse.small_study import row
 from tests.flows.small_study import NOTED, again, prepare, selected
 
@@ -72,6 +74,15 @@ def test_the_first_seed_keeps_its_keys(study: Selected, tmp_path: Path) -> None:
             other = study.graph.nodes[node.id].step
             assert other is not None
             assert node.step.key == other.key
+
+
+def test_scores_of_further_seeds_are_listed_where_published(study: Selected) -> None:
+    scored = score(study, "persuasion")
+    listed = list(_further(Contents(scored.study, scored.graph)))
+    assert [(row["seed"], row["relation"], row["measure"]) for row in listed] == [
+        (1, "capital", "persuasion"), (2, "capital", "persuasion"),
+    ]  # fmt: skip
+    assert len({row["key"] for row in listed}) == 2
 
 
 def test_what_all_samples_have_is_compared(study: Selected) -> None:

@@ -44,7 +44,7 @@ def test_the_manifest_says_what_was_run_and_every_digest(publication: Path) -> N
     digests = {path.relative_to(publication).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
     assert manifest["files"] == digests
     assert (publication / manifest["study_file"]).read_text(encoding="utf-8") == STUDY.study_file
-    assert manifest["seeds_of_runs"] == [1]
+    assert (manifest["seeds"], manifest["seeds_of_runs"]) == ([7, 8], [1])
     assert {row["device"] for row in manifest["computed_with"]} == {"x"}
     assert [row["measure"] for row in manifest["keys"]] == ["persuasion", "susceptibility"]
     assert manifest["commands"] == ["swaymeter run study.yaml"]
@@ -147,7 +147,11 @@ def test_a_publication_that_fails_leaves_the_one_before(
 def test_an_earlier_publication_is_replaced(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports.publish, "_write_pictures", Mock())
     publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]
-    (tmp_path / "paper" / "stale.txt").touch()
+    (tmp_path / "paper" / "document.log").touch()
     publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]
-    assert not (tmp_path / "paper" / "stale.txt").exists()
+    assert not (tmp_path / "paper" / "document.log").exists()
+    (tmp_path / "paper" / "data" / "notes.txt").touch()
+    with pytest.raises(WorkspaceError, match=r"not its own: data/notes\.txt; move them away"):
+        publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]
+    assert (tmp_path / "paper" / "data" / "notes.txt").exists()
     assert os.listdir(tmp_path) == ["paper"]

@@ -39,6 +39,7 @@ def test_any_text_is_latex_that_prints_it(text: str, made: str) -> None:
 
 def test_no_content_is_a_command_of_latex() -> None:
     made = latex.table(filled())
+    assert made.startswith("% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs,graphicx}\n")
     assert made.isascii()
     for command in (r"\input", r"\frac", r"\nasty"):
         assert command not in made
