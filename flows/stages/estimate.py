@@ -26,6 +26,9 @@ Of a query after a context those that are its own; of a query alone 64 passes th
 of a question its text, and ten answers of twenty tokens.
 """
 
+TOKENS_OF_SAMPLE = 40
+"""Of a query after a context that stands before no other query: those of both, which is read whole."""
+
 BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
 """What the files of a prompt's scores take, as measured on bundled studies."""
 
@@ -66,6 +69,7 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
             uncounted = uncounted or count is None
             continue
         about: About = "questions" if node.id.group == UNKNOWN_MEASURES else MEASURES[node.id.group].about
+        tokens = TOKENS_OF_SAMPLE if about == "contexts" and study.contexts.sample else TOKENS[about]
         size = _parameters(node.id.model)
         stored += count * BYTES[about]
         for name in (study.called(node.id.model, node.id.dtype), ""):
@@ -73,7 +77,7 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
             rate = rates.get((node.id.model, node.id.dtype, node.id.group))
             work.prompts += count
             work.seconds += count * (rate or 0.0)
-            work.gpu_hours += 2 * count * TOKENS[about] * (size or 0) / OPERATIONS_PER_SECOND / 3600
+            work.gpu_hours += 2 * count * tokens * (size or 0) / OPERATIONS_PER_SECOND / 3600
             work.sizes.append(size is not None)
             work.is_measured = work.is_measured and rate is not None
     if uncounted:

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
 from data.catalog import paper_items
+from data.errors import InputError
 from reports.frames import EVERY_MODEL, Frames, Model, models, rows_of, with_empty
 
 
@@ -74,8 +75,13 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
 
 
 def as_in(items: Sequence[str]) -> str:
-    """A caption's last sentence: what of the papers a figure or table shows; empty where it is in none."""
+    """A caption's last sentence: what of the papers a figure or table shows; empty where it is in none.
+
+    InputError where one is no key of papers.yaml.
+    """
     known = paper_items()
+    if unknown := [item for item in items if item not in known]:
+        raise InputError(f"`items` names {unknown[0]!r}, which papers.yaml lacks; its keys are such as {next(iter(known))}")
     return f" As in {'; '.join(known[item].name for item in items)}." if items else ""
 
 

@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from data.catalog import paper_items, papers
+from data.errors import InputError
 from reports.figures import FIGURES
-from reports.figures.figure import draw_all
+from reports.figures.figure import as_in, draw_all
 from reports.tables import TABLES, filled
 
 THERE = [key for key, item in paper_items().items() if not item.lacks]
@@ -26,6 +27,11 @@ def test_an_item_is_on_the_page(item: str, shown: set[str]) -> None:
 def test_captions_name_papers_and_items(known: dict[str, pd.DataFrame]) -> None:
     drawn = {one.figure.name: one.caption for one in draw_all([FIGURES["persuasion-by-followed"]], known)[0]}
     assert "As in Du et al. 2024, Fig. 2." in drawn["persuasion-by-followed"]
+
+
+def test_an_item_that_no_paper_has_is_refused() -> None:
+    with pytest.raises(InputError, match=r"'Du et al. 2024, Fig. 3', which papers.yaml lacks; its keys are such as du-"):
+        as_in(["Du et al. 2024, Fig. 3"])
 
 
 def test_items_that_lack_are_drawn_by_nothing() -> None:

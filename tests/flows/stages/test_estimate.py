@@ -89,7 +89,12 @@ def test_a_refresh_counts_what_changes_by_the_day(tmp_path: Path) -> None:
 def test_hours_of_a_gpu_follow_from_known_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score_steps, "identify_language_model", lambda name: SimpleNamespace(revision="1"))
     models = [{"name": "pythia-6.9b-deduped"}, {"name": "pythia-12b-deduped"}]
-    listed = lines(selected(tmp_path, models=models, measures={"persuasion": {}}, questions=None))
-    small, large = (float(line.rpartition(": ")[2].split()[0]) for line in listed[-3:-1])
+    sample = {"base": 1, "assertive": 1, "negation": 0, "per_query": {"contexts": 6, "relevant": 1}}
+    hours = []
+    for changes in ({}, {"contexts": sample}):
+        listed = lines(selected(tmp_path, models=models, measures={"persuasion": {}}, questions=None, **changes))
+        hours.append([float(line.rpartition("model: ")[2].split()[0]) for line in listed[-3:-1]])
+        assert f"{2 * BY_CONTEXTS} prompts" in listed[-1]  # six contexts a query, too
+    (small, large), (of_sample, _) = hours
     assert large == pytest.approx(small * 12 / 6.9, rel=0.01)
-    assert f"{2 * BY_CONTEXTS} prompts" in listed[-1]
+    assert of_sample == pytest.approx(small * 40 / 16, rel=0.01)
