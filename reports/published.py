@@ -9,14 +9,17 @@ from data.catalog import PublishedValue, published
 from reports.frames import records
 
 
-def with_published(rows: pd.DataFrame, item: str, quantity: str) -> pd.DataFrame:
-    """The rows with the column `published`: the paper's values of a quantity that are about the same as the row.
+def with_published(rows: pd.DataFrame, item: str, *quantities: str) -> pd.DataFrame:
+    """The rows with the column `published`: the paper's values of the quantities that are about the same as the row.
 
     A row's query_type and partition must be those of the value, where it has them. A value of another model says whose
-    it is. Rows without a value have a dash.
+    it is; one of several quantities, which. Rows without a value have a dash.
     """
-    known = published(item, quantity)
-    cells = ["; ".join(_words(one, row.get("model")) for one in known if _is_about(one, row)) for row in records(rows)]
+    known = [(one, f"{name} " if quantities[1:] else "") for name in quantities for one in published(item, name)]
+    cells = [
+        "; ".join(f"{name}{_words(one, row.get('model'))}" for one, name in known if _is_about(one, row))
+        for row in records(rows)
+    ]
     result = rows.assign(published=pd.Series([cell or None for cell in cells], index=rows.index, dtype=object))
     result.attrs.update(rows.attrs)
     return result
@@ -36,7 +39,9 @@ def _is_about(one: PublishedValue, row: dict[str, object]) -> bool:
 
 
 def _words(one: PublishedValue, model: object) -> str:
-    return one.words if one.model is None or one.is_of(str(model)) else f"{one.words} ({one.model})"
+    other = None if one.is_of(str(model)) else one.model
+    notes = ", ".join(note for note in (other, one.note) if note)
+    return f"{one.words} ({notes})" if notes else one.words
 
 
 def _what(one: PublishedValue) -> str:

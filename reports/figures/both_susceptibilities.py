@@ -16,6 +16,10 @@ LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher su
 """What each measure is called on its axis; the first is that of contexts."""
 GROUPS = {"entities": ("real", "invented"), "wording": ("question", "completion")}
 HOLLOW = "invented"
+_MEANS = {
+    "susceptibility": "Susceptibility over contexts is how far the study's contexts sway a query.",
+    "fisher": "Fisher susceptibility is how far small changes of a query's embeddings would sway it.",
+}
 _SHOWN = [
     "measure", "query_type", "of_group", "queries", "entities", "mean", "low", "high", "lower_quartile", "median",
     "upper_quartile", "unit",
@@ -51,8 +55,9 @@ def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing |
     contexts = f" {contexts_of(counted['susceptibility'])}" if "susceptibility" in counted else ""
     relations = plural(rows["relation"].nunique(), "relation")
     caption = (
-        f"{words} {HOW_TO_READ}, entities drawn whole. The measures have different units, and Fisher susceptibilities "
-        f"of different models are not comparable. {model}; n = {n} in {relations}.{contexts}"
+        f"{words} {' '.join(_MEANS[measure] for measure in measures)}{_only(groups)} {HOW_TO_READ}, entities drawn "
+        "whole. The measures have different units, and Fisher susceptibilities of different models are not comparable. "
+        f"{model}; n = {n} in {relations}.{contexts}"
     )
     means = "; ".join(
         f"{LABELS[row['measure']]}, {row['query_type']}, {row['of_group']}: {row['mean']:.3g} {row['unit']}"
@@ -63,6 +68,12 @@ def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing |
     shown.attrs["units"] = {}
     numbers = every.drop(columns=["model", "dtype"])
     return Drawing(caption, alt, numbers, shown, partial(_paint, counted, groups))
+
+
+def _only(groups: pd.DataFrame) -> str:
+    """The caption's sentences on query types that have one group, which is compared with nothing."""
+    kinds = {kind: set(groups.loc[groups["query_type"] == kind, "of_group"]) for kind in QUERY_HUES}
+    return "".join(f" All {kind} queries are of one group: {min(of)}." for kind, of in kinds.items() if len(of) == 1)
 
 
 def _paint(counted: dict[str, pd.DataFrame], groups: pd.DataFrame) -> Canvas:
@@ -90,14 +101,12 @@ def _figure(grouped_by: str, question: str, words: str, item: str) -> Figure:
 BY_ENTITIES = _figure(
     "entities",
     "Do both susceptibilities tell real from invented entities?",
-    "Left, how far the study's contexts sway queries about real and invented entities; right, how far small changes "
-    "of their embeddings would.",
+    "Queries about real and about invented entities.",
     "liu-fig-3",
 )
 BY_WORDING = _figure(
     "wording",
     "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
-    "Left, how far the study's contexts sway queries that are questions (with a question mark) and sentences to "
-    "complete; right, how far small changes of their embeddings would.",
+    "Queries that are questions (with a question mark that is not of the entity's name) and sentences to complete.",
     "liu-fig-4",
 )

@@ -1,7 +1,7 @@
 """Layouts that figures share: a panel per query type, a row per relation, a line per relation with their mean."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -85,18 +85,13 @@ def relation_lines(
     axes.grid(axis="x", visible=False)
 
 
-def reference(axes: Axes, value: float, label: str, along: Literal["x", "y"] = "y") -> None:
-    """Draws a published value as a dotted line across the panel at `value` of an axis, its label at the line's end.
+def reference(axes: Axes, value: float, label: str) -> None:
+    """Draws a published value as a dotted line across the panel at `value`, its label at the line's end.
 
     `data.catalog.published` has the values, and `words` of each to make the label of, as in "published: 59%".
     """
-    style: dict[str, Any] = {"color": INK, "linewidth": 1.1, "linestyle": (0, (1, 2)), "zorder": 1.5}
-    words: dict[str, Any] = {"fontsize": 7, "color": INK, "textcoords": "offset points"}
-    if along == "y":
-        axes.axhline(value, **style)
-        axes.annotate(label, (1, value), (-2, 2), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", **words)
-    else:
-        axes.axvline(value, **style)
-        axes.annotate(
-            label, (value, 1), (2, -2), xycoords=axes.get_xaxis_transform(), va="top", rotation=90, **words
-        )
+    axes.axhline(value, color=INK, linewidth=1.1, linestyle=(0, (1, 2)), zorder=1.5)
+    axes.annotate(
+        label, (1, value), (-2, 2), xycoords=axes.get_yaxis_transform(), textcoords="offset points", ha="right",
+        va="bottom", fontsize=7, color=INK,
+    )  # fmt: skip

@@ -17,7 +17,8 @@ CONTEXTS = ("none", "all", *CONDITIONS[1:])
 PREDICTORS = {
     "none": "none",
     "constant": "constant",
-    "edits": "edits",
+    "edits": "edits of the fact",
+    "reversions": "reversions of the dispute",
     "object_popularity": "page views of the object",
     "subject_popularity": "page views of the subject",
     "semantic_entropy_without": "semantic entropy without the context",
@@ -149,7 +150,7 @@ REGRESSIONS = Table(
     "the change for one standard deviation, the others held. Standard error and p take instances as independent, as "
     "published; those of subjects let the instances of one subject depend on each other. Left out are instances that "
     "lack a value. Published is the temporal partition; edits of a static fact are all 1, and disputable questions "
-    "have no object.",
+    "have neither edits nor an object.",
     ("regressions",),
     _regressions,
     folded=True,

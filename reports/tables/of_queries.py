@@ -4,6 +4,7 @@ import pandas as pd
 
 from reports.figures.effects import SHOWN
 from reports.frames import Frames, in_order, unit_of, units
+from reports.published import with_published
 from reports.style import QUERY_HUES
 from reports.tables.table import Table
 
@@ -14,7 +15,10 @@ def _correlations(frames: Frames) -> pd.DataFrame:
     rows = rows[(rows["level"] != "entity") & (rows["measure_a"] != "susceptibility_reference")]
     first = ["measure", "level", "model", "dtype"]
     rows = in_order(rows.rename(columns={"measure_a": "measure"}), query_type=[*QUERY_HUES, "all"]).sort_values(first)
-    columns = [*first, "query_type", "n", "pearson", "pearson_p", "spearman", "spearman_p", "untestable"]
+    rows = with_published(rows, "liu-table-1", "pearson", "spearman")
+    of_fisher = rows["measure"].isin(["fisher", "fisher_top_k"]) & (rows["level"] == "query")
+    rows = rows.assign(published=rows["published"].where(of_fisher, None))
+    columns = [*first, "query_type", "n", "pearson", "pearson_p", "spearman", "spearman_p", "published", "untestable"]
     return rows[columns].reset_index(drop=True)
 
 

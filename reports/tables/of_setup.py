@@ -17,11 +17,12 @@ def _rows(frames: Frames) -> pd.DataFrame:
     rows = []
     for row in records(frames["setup"]):
         what, of = row["quantity"], row["of"]
-        key = (what, of) if what == "questions" else (f"{of}_{what}", None)
+        words = f"{of} {what}".strip()
+        key = (what, of) if what == "questions" else (words.replace(" ", "_"), None)
         rows.append(
             {
-                "what": f"{of} {what}", "relations": row["relations"],
-                "of_a_relation": span(row["fewest"], row["most"]), "total": row["total"],
+                "what": words, "relations": row["relations"],
+                "of_each": span(row["fewest"], row["most"]), "total": row["total"],
                 "published": "; ".join(in_papers.get(key, [])),
             }
         )  # fmt: skip
@@ -31,8 +32,8 @@ def _rows(frames: Frames) -> pd.DataFrame:
 TABLE = Table(
     "what-was-asked-with",
     "What was asked with",
-    "Entities, queries, contexts and questions: in how many relations, of a relation (fewest to most), and in total; "
-    "and how many the papers had. Every model was asked the same.",
+    "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in total; "
+    "and how many the papers had. Contexts of a query are counted for each query. Every model was asked the same.",
     ("setup",),
     _rows,
     folded=True,

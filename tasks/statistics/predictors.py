@@ -1,6 +1,7 @@
 """What goes together with coherent persuasion: correlations with one quantity each, regressions on several.
 
-    edits                   of the fact (static 1, temporal more); reversions of a disputable question
+    edits                   of the fact (static 1, temporal more); a disputable question has none
+    reversions              of a disputable question; no other has them
     subject_popularity, object_popularity   page views, a month
     semantic_entropy_without, _with         of the answers without and with the context, also length-normalised
 
@@ -9,7 +10,7 @@ analysis: an instance, that is a question with a context. As published, p-values
 of Fisher's z take instances as independent; beside them stand those that let instances of one subject depend on each
 other.
 The published regression is that of the temporal partition with one row a question, which is one condition: edits of a
-static fact are all 1, and disputable questions have no object, so that these are untestable and say so.
+static fact are all 1, and disputable questions have neither edits nor an object, so that these are untestable and say so.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7, section 6.5.
 """
@@ -30,7 +31,8 @@ MOVED = "coherent_persuasion"
 GROUPS = (*MODEL, "partition", "condition")
 CORRELATED = (
     "semantic_entropy_without", "semantic_entropy_with", "semantic_entropy_length_normalised_without",
-    "semantic_entropy_length_normalised_with", "edits", "subject_popularity", "object_popularity",
+    "semantic_entropy_length_normalised_with", "edits", "reversions", "subject_popularity",
+    "object_popularity",
 )  # fmt: skip
 NONE = "none"
 
@@ -131,4 +133,4 @@ REGRESSION = Regression(
     ("edits", "object_popularity", "subject_popularity", "semantic_entropy_without", "semantic_entropy_with"),
 )
 REGRESSIONS = REGRESSION.statistic
-CORRELATIONS = Statistic("instance_correlations", 1, InstanceCorrelation, ("instances",), correlations)
+CORRELATIONS = Statistic("instance_correlations", 2, InstanceCorrelation, ("instances",), correlations)

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures.panels import reference
 from reports.published import published_note, with_published
+from reports.tables import TABLES, filled
 
 
 def test_a_table_has_values_of_its_own_and_other_models() -> None:
@@ -14,6 +15,19 @@ def test_a_table_has_values_of_its_own_and_other_models() -> None:
     shown = with_published(rows, "liu-table-1", "pearson")
     assert list(shown["published"])[:2] == ["0.51", "0.38 (llama-3-8b-instruct)"]
     assert pd.isna(shown["published"][2])
+
+
+def test_tables_on_the_page_have_the_published_values() -> None:
+    row = {"level": "query", "dtype": "float32", "query_type": "open", "n": 9, "untestable": None}
+    numbers = dict.fromkeys(("pearson", "pearson_p", "spearman", "spearman_p"), 0.5)
+    measures = ("fisher", "memorization_ratio")
+    rows = pd.DataFrame([{**row, **numbers, "model": "gpt2", "measure_a": measure} for measure in measures])
+    fisher, other = filled(TABLES["agreement-of-measures"], {"correlations": rows}).rows["published"]
+    assert fisher == "pearson 0.51 (llama-3-8b-instruct); spearman 0.76 (llama-3-8b-instruct)"
+    assert pd.isna(other)
+    times = pd.DataFrame([{"model": "gpt2", "dtype": "float32", "times_as_long": 3.0}])
+    (runtime,) = filled(TABLES["runtime-of-susceptibilities"], {"runtime_of_susceptibilities": times}).rows["published"]
+    assert runtime == "70 (256 contexts a query); 30 (128 contexts a query)"
 
 
 def test_a_caption_names_values_and_source() -> None:

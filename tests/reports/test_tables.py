@@ -112,7 +112,7 @@ def test_nothing_is_found_without_scores() -> None:
 def test_regressions_name_what_is_untestable(known: dict[str, pd.DataFrame], own: dict[str, pd.DataFrame]) -> None:
     rows = filled(TABLES["predictors-of-persuasion"], known).rows
     assert list(rows["partition"].unique()) == ["static", "temporal", "disputable", "all"]
-    assert set(rows["untestable"].dropna()) == {"object_popularity: no instance has one"}
+    assert set(rows["untestable"].dropna()) == {"edits, object_popularity: no instance has one"}
     assert rows["beta"].notna().sum() == 3 * 3 * 6
     assert filled(TABLES["predictors-of-persuasion"], own).rows.empty
 

@@ -3,7 +3,7 @@
 -- unit: fisher = nats per squared embedding unit
 SELECT
     model, dtype, relation,
-    q.query_type, q.form, CASE WHEN contains(q."text", '?') THEN 'question' ELSE 'completion' END AS wording,
+    q.query_type, q.form, CASE WHEN contains(replace(q."text", q.entity, ''), '?') THEN 'question' ELSE 'completion' END AS wording,
     q.entity, q.invented, query_id,
     s.contexts, s.susceptibility, coalesce(f.fisher, f.fisher_top_k) AS fisher
 FROM susceptibility AS s

@@ -2,7 +2,10 @@
 -- view
 SELECT
     asked.model, asked.dtype, asked."partition", asked.relation, asked.question_id, asked.context_id, asked.condition, asked.states_answer,
-    asked.subject_key, asked.edits, asked.subject_popularity, asked.object_popularity,
+    asked.subject_key,
+    if(asked."partition" <> 'disputable', asked.edits, NULL) AS edits,
+    if(asked."partition" = 'disputable', asked.edits, NULL) AS reversions,
+    asked.subject_popularity, asked.object_popularity,
     alone.semantic_entropy AS semantic_entropy_without,
     asked.semantic_entropy AS semantic_entropy_with,
     alone.semantic_entropy_length_normalised AS semantic_entropy_length_normalised_without,

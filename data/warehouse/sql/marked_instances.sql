@@ -7,7 +7,7 @@ WITH ranked AS (
     SELECT
         *,
         row_number() OVER (
-            PARTITION BY model, dtype, edits IS NULL OR "partition" = 'disputable'
+            PARTITION BY model, dtype, edits IS NULL
             ORDER BY edits DESC, relation, question_id, context_id
         ) AS by_edits,
         row_number() OVER (
@@ -20,7 +20,7 @@ WITH ranked AS (
 SELECT
     model, dtype, "partition", relation, question_id, context_id, condition, edits, subject_popularity,
     semantic_entropy_without, semantic_entropy_with, outcome, persuaded_as_published, stubborn_as_published,
-    edits IS NOT NULL AND "partition" <> 'disputable' AND by_edits <= marked AS most_edited,
+    edits IS NOT NULL AND by_edits <= marked AS most_edited,
     subject_popularity IS NOT NULL AND by_views <= marked AS most_viewed
 FROM ranked
 ORDER BY model, dtype, "partition", relation, question_id, context_id

@@ -9,7 +9,7 @@ WITH of_group AS (
 SELECT
     model, dtype, instances_of,
     count(*) AS instances,
-    min(edits) FILTER (WHERE "partition" <> 'disputable') AS fewest_edits,
+    min(edits) AS fewest_edits,
     min(subject_popularity) AS fewest_views,
     count(*) FILTER (WHERE outcome = 'persuaded') AS persuaded,
     count(*) FILTER (WHERE outcome = 'stubborn') AS stubborn,

@@ -1,4 +1,5 @@
 -- What the study asks with: entities, queries, contexts and questions, of a relation at least and at most, and in total.
+-- Contexts of a query are those whose persuasion its susceptibility averages, of a query at least and at most.
 WITH counted AS (
     SELECT 'entities' AS quantity, if(invented, 'invented', 'real') AS "of", relation, count(DISTINCT entity) AS n
     FROM queries GROUP BY ALL
@@ -12,4 +13,7 @@ WITH counted AS (
 SELECT quantity, "of", count(*) AS relations, min(n) AS fewest, max(n) AS most, sum(n)::BIGINT AS total
 FROM counted
 GROUP BY ALL
+UNION ALL
+SELECT 'contexts of a query', '', count(DISTINCT relation), min(contexts), max(contexts), NULL FROM susceptibility
+HAVING count(*) > 0
 ORDER BY ALL

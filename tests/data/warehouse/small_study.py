@@ -57,7 +57,7 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
 
     # fmt: off
     add("queries", {**capital, "query_type": "open"}, "query_id entity invented text",
-        ("q1", "Norway", False, "Q: What?\nA:"), ("q2", "Orvania", True, "It is"))
+        ("q1", "Norway", False, "Q: What?\nA:"), ("q2", "Who?", True, "It of Who? is"))
     add("contexts", capital, "context_id kind text",
         ("c1", "base", "c1\n"), ("c2", "base", "c2\n"), ("c3", "assertive", "c3\n"))
     add("persuasion", scored, "query_id context_id relevant persuasion",
