@@ -76,8 +76,8 @@ def _is_ours(folder: Path) -> bool:
     if files is None:
         return False
     ours = files | {MANIFEST, *_COMPILED}
-    there = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file())
-    if others := sorted({*there} - ours):
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file()}
+    if others := sorted(there - ours):
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         raise WorkspaceError(
             f"the publication {folder} has files that are not its own: {', '.join(others[:3])}{more}; "
