@@ -76,7 +76,8 @@ def _is_ours(folder: Path) -> bool:
     if files is None:
         return False
     ours = files | {MANIFEST, *_COMPILED}
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file()}
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    there = {path.relative_to(folder).as_posix() for path in paths}
     if others := sorted(there - ours):
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         raise WorkspaceError(
