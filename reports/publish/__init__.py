@@ -66,8 +66,10 @@ def _files_of(folder: Path) -> set[str] | None:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    is_known = isinstance(manifest, dict) and manifest.get("format") == FORMAT and isinstance(manifest.get("files"), dict)
-    return {*manifest["files"]} if is_known else None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        return None
+    files = manifest.get("files")
+    return {*files} if isinstance(files, dict) else None
 
 
 def _is_ours(folder: Path) -> bool:
