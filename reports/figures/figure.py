@@ -81,7 +81,8 @@ def as_in(items: Sequence[str]) -> str:
     """
     known = paper_items()
     if unknown := [item for item in items if item not in known]:
-        raise InputError(f"`items` names {unknown[0]!r}, which papers.yaml lacks; its keys are such as {next(iter(known))}")
+        known_one = next(iter(known))
+        raise InputError(f"`items` names {unknown[0]!r}, which papers.yaml lacks; its keys are such as {known_one}")
     return f" As in {'; '.join(known[item].name for item in items)}." if items else ""
 
 

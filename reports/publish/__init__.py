@@ -66,8 +66,10 @@ def _files_of(folder: Path) -> set[str] | None:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    is_known = isinstance(manifest, dict) and manifest.get("format") == FORMAT and isinstance(manifest.get("files"), dict)
-    return {*manifest["files"]} if is_known else None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        return None
+    files = manifest.get("files")
+    return {*files} if isinstance(files, dict) else None
 
 
 def _is_ours(folder: Path) -> bool:
@@ -76,8 +78,9 @@ def _is_ours(folder: Path) -> bool:
     if files is None:
         return False
     ours = files | {MANIFEST, *_COMPILED}
-    there = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file())
-    if others := sorted({*there} - ours):
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    there = {path.relative_to(folder).as_posix() for path in paths}
+    if others := sorted(there - ours):
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         raise WorkspaceError(
             f"the publication {folder} has files that are not its own: {', '.join(others[:3])}{more}; "

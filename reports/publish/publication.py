@@ -21,8 +21,8 @@ class Publication:
 
     study_file: its text. key: of the database. tables: every one that the database may have. models: what is known of
     a model, by its name. commands: those that repeat it. url: where the data will lie; empty where nobody said. by: who
-    publishes it. further: the files of scores of further seeds, which the database has not: seed, relation, model, dtype,
-    measure, key.
+    publishes it. further: the files of scores of further seeds, which the database has not: seed, relation, model,
+    dtype, measure, key.
     """
 
     card: StudyCard

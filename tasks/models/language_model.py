@@ -34,13 +34,15 @@ class Conversation:
 class Engine:
     """What is known of one loaded model; None for what has not been needed yet.
 
-    prefix_tree: whether next-token distributions can be read with shared prefixes computed once; cache_slots: whether
-    answers can be sampled with many prompts in one KV cache; prompts_at_once: most prompts that are answered at once,
+    prefix_tree: whether next-token distributions can be read with shared prefixes computed once; single_query: whether
+    they can of one query alone, which shows less; cache_slots: whether answers can be sampled with many prompts in one
+    KV cache; prompts_at_once: most prompts that are answered at once,
     set where memory ran out with more; vocabulary: what each token adds to a text, by its id; conversations: how it is
     asked with each of the prompts that were used.
     """
 
     prefix_tree: Verdict | None = None
+    single_query: Verdict | None = None
     cache_slots: Verdict | None = None
     prompts_at_once: int | None = None
     vocabulary: tuple[str, ...] | None = None

@@ -68,8 +68,11 @@ def engine_of_next_token(model: LanguageModel, prompts: Sequence[Sequence[Tokens
 
 
 def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
-    """The engine that reads this model; decided at its first prompts of several queries, [context][query] tokens."""
-    decided = model.engine.prefix_tree
+    """The engine that reads this model, [context][query] tokens; decided at its first prompts of several queries.
+
+    Before these, single queries are decided once, too: they have no branches, and show less than later ones need.
+    """
+    decided = model.engine.prefix_tree or (model.engine.single_query if len(prompts[0]) == 1 else None)
     if decided is None:
         by_length = sorted(prompts, key=lambda of_context: len(of_context[0]))
         # The prefix tree reads all queries after two of the contexts, the plain engine some of these.
@@ -83,8 +86,10 @@ def engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> str:
         decided = verdict(
             model, unreadable(model), lambda: _difference(model, tried, by_place), "shared prefixes cannot be read"
         )
-        if decided.reason or queries > 1:  # a single query has no branches: it shows less than later ones need
+        if decided.reason or queries > 1:
             model.engine.prefix_tree = decided
+        else:
+            model.engine.single_query = decided
     return PLAIN if decided.reason else PREFIX_TREE
 
 

@@ -8,6 +8,7 @@ import reports.publish
 from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
 from flows.stages.resolve import study_graph
+from flows.stages.study_graph import REPORT
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, run, score, small_study, write_study
 from tests.registered import only
@@ -27,7 +28,7 @@ def test_a_study_without_a_database_is_refused(study: str, tmp_path: Path, swaym
     assert not (tmp_path / "paper").exists()
 
 
-def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command) -> None:
+def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     selected = score(prepare(Selected.of(study)))
     run(lambda: study_graph(selected.study, selected.workspace), Selection(stages=("aggregate",)))
     with only(reports.publish.FIGURES, ()), only(reports.publish.TABLES, ()):
@@ -40,6 +41,13 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command) ->
     assert manifest["commands"] == ["swaymeter run study.yaml", "swaymeter publish study.yaml paper"]
     assert manifest["versions_of_runs"] == [dict.fromkeys(manifest["versions_of_runs"][0], "0")]
     assert (manifest["seeds"], manifest["keys_of_further_seeds"]) == ([0], [])
+    keys = []
+    for digest in ("before", "after"):
+        monkeypatch.setattr("data.catalog.digest", lambda name, digest=digest: f"{digest} {name}")
+        step = study_graph(selected.study, selected.workspace).nodes[REPORT.id("study")].step
+        assert step is not None
+        keys.append(step.outputs["files"].key)
+    assert keys[0] != keys[1]  # of the page, which prints what the catalog says
     croissant = json.loads((tmp_path / "paper" / "croissant.json").read_text(encoding="utf-8"))
     assert (croissant["url"], croissant["creator"]["name"]) == ("https://example.org/data", "A & B")
     assert {"facts", "queries", "persuasion", "runs"} <= {records["name"] for records in croissant["recordSet"]}

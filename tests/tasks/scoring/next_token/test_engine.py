@@ -93,6 +93,16 @@ def test_every_context_is_read_once_and_queries_after_it_together() -> None:
     assert model.forward_passes - before == 2
 
 
+def test_single_queries_are_compared_once_and_several_again() -> None:
+    model = tiny_language_model()
+    passes = []
+    for queries in (QUERIES[:1], QUERIES[1:2], QUERIES, QUERIES):
+        before = model.forward_passes
+        assert engine(model, tokenized_prompts(model, CONTEXTS, queries)) == PREFIX_TREE
+        passes.append(model.forward_passes > before)
+    assert passes == [True, False, True, False]
+
+
 def test_equal_numbers_whatever_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _furthest(tiny_language_model(), CONTEXTS, QUERIES, memory=1) < 1e-4
     monkeypatch.setitem(shared.NODES_PER_BATCH, "cpu", 12)
