@@ -1,7 +1,6 @@
 """How the answers of named queries are read: by model, with their units, and what scores are missing in them."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from data import catalog
 from data.records import CONDITIONS, OWN_KINDS, PARTITIONS, identity
 from data.storage.workspace import slug
 
@@ -16,8 +16,6 @@ Frames = Mapping[str, pd.DataFrame]
 """Frames by the named query of the warehouse that they answer."""
 
 ALPHA = 0.05
-_PARAMETERS = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s*([mb])(?![a-z0-9])", re.IGNORECASE)
-_OF_UNIT = {"m": 1e6, "b": 1e9}
 FULL_PRECISION = frozenset({"float32", "float64"})
 CONTEXTS = tuple(condition for condition in CONDITIONS if condition != "none")
 RUNS = "runs_in_short"
@@ -53,14 +51,25 @@ EVERY_MODEL = Model("all models", "")
 """What a figure is about that has all models of a study in one picture."""
 
 
-def parameters(name: str) -> float | None:
-    """How many parameters a model has, by its name: 4.1e8 for pythia-410m-deduped; None where that says nothing."""
-    known = _PARAMETERS.findall(name)
-    return float(known[-1][0]) * _OF_UNIT[known[-1][1].lower()] if known else None
+def parameters(name: str) -> int | None:
+    """How many parameters a model has by the catalog of models, by its alias or its id at the hub; None for others."""
+    known = (entry for entry in catalog.models().values() if name in (entry.alias, entry.hub))
+    return next((entry.parameters for entry in known), None)
+
+
+def sizes(runs: pd.DataFrame) -> dict[Model, int]:
+    """How many parameters each model of the runs has: as they counted, else by the catalog, where that knows it."""
+    known = dict[Model, int]()
+    for row in records(runs):
+        label, counted = row.get("label"), row.get("parameters")
+        size = parameters(str(row["model"])) if counted is None or pd.isna(counted) else int(counted)
+        if size:
+            known[Model(label if isinstance(label, str) else str(row["model"]), str(row["dtype"]))] = size
+    return known
 
 
 def by_size(of_models: Iterable[Model]) -> list[Model]:
-    """The models by size, where every name says it, otherwise by name."""
+    """The models by size, where the catalog has it of all of them, otherwise by name; of one size by name and dtype."""
     ordered = sorted(of_models)
     sizes = {model: parameters(model.name) or math.inf for model in ordered}
     return ordered if math.inf in sizes.values() else sorted(ordered, key=sizes.__getitem__)

@@ -59,8 +59,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "Across, what the greedy answer with the context is: the context's answer, the query's original one, or "
         "another; below, its share of the answers. Up, the mean persuasion of these contexts: a thin line "
         "is a relation, a diamond the mean of the relations' means with its 95% bootstrap interval. "
-        f"{model}; n = {answers} answers in {plural(relations, 'relation')}, every context before "
-        f"every query; {conflicts} of them under a context in conflict with the query's answer, which the "
+        f"{model}; n = {answers} answers in {plural(relations, 'relation')}, each query with all "
+        f"its contexts; {conflicts} of them under a context in conflict with the query's answer, which the "
         f"numbers show apart.{'' if relations > 1 else ' One relation gives no interval.'}{note}"
     )
     tests = where(frames["statistics_in_short"], comparison="followed")

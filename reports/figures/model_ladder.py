@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 from data.catalog import published
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import reference
-from reports.frames import Frames, Model, as_published, by_entity, in_order, models, parameters, records, span, where
+from reports.frames import RUNS, Frames, Model, as_published, by_entity, in_order, models, records, sizes, span, where
 from reports.published import published_note
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
 
@@ -23,20 +23,23 @@ _QUANTITIES = (
     ("share_significant", "share_low", "share_high", "significant\nrelations (%)", 100.0),
     ("mean_effect_size", "effect_low", "effect_high", "mean effect\nsize d (no unit)", 1.0),
 )
+_APART = 0.03  # of the axis
 _SHOWN = [
     "comparison", "test", "query_type", "tested", "untestable", "significant", "share_significant", "share_low",
     "share_high", "mean_effect_size", "effect_low", "effect_high",
 ]  # fmt: skip
 
 
-def places(of_models: Sequence[Model]) -> tuple[dict[Model, float], bool]:
-    """Where each model stands on the axis: at the logarithm of its size where all sizes are known, and differ."""
-    sizes = [parameters(model.name) for model in of_models]
-    known = [size for size in sizes if size]
-    if len(known) == len(of_models) == len(set(known)) and len(known) > 1:
-        return {model: float(np.log10(size)) for model, size in zip(of_models, known, strict=True)}, True
-    ordered = sorted(zip([size or np.inf for size in sizes], of_models, strict=True))
-    return {model: float(at) for at, (_, model) in enumerate(ordered)}, False
+def places(of_models: Sequence[Model], known: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
+    """Where each model stands on the axis: at the logarithm of its size where all are known, and can be told apart.
+
+    Otherwise they stand in order: by size, those of one size by name and dtype, those of unknown size last.
+    """
+    ordered = sorted(of_models, key=lambda model: (known.get(model, np.inf), model))
+    logarithms = [float(np.log10(known[model])) for model in ordered if model in known]
+    if len(logarithms) == len(ordered) > 1 and min(np.diff(logarithms)) > _APART * np.ptp(logarithms):
+        return dict(zip(ordered, logarithms, strict=True)), True
+    return {model: float(at) for at, model in enumerate(ordered)}, False
 
 
 def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor: float, shift: float) -> None:
@@ -63,11 +66,12 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     if rows.empty:
         return None
     of_models = models(rows)
-    at, sized = places(of_models)
+    known = sizes(frames[RUNS])
+    at, sized = places(of_models, known)
     rows = rows.assign(at=[at[Model(name, dtype)] for name, dtype in zip(rows["model"], rows["dtype"], strict=True)])
     rows = in_order(rows, comparison=COMPARISONS, query_type=QUERY_HUES, at=sorted(at.values()))
     names = ", ".join(str(one) for one in sorted(of_models, key=at.__getitem__))
-    along = "their size in parameters, from left to right, on a logarithmic scale" if sized else "from left to right"
+    along = "their size in parameters, from left to right, on a logarithmic scale" if sized else "by size where it is known, from left to right"
     caption = (
         f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
         "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations "
@@ -90,10 +94,10 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     numbers.attrs.update(tests.attrs)
     shown = numbers[["model", "dtype", *_SHOWN]]
     shown.attrs.update(tests.attrs)
-    return Drawing(caption, alt, numbers, shown, partial(_paint, rows, at, sized))
+    return Drawing(caption, alt, numbers, shown, partial(_paint, rows, at, known if sized else {}))
 
 
-def _paint(rows: pd.DataFrame, at: Mapping[Model, float], sized: bool) -> Canvas:
+def _paint(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[Model, int]) -> Canvas:
     shown = [name for name in COMPARISONS if (rows["comparison"] == name).any()]
     canvas, grid = blank(len(_QUANTITIES), len(shown), 4.4, share_x=True, share_y="row")
     step = min(np.diff(sorted(at.values())), default=1.0)
@@ -114,33 +118,35 @@ def _paint(rows: pd.DataFrame, at: Mapping[Model, float], sized: bool) -> Canvas
             reference(axes, 100 * one.value, f"published, {one.query_type}: {one.words}")
     for axes in grid[1]:
         axes.axhline(0, color=INK, linewidth=0.8)
-    _name_models(grid[-1], at, sized, step)
+    _name_models(grid[-1], at, known, step)
     types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
     marks: list[Line2D] = [mark(_SHAPES[kind], f"{kind} queries", QUERY_HUES[kind]) for kind in types]
     legend_above(canvas, [*marks, mark("D", "as published"), mark("D", "by entity", filled=False)])
     return canvas
 
 
-def _name_models(line: Sequence[Axes], at: Mapping[Model, float], sized: bool, step: float) -> None:
-    labels = {place: _size(model) if sized else plain(model.name, 18) for model, place in at.items()}
+def _name_models(line: Sequence[Axes], at: Mapping[Model, float], known: Mapping[Model, int], step: float) -> None:
+    """The axis of the models: `known` has their sizes where they stand by them, and is empty where they do not."""
+    several = len({model.name for model in at}) < len(at)  # dtypes of a model
+    names = {model: plain(str(model) if several else model.name, 28 if several else 18) for model in at}
+    labels = {place: _size(known[model]) if known else names[model] for model, place in at.items()}
     for axes in line:
         axes.set_xticks(list(labels), list(labels.values()), fontsize=7)
         for label in axes.get_xticklabels():
             label.set(rotation=60, ha="right", rotation_mode="anchor")
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xlim(min(labels) - 0.6 * step, max(labels) + 0.6 * step)
-        axes.set_xlabel("parameters" if sized else "model")
+        axes.set_xlabel("parameters" if known else "model")
 
 
-def _size(model: Model) -> str:
-    size = parameters(model.name) or 0.0
-    return f"{size / 1e9:g}B" if size >= 1e9 else f"{size / 1e6:g}M"
+def _size(size: int) -> str:
+    return f"{size / 1e9:.3g}B" if size >= 1e9 else f"{size / 1e6:.3g}M"
 
 
 FIGURE = Figure(
     "tests-by-model",
     "In how many relations does each comparison hold, and how large is its effect, model by model?",
-    ("statistics_in_short",),
+    ("statistics_in_short", RUNS),
     draw,
     measures=("persuasion", "susceptibility"),
     items=("du-fig-2", "du-fig-5"),

@@ -61,7 +61,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     caption = (
         "Each dot is a question with a context: higher up its sampled answers spread over more meanings. Beside the "
         "dots of an outcome the instances whose fact has the most edits (plus) and whose subject has the most page "
-        "views (star): 100 of each, or a tenth of the instances where there are fewer than 1,000; then the mean of "
+        "views (star): 100 of each, or a tenth of the instances where there are fewer than 1,000; an instance is "
+        "a question with one context, so that a question may count twice; then the mean of "
         f"all of the outcome with its 95% bootstrap interval. {sentences} {model}; n = {len(rows)} persuaded or "
         f"stubborn of {len(every)} instances.{found.note('instances')}"
     )

@@ -14,7 +14,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^]*[^\s<>\"'`{}|\\^.,;:!?)\]]")
 
 
 def cell(value: object, unit: str = "") -> str:
-    """A value as the page shows it; a dash where there is none. The CSV has the digits that this rounds away."""
+    """A value as the page shows it; a dash where there is none. A number's CSV has the digits that this rounds away."""
     if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
         return "\N{EN DASH}"
     if isinstance(value, bool | np.bool_):

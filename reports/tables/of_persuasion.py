@@ -41,14 +41,18 @@ def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def side_by_side(frame: pd.DataFrame, quantities: Mapping[str, str], of: str) -> pd.DataFrame:
-    """A row per partition and context, a column per quantity with its interval; `of` names the column that counts."""
+    """A row per partition and context, a column per quantity with its interval; `of` names the column that counts.
+
+    A quantity that fewer have says its own n, as accuracy, for no answer to a disputable question is right.
+    """
     rows = pooled_once(frame[frame["quantity"].isin(quantities)])
+    rows = rows.assign(most=rows.groupby(_GROUP)["n"].transform("max"))
     made: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in records(rows):
         key = tuple(row[name] for name in _GROUP)
-        cells = made.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: 0})
-        cells[of] = max(int(cells[of]), int(row["n"]))
-        cells[quantities[row["quantity"]]] = with_interval(row)
+        cells = made.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: int(row["most"])})
+        n = f"; n = {row['n']:,}" if row["n"] < row["most"] else ""
+        cells[quantities[row["quantity"]]] = f"{with_interval(row)}{n}"
     columns = [*_GROUP, of, *quantities.values()]
     return pd.DataFrame(made.values(), columns=columns).fillna("").rename(columns={"condition": "context"})
 

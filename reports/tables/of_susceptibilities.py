@@ -2,34 +2,26 @@
 
 import pandas as pd
 
-from reports.frames import Frames, models, records, rows_of, span, where
+from reports.frames import Frames, in_order, models, records, rows_of, span, where
 from reports.published import with_published
 from reports.tables.table import Table
 
 _MEASURE = "susceptibility"
+_COLUMNS = ["model", "dtype", "contexts", "query_type", "queries", "mean", "low", "high"]
 
 
 def _means(frames: Frames) -> pd.DataFrame:
-    """A row for each model: means over all queries, closed and open ones, each with its interval."""
+    """A row for each model and type of query: the mean with its interval."""
     rows = []
     for model in models(known := where(frames["both_susceptibilities_in_short"], measure=_MEASURE)):
         means = rows_of(known, model)
-        of_type = {row["query_type"]: row for row in records(means[means["grouped_by"].isna()])}
+        means = in_order(means[means["grouped_by"].isna()], query_type=("all", "closed", "open"))
         asked = records(rows_of(frames["coverage_of_susceptibility"], model))[0]
-        cells = {kind: _with_interval(of_type[kind]) if kind in of_type else "" for kind in ("closed", "open")}
-        rows.append(
-            {
-                "model": model.name, "dtype": model.dtype,
-                "contexts": span(asked["fewest_contexts"], asked["most_contexts"]),
-                "queries": of_type["all"]["queries"], "all": _with_interval(of_type["all"]), **cells,
-            }
-        )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def _with_interval(row: dict[str, float]) -> str:
-    mean, low, high = (f"{row[name]:.3f}" for name in ("mean", "low", "high"))
-    return mean if pd.isna(row["low"]) else f"{mean} [{low}, {high}]"
+        contexts = span(asked["fewest_contexts"], asked["most_contexts"])
+        rows.append(means.assign(contexts=contexts)[_COLUMNS])
+    shown = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=_COLUMNS)
+    shown.attrs["units"] = dict.fromkeys(("mean", "low", "high"), "nats")
+    return shown
 
 
 MEANS = Table(

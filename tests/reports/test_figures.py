@@ -14,7 +14,7 @@ from reports.figures.effects import effect_of_relations
 from reports.figures.entropy import entropy_against_persuasion
 from reports.figures.figure import Drawn, draw_all
 from reports.figures.rendering import rendered
-from reports.frames import Model, as_published
+from reports.frames import Model, as_published, sizes
 from reports.style import MANY_DOTS, dots
 from tasks.statistics import STATISTICS
 from tasks.statistics.statistic import Statistic
@@ -143,22 +143,24 @@ def test_under_thirty_values_are_dots() -> None:
     assert len(many.patches) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [
-        ("EleutherAI/pythia-410m-deduped", 4.1e8), ("pythia-1.4b-deduped", 1.4e9), ("Llama-3-8B-Instruct", 8e9),
-        ("mistral-7b-instruct-v0.1", 7e9), ("gpt2", None), ("a model of 2 mbits", None),
-    ],
-)  # fmt: skip
-def test_a_models_size_is_read_from_its_name(name: str, size: float | None) -> None:
-    assert model_ladder.parameters(name) == size
+def test_a_models_size_is_counted_or_of_the_catalog() -> None:
+    runs = pd.DataFrame(
+        [["tiny", "a label", 5], ["openai-community/gpt2-xl", None, None], ["own-7b", None, None]],
+        columns=["model", "label", "parameters"],
+    ).assign(dtype="float32")
+    known = {Model("a label", "float32"): 5, Model("openai-community/gpt2-xl", "float32"): 1558000000}
+    assert sizes(runs) == known
 
 
 def test_models_stand_at_their_size_or_else_in_order() -> None:
-    small, large, other = (Model(name, "float32") for name in ("b-100m", "a-1b", "gpt2"))
-    assert model_ladder.places([large, small]) == ({large: 9.0, small: 8.0}, True)
-    assert model_ladder.places([large, small, other]) == ({small: 0.0, large: 1.0, other: 2.0}, False)
-    assert model_ladder.places([large]) == ({large: 0.0}, False)
+    small, large, other = (Model(name, "float32") for name in ("b", "a", "unknown"))
+    known = {small: 10**8, large: 10**9}
+    assert model_ladder.places([large, small], known) == ({large: 9.0, small: 8.0}, True)
+    assert model_ladder.places([large, small, other], known) == ({small: 0.0, large: 1.0, other: 2.0}, False)
+    assert model_ladder.places([large], known) == ({large: 0.0}, False)
+    half = Model("b", "bfloat16")
+    alike = model_ladder.places([small, large, half], known | {half: 10**8})
+    assert alike == ({half: 0.0, small: 1.0, large: 2.0}, False)
 
 
 def test_the_relation_of_the_paper_is_drawn_or_the_largest() -> None:

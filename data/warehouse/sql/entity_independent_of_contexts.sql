@@ -1,15 +1,45 @@
 -- How far every context moves every query form, whichever entity it asks about, with the context's own words.
 -- view
 -- Its template is its wording with slots: the longer one of entity and object is replaced first, as it may have the other.
+-- Whole words are replaced: the name W is no part of Without.
+WITH named AS (
+    SELECT
+        relation, context_id, kind, rtrim("text", chr(10)) AS "context",
+        '(^|[^\pL\pN])' || regexp_escape(nullif(entity, '')) || '($|[^\pL\pN])' AS an_entity,
+        '(^|[^\pL\pN])' || regexp_escape(nullif("object", '')) || '($|[^\pL\pN])' AS an_answer,
+        coalesce(length(entity) < length("object"), false) AS answer_first
+    FROM contexts
+),
+once AS (
+    SELECT
+        *,
+        coalesce(
+            if(
+                answer_first,
+                regexp_replace("context", an_answer, '\1{answer}\2', 'g'),
+                regexp_replace("context", an_entity, '\1{entity}\2', 'g')
+            ),
+            "context"
+        ) AS one_slot
+    FROM named
+),
+worded AS (
+    SELECT
+        relation, context_id, kind, "context",
+        coalesce(
+            if(
+                answer_first,
+                regexp_replace(one_slot, an_entity, '\1{entity}\2', 'g'),
+                regexp_replace(one_slot, an_answer, '\1{answer}\2', 'g')
+            ),
+            one_slot
+        ) AS template
+    FROM once
+)
 SELECT
     e.model, e.dtype, e.relation, e.query_type, e.form,
-    c.context_id, c.kind, rtrim(c."text", chr(10)) AS "context",
-    if(
-        length(c.entity) >= length(c.object),
-        replace(replace("context", c.entity, '{entity}'), c.object, '{answer}'),
-        replace(replace("context", c.object, '{answer}'), c.entity, '{entity}')
-    ) AS template,
+    c.context_id, c.kind, c."context", c.template,
     e.entities, e.entity_independent_persuasion
 FROM entity_independent_persuasion AS e
-JOIN contexts AS c USING (relation, context_id)
+JOIN worded AS c USING (relation, context_id)
 ORDER BY e.model, e.dtype, e.relation, e.query_type, e.form, c.context_id

@@ -1,4 +1,5 @@
 -- Seconds that both susceptibilities of the same queries took on the same device, and the first in multiples of the second.
+-- Relations whose queries were scored on several devices are left out: their seconds cannot be told apart.
 -- unit: seconds_susceptibility = s
 -- unit: seconds_fisher = s
 WITH seconds AS (
@@ -12,11 +13,12 @@ WITH seconds AS (
 ),
 asked AS (
     SELECT
-        s.model, s.dtype, s.relation, s.device,
+        s.model, s.dtype, s.relation, min(s.device) AS device,
         count(*) AS queries, min(s.contexts) AS fewest, max(s.contexts) AS most, min(f.draws) AS draws, min(f.top_k) AS top_k
     FROM susceptibility AS s
-    JOIN fisher_susceptibility AS f USING (model, dtype, relation, query_id, device)
-    GROUP BY ALL
+    JOIN fisher_susceptibility AS f USING (model, dtype, relation, query_id)
+    GROUP BY s.model, s.dtype, s.relation
+    HAVING min(s.device) = max(s.device) AND min(f.device) = max(f.device) AND min(s.device) = min(f.device)
 )
 SELECT
     model, dtype, device, count(*) AS relations, sum(queries)::BIGINT AS queries,

@@ -156,11 +156,12 @@ def test_runtimes_are_of_the_same_queries_and_device(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("susceptibility", "fisher_susceptibility", "runs")}
     of_run = {**study["runs"][0], "dtype": "float32"}
     study["runs"] = [of_run, {**of_run, "file": "fisher", "measure": "fisher_susceptibility", "seconds": 0.5}]
-    study["runs"] += [{**of_run, "file": f"{one['file']} 2", "measure": one["measure"], "relation": "author"}
-                      for one in study["runs"]]  # fmt: skip
+    study["runs"] += [{**of_run, "file": f"{one['file']} of {relation}", "measure": one["measure"], "relation": relation}
+                      for relation in ("author", "resumed") for one in study["runs"]]  # fmt: skip
     for name in ("susceptibility", "fisher_susceptibility"):
         device = {"relation": "author", "device": f"device of {name}"}
-        study[name] += [{**one, **device} for one in study[name]]
+        resumed = [{**one, "relation": "resumed", "device": f"device {at}"} for at, one in enumerate(study[name])]
+        study[name] += [{**one, **device} for one in study[name]] + resumed
     with warehouse_of(tmp_path, study) as warehouse:
         (found,) = warehouse.frame("runtime_of_susceptibilities").to_dict("records")
     assert (found["relations"], found["queries"], found["most_contexts"], found["draws"]) == (1, 2, 3, 0)
@@ -247,22 +248,22 @@ def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
         row(CONTEXTS, relation="capital", context_id=f"c{at}", entity=entity, object=stated, text=text, kind="base")
         for at, (entity, stated, text) in enumerate((
             ("York", "New York", "York's capital is New York.\n"), ("New York", "York", "In New York it is York.\n"),
-            ("", "", "Nobody knows.\n"),
+            ("", "", "Nobody knows.\n"), ("W", "C++", "Without C++, W rests.\n"),
         ))
     ]  # fmt: skip
     about = {"relation": "capital", "model": "m", "dtype": "float32", "query_type": "open", "form": 1, "entities": 2}
     name = "entity_independent_persuasion"
-    scored = [row(table(name), **about, **{"context_id": f"c{at}", name: 1.0}) for at in range(3)]
+    scored = [row(table(name), **about, **{"context_id": f"c{at}", name: 1.0}) for at in range(4)]
     with warehouse_of(tmp_path, {"contexts": contexts, name: scored}) as warehouse:
         templates = list(warehouse.frame("entity_independent_of_contexts")["template"])
-    assert templates == ["{entity}'s capital is {answer}.", "In {entity} it is {answer}.", "Nobody knows."]
+    assert templates == ["{entity}'s capital is {answer}.", "In {entity} it is {answer}.", "Nobody knows.", "Without {answer}, {entity} rests."]
 
 
 def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:
     with warehouse_of(tmp_path, {}) as empty:
         for name in QUERIES:
             full = loaded.frame(name)
-            assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64"}, name
+            assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64", "object"}, name  # of lists: object
             pd.testing.assert_series_equal(full.dtypes, empty.frame(name).dtypes)
 
 
