@@ -71,7 +71,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     rows = rows.assign(at=[at[Model(name, dtype)] for name, dtype in zip(rows["model"], rows["dtype"], strict=True)])
     rows = in_order(rows, comparison=COMPARISONS, query_type=QUERY_HUES, at=sorted(at.values()))
     names = ", ".join(str(one) for one in sorted(of_models, key=at.__getitem__))
-    along = "their size in parameters, from left to right, on a logarithmic scale" if sized else "by size where it is known, from left to right"
+    along = "their size in parameters, from left to right, on a logarithmic scale"
+    along = along if sized else "by size where it is known, from left to right"
     caption = (
         f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
         "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations "

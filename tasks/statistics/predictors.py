@@ -10,7 +10,8 @@ analysis: an instance, that is a question with a context. As published, p-values
 of Fisher's z take instances as independent; beside them stand those that let instances of one subject depend on each
 other.
 The published regression is that of the temporal partition with one row a question, which is one condition: edits of a
-static fact are all 1, and disputable questions have neither edits nor an object, so that these are untestable and say so.
+static fact are all 1, and disputable questions have neither edits nor an object, so that these are untestable and say
+so.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7, section 6.5.
 """

@@ -156,7 +156,7 @@ def test_runtimes_are_of_the_same_queries_and_device(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("susceptibility", "fisher_susceptibility", "runs")}
     of_run = {**study["runs"][0], "dtype": "float32"}
     study["runs"] = [of_run, {**of_run, "file": "fisher", "measure": "fisher_susceptibility", "seconds": 0.5}]
-    study["runs"] += [{**of_run, "file": f"{one['file']} of {relation}", "measure": one["measure"], "relation": relation}
+    study["runs"] += [{**one, "file": f"{one['file']} of {relation}", "relation": relation}
                       for relation in ("author", "resumed") for one in study["runs"]]  # fmt: skip
     for name in ("susceptibility", "fisher_susceptibility"):
         device = {"relation": "author", "device": f"device of {name}"}
@@ -256,14 +256,17 @@ def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
     scored = [row(table(name), **about, **{"context_id": f"c{at}", name: 1.0}) for at in range(4)]
     with warehouse_of(tmp_path, {"contexts": contexts, name: scored}) as warehouse:
         templates = list(warehouse.frame("entity_independent_of_contexts")["template"])
-    assert templates == ["{entity}'s capital is {answer}.", "In {entity} it is {answer}.", "Nobody knows.", "Without {answer}, {entity} rests."]
+    assert templates == [
+        "{entity}'s capital is {answer}.", "In {entity} it is {answer}.", "Nobody knows.",
+        "Without {answer}, {entity} rests.",
+    ]  # fmt: skip
 
 
 def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:
     with warehouse_of(tmp_path, {}) as empty:
         for name in QUERIES:
             full = loaded.frame(name)
-            assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64", "object"}, name  # of lists: object
+            assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64", "object"}, name  # object: lists
             pd.testing.assert_series_equal(full.dtypes, empty.frame(name).dtypes)
 
 
