@@ -55,7 +55,8 @@ def _scored(frames: Frames) -> str:
 ACCURACY = Table(
     "accuracy-entropy-persuasion",
     "Accuracy, uncertainty and persuasion, with and without context",
-    "A row is a partition, of own questions a group, under a context; n counts questions with their contexts. "
+    "A row is a partition, of own questions a group, under a context; n counts questions with their contexts, in a "
+    "cell those of its mean where they are fewer. "
     "Accuracy, as published, is the share of greedy answers that are the expected one by ROUGE-L over 0.3: the "
     "original object, or what the context states; disputable questions have none without a context, and count for no "
     "pooled one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so "

@@ -37,6 +37,27 @@ def test_partitions_and_contexts_stand_in_their_order(known: dict[str, pd.DataFr
     assert "0.1 (semantic entropy) and 0.2 (coherent persuasion) for" in table.caption
 
 
+def test_a_cell_with_fewer_items_says_its_n(known: dict[str, pd.DataFrame]) -> None:
+    means = known["partition_means"].copy()
+    few = (means["quantity"] == "accuracy") & (means["partition"] == "all") & (means["condition"] == "none")
+    means.loc[few, "n"] = 20
+    (row,) = (
+        filled(TABLES["accuracy-entropy-persuasion"], {**known, "partition_means": means})
+        .rows.query("context == 'no context' and partition == 'all'")
+        .to_dict("records")
+    )
+    assert row["n"] == 30
+    assert row["accuracy"].endswith("; n = 20")
+    assert "; n = " not in row["semantic entropy"]
+
+
+def test_means_of_models_have_all_digits(known: dict[str, pd.DataFrame]) -> None:
+    rows = filled(TABLES["mean-susceptibility-of-models"], known).rows
+    assert list(rows["query_type"]) == ["all", "closed", "open"]
+    assert rows["mean"].round(3).ne(rows["mean"]).all()
+    assert rows.attrs["units"]["mean"] == "nats"
+
+
 def test_rejected_candidates_have_reasons_in_words(known: dict[str, pd.DataFrame]) -> None:
     table = filled(TABLES["what-became-no-question"], known)
     assert list(table.rows["partition"]) == ["static", "not known yet"]

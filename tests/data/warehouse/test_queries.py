@@ -168,6 +168,14 @@ def test_runtimes_are_of_the_same_queries_and_device(tmp_path: Path) -> None:
     assert (found["seconds_susceptibility"], found["seconds_fisher"], found["times_as_long"]) == (3.0, 0.5, 6.0)
 
 
+def test_contexts_are_counted_of_relations_and_of_queries(loaded: Warehouse) -> None:
+    setup = loaded.frame("setup").query("quantity.str.startswith('contexts')")
+    assert values(setup, ("quantity", "of", "fewest", "most", "total")) == {
+        "quantity": ["contexts", "contexts", "contexts of a query"], "of": ["assertive", "base", ""],
+        "fewest": [1, 2, 3], "most": [1, 2, 3], "total": [1, 2, None],
+    }  # fmt: skip
+
+
 def test_what_was_not_measured_is_null_and_loses_no_question(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("questions", "accuracy")}
     with warehouse_of(tmp_path, study) as warehouse:
@@ -334,6 +342,10 @@ def test_the_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> No
     }  # fmt: skip
     with warehouse_of(tmp_path, study) as warehouse:
         marked, counts = warehouse.frame("marked_instances"), warehouse.frame("most_edited_and_viewed")
+        instances = warehouse.frame("instances")
+    assert instances.groupby("partition")[["edits", "reversions"]].count().to_dict("list") == {
+        "edits": [0, 15], "reversions": [5, 0],
+    }  # fmt: skip
     # A tenth of 20; edits of disputable questions are reversions, and of equals the first come first.
     assert list(marked.loc[marked["most_edited"].astype(bool), "question_id"]) == ["w23", "w24"]
     assert sorted(marked.loc[marked["most_viewed"].astype(bool), "question_id"]) == ["w19", "w29"]
