@@ -274,7 +274,7 @@ def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Ware
     with warehouse_of(tmp_path, {}) as empty:
         for name in QUERIES:
             full = loaded.frame(name)
-            assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64", "object"}, name  # object: lists
+            assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64"}, name  # object: lists
             pd.testing.assert_series_equal(full.dtypes, empty.frame(name).dtypes)
 
 
