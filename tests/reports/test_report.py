@@ -131,6 +131,7 @@ def test_a_study_without_scores_says_so(tmp_path: Path) -> None:
     html = write_report({}, tmp_path / "report", CARD).read_text(encoding="utf-8")
     assert "Nothing yet: the study holds no scores." in html
     assert "not shown, for want of scores" in html
+    assert "Tables without rows" in html
 
 
 def test_a_frame_without_a_column_is_refused(tmp_path: Path, known: dict[str, pd.DataFrame]) -> None:
