@@ -90,7 +90,7 @@ def _empty(temporary: Path, path: Path, schema: Schema) -> Iterator[duckdb.DuckD
         for statement in schema.statements():
             connection.execute(statement)
         connection.execute("COMMIT")
-        create_views(connection, schema)
+        create_views(connection, schema.views)
         yield connection
 
 

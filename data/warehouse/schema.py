@@ -8,7 +8,8 @@ No connection is opened here.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -51,6 +52,8 @@ class Origin(Score):
 
 
 ABOUT, FILES, ORIGINS = table_of(About), table_of(LoadedFile), table_of(Origin)
+SCORED = "scored"
+"""The view that counts the scores of every measure."""
 FILE_ID = Column("file_id", "BIGINT", "the file that the row came from", nullable=True)
 ORIGIN_ID = Column("origin_id", "BIGINT", "the origin of the score")
 
@@ -77,6 +80,15 @@ class Schema:
         """The named queries that are views."""
         return [query for query in QUERIES.values() if query.view]
 
+    def named_in(self, queries: Iterable[NamedQuery]) -> set[str]:
+        """The words of queries and of the views that they name, among them every table that is read."""
+        words, waiting = set[str](), list(queries)
+        while waiting:
+            found = set(re.findall(r"\w+", waiting.pop().sql)) - words
+            words |= found
+            waiting += [view for view in self.views if view.name in found]
+        return words | ({table.name for table in self.tables if holds_scores(table)} if SCORED in words else set())
+
     @property
     def version(self) -> str:
         """A digest of every table, key and view, so that no change to them can be forgotten; 12 hex digits."""
@@ -95,7 +107,7 @@ class Schema:
             f"SELECT {literal(name)} AS measure, {shared}, count(*) AS stored FROM {quoted(name)} GROUP BY ALL"
             for name in (table.name for table in tables if holds_scores(table))
         ]
-        return f"CREATE VIEW scored AS {' UNION ALL '.join(parts)}"
+        return f"CREATE VIEW {SCORED} AS {' UNION ALL '.join(parts)}"
 
 
 def holds_scores(table: Table) -> bool:

@@ -1,7 +1,7 @@
 """What a database answers: named queries, as frames whose columns have units."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ import pyarrow as pa
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
 from data.records.table import Column, Table
 from data.warehouse.queries import QUERIES, NamedQuery
-from data.warehouse.schema import Schema, holds_scores, is_large, literal, quoted
+from data.warehouse.schema import SCORED, Schema, is_large, literal, quoted
 from data.warehouse.sources import checked_footer, only_finite, selected
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -99,28 +99,39 @@ class Warehouse:
 
 @contextmanager
 def over(
-    files: Mapping[Table, Sequence[Path]], tables: Sequence[Table], answers: Mapping[str, pa.Table] | None = None
+    files: Mapping[Table, Sequence[Path]],
+    tables: Sequence[Table],
+    queries: Iterable[NamedQuery],
+    answers: Mapping[str, pa.Table] | None = None,
 ) -> Iterator[Warehouse]:
     """Verified Parquet files, read in place: named queries can be asked before there is a database.
 
-    tables: every table that a query may read; one without files is empty. answers: rows of queries that are known.
+    Args:
+        files: the files of each table.
+        tables: every table that a query may read; one without files is empty.
+        queries: those that will be asked. Tables and views that none of them names are not there: a view takes longer
+            to make than most take to be answered.
+        answers: rows of queries that are known, by name.
 
     Raises:
         DamagedFile: a file cannot be read, or holds another table.
         InputError: a column has NULL that may have none.
     """
     schema = Schema(tables)
+    named = schema.named_in(queries)
     with TemporaryDirectory(prefix="swaymeter-") as spilled:
         connection = duckdb.connect(config={**CONFIG, "temp_directory": spilled})
         try:
             for table in tables:
+                if table.name not in named:
+                    continue
                 paths = files.get(table, ())
                 for path in paths:
                     checked_footer(table, path)
                 connection.execute(f"CREATE VIEW {quoted(table.name)} AS {selected(table, paths, table.columns)}")
-            if any(map(holds_scores, tables)):
+            if SCORED in named:
                 connection.execute(schema.scored(tables, origins=False))
-            create_views(connection, schema)
+            create_views(connection, [view for view in schema.views if view.name in named])
             yield Warehouse(connection, schema, answers)
         finally:
             connection.close()
@@ -165,9 +176,9 @@ def is_of(schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
         return False
 
 
-def create_views(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
-    """Creates the views whose tables are there, a view that reads another one after it."""
-    waiting = schema.views
+def create_views(connection: duckdb.DuckDBPyConnection, views: Sequence[NamedQuery]) -> None:
+    """Creates those of the views whose tables are there, a view that reads another one after it."""
+    waiting = views
     while waiting:
         left = []
         for query in waiting:

@@ -38,7 +38,8 @@ def compute_statistics(step: Step, run: Run) -> None:
     names = dict.fromkeys(name for statistic in statistics for name in statistic.queries)
     done = _done(step)
     answers = {name: _of_every_prompt(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
-    with over(_files(done), schema(), answers) as warehouse:
+    asked = [QUERIES[name] for name in names if name not in answers]
+    with over(_files(done), schema(), asked, answers) as warehouse:
         frames = {name: categorical(warehouse.frame(name)) for name in names}
     failed = []
     for statistic in statistics:
@@ -73,7 +74,7 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: R
     from data.warehouse.warehouse import over
 
     read = [(artifact, check) for artifact, check in done if artifact.table.name in query.by_relation]
-    with over({}, schema()) as warehouse:
+    with over({}, schema(), [query]) as warehouse:
         table = Table(query.name, query.sentence, warehouse.columns(query))
     inputs = sorted(check.digest_of_all for _, check in read)
     made_from = {"query": query.sql, "inputs": inputs}
@@ -83,7 +84,8 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: R
     found, new = [kept], sorted(digests.keys() - known)
     for start in range(0, len(new), RELATIONS_AT_A_TIME):
         some = new[start : start + RELATIONS_AT_A_TIME]
-        with over(_files(one for one in read if _relation(one) in some), schema()) as warehouse:
+        files = _files(one for one in read if _relation(one) in some)
+        with over(files, schema(), [query]) as warehouse:
             found.append(warehouse.rows(query).cast(table.schema))
     rows = pa.concat_tables(found)
     if known != digests.keys():

@@ -164,12 +164,12 @@ def test_a_number_that_is_not_finite_is_refused(of: Table, column: str, value: A
     with pytest.raises(InputError, match=named):
         update(database, "key", TABLES, {of: [file]})
     query = NamedQuery("all", f"FROM {of.name}")
-    with added(QUERIES, query), over({of: [file]}, TABLES) as warehouse, pytest.raises(InputError, match=named):
+    with added(QUERIES, query), over({of: [file]}, TABLES, [query]) as warehouse, pytest.raises(InputError, match=named):
         warehouse.frame("all")
 
 
 def read_in_place(database: Path, files: Mapping[Table, Sequence[Path]]) -> None:
-    with over(files, TABLES):
+    with over(files, TABLES, [NamedQuery("all", "FROM susceptibility")]):
         pass
 
 
@@ -203,8 +203,10 @@ def test_the_same_scores_in_two_files_are_refused(database: Path) -> None:
 
 def test_files_in_place_answer_like_the_database(tmp_path: Path) -> None:
     study = small_study()
-    with warehouse_of(tmp_path, study) as loaded, over(stored(tmp_path, study), TABLES) as in_place:
-        for name in ("persuasion_by_kind", "partition_summary", "correlations", "stand_ins"):
+    names = ("persuasion_by_kind", "partition_summary", "correlations", "stand_ins")
+    queries = [QUERIES[name] for name in names]
+    with warehouse_of(tmp_path, study) as loaded, over(stored(tmp_path, study), TABLES, queries) as in_place:
+        for name in names:
             frame = in_place.frame(name)
             pd.testing.assert_frame_equal(frame, loaded.frame(name))
             assert frame.attrs == loaded.frame(name).attrs
