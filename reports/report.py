@@ -91,7 +91,9 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
 
 def write_csv(path: Path, rows: pd.DataFrame) -> None:
     """Writes rows; a text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    rows = rows.map(lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell)
+    texts = rows.select_dtypes(exclude=["number", "bool"])
+    safe = texts.map(lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell)
+    rows = rows.assign(**{str(name): safe[name] for name in safe})
     rows.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
 
 
