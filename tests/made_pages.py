@@ -22,6 +22,7 @@ from flows.study.study import ContextsPart, ModelPart, PromptPart, ServiceOption
 from reports.figures import FIGURES
 from reports.tables import TABLES
 from tasks.measures import MEASURES
+from tasks.statistics.entropy_classes import EntropyClasses
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -129,6 +130,7 @@ def study_file() -> str:
             *_section(2, "prompt", PromptPart),
             *_section(2, "models", ModelPart),
             *_measures(),
+            *_section(2, "entropy_classes", EntropyClasses),
         ]
     )
 
@@ -200,7 +202,7 @@ def _values(field: Mapping[str, Any]) -> str:
         return ", ".join(f"`{value}`" for value in field.get("enum", [field.get("const")]))
     kind = field.get("type", "any")
     if kind == "array":
-        return f"list of {_values(field['items'])}"
+        return f"list of {' and '.join(map(_values, field.get('prefixItems') or [field['items']]))}"
     words = {"object": "keys", "string": "text", "boolean": "`true`, `false`"}
     signs = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
     limits = ", ".join(f"{sign} {field[name]:,}" for name, sign in signs.items() if name in field)

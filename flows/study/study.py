@@ -42,6 +42,7 @@ from data.sources.source import FactsOptions, QuestionsOptions
 from tasks.measures import MEASURES
 from tasks.measures.asked import PerQuery
 from tasks.measures.measure import Measure
+from tasks.statistics.entropy_classes import EntropyClasses
 
 
 def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
@@ -304,6 +305,8 @@ class Study(Options):
     """The models that are asked."""
     measures: dict[str, dict[str, Any]]
     """The measures with their parameters, such as `persuasion: {}`; or a list of names."""
+    entropy_classes: EntropyClasses = EntropyClasses()
+    """Classes of semantic entropy, which questions and their words are counted by."""
 
     @model_validator(mode="before")
     @classmethod
