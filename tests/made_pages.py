@@ -18,7 +18,11 @@ from data.sources.source import FactsOptions, QuestionsOptions
 from data.warehouse.queries import QUERIES
 from data.warehouse.schema import Schema
 from flows.steps.aggregate import schema
-from flows.study.study import ContextsPart, ModelPart, PromptPart, ServiceOptions, ServicesPart, Study
+from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.model import ModelPart
+from flows.study.sections.prompt import PromptPart
+from flows.study.sections.services import ServiceOptions, ServicesPart
+from flows.study.study import Study
 from reports.figures import FIGURES
 from reports.tables import TABLES
 from tasks.measures import MEASURES

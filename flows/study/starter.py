@@ -11,7 +11,11 @@ import yaml
 from data.errors import UsageError
 from data.options import Options
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from flows.study.study import ContextsPart, ModelPart, PromptPart, ServicesPart, Study
+from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.model import ModelPart
+from flows.study.sections.prompt import PromptPart
+from flows.study.sections.services import ServicesPart
+from flows.study.study import Study
 from tasks.measures import MEASURES
 from tasks.statistics.entropy_classes import EntropyClasses
 
