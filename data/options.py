@@ -98,6 +98,7 @@ _MESSAGES = {
     "tuple_type": "expected a list, such as [a, b], not {input}",
     "dict_type": "expected keys with values, not {input}",
     "too_short": "may not be empty; name at least {min_length}",
+    "too_long": "may have at most {max_length}, not {actual_length}",
     "greater_than": "must be greater than {gt:,}, not {input}",
     "greater_than_equal": "must be at least {ge:,}, not {input}",
     "less_than": "must be less than {lt:,}, not {input}",

@@ -18,10 +18,15 @@ from data.sources.source import FactsOptions, QuestionsOptions
 from data.warehouse.queries import QUERIES
 from data.warehouse.schema import Schema
 from flows.steps.aggregate import schema
-from flows.study.study import ContextsPart, ModelPart, PromptPart, ServiceOptions, ServicesPart, Study
+from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.model import ModelPart
+from flows.study.sections.prompt import PromptPart
+from flows.study.sections.services import ServiceOptions, ServicesPart
+from flows.study.study import Study
 from reports.figures import FIGURES
 from reports.tables import TABLES
 from tasks.measures import MEASURES
+from tasks.statistics.entropy_classes import EntropyClasses
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -129,6 +134,7 @@ def study_file() -> str:
             *_section(2, "prompt", PromptPart),
             *_section(2, "models", ModelPart),
             *_measures(),
+            *_section(2, "entropy_classes", EntropyClasses),
         ]
     )
 
@@ -200,7 +206,7 @@ def _values(field: Mapping[str, Any]) -> str:
         return ", ".join(f"`{value}`" for value in field.get("enum", [field.get("const")]))
     kind = field.get("type", "any")
     if kind == "array":
-        return f"list of {_values(field['items'])}"
+        return f"list of {' and '.join(map(_values, field.get('prefixItems') or [field['items']]))}"
     words = {"object": "keys", "string": "text", "boolean": "`true`, `false`"}
     signs = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
     limits = ", ".join(f"{sign} {field[name]:,}" for name, sign in signs.items() if name in field)

@@ -19,7 +19,7 @@ from flows.stages.score import resolved_dtype
 from flows.steps.aggregate import schema
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
-from tasks.statistics import STATISTICS
+from tasks.statistics import statistics_of
 
 LOADED = ("triples", "pages", "disputes", "rejected")
 """The fetched tables beside facts and questions that the database has."""
@@ -30,16 +30,16 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
     outputs = {
-        name: Output(statistic.table, ("statistics",), name, {"version": statistic.version})
-        for name, statistic in STATISTICS.items()
+        name: Output(statistic.table, ("statistics",), name, {"version": statistic.version, **statistic.parameters})
+        for name, statistic in statistics_of(study.entropy_classes).items()
     }
     statistics = graph.add(
         kinds.STATISTICS, kinds.STATISTICS.id("study"), outputs, optional=tables,
-        parameters={"seed": study.seed, "queries": queries_digest()}, arguments=study.seed,
-        after=built.chosen.values(),
+        parameters={"seed": study.seed, "queries": queries_digest()},
+        arguments=(study.seed, study.entropy_classes), after=built.chosen.values(),
     )  # fmt: skip
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
-    loaded = _by_role([statistics.output(name) for name in STATISTICS]) | tables | _by_role(rest)
+    loaded = _by_role([statistics.output(name) for name in outputs]) | tables | _by_role(rest)
     annotations = _annotations(graph) if study.questions is not None else ()
     labels = _labels(study)
     return graph.add(

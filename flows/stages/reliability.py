@@ -14,7 +14,8 @@ from flows.stages.build import Built, part_of, prompts_of
 from flows.stages.fetch import Fetched
 from flows.stages.score import passes_of
 from flows.stages.study_graph import RELIABILITY as KIND
-from flows.study.study import MEASURES_OF_SEEDS, ModelPart, Study
+from flows.study.sections.model import ModelPart
+from flows.study.study import MEASURES_OF_SEEDS, Study
 
 
 def reliability(

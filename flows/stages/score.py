@@ -12,7 +12,8 @@ from flows.graph.step import Output
 from flows.stages.build import Built
 from flows.stages.study_graph import SCORES
 from flows.steps.score import Score
-from flows.study.study import ModelPart, Study
+from flows.study.sections.model import ModelPart
+from flows.study.study import Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS
 from tasks.measures.passes import Pass, declaration, passes

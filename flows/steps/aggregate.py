@@ -12,7 +12,7 @@ from data.storage.workspace import Workspace
 from data.warehouse.queries import QUERIES, NamedQuery
 from flows.graph.step import Run, Step
 from tasks.measures import MEASURES
-from tasks.statistics import STATISTICS
+from tasks.statistics import STATISTICS, statistics_of
 from tasks.statistics.frames import categorical
 from tasks.statistics.statistic import Statistic
 
@@ -33,8 +33,10 @@ def compute_statistics(step: Step, run: Run) -> None:
     """Computes the statistics that are missing, from the score files in place; each named query is asked once."""
     from data.warehouse.warehouse import over  # here, as pandas takes long to import
 
-    missing = [STATISTICS[name] for name, output in step.outputs.items() if output.check().state != "done"]
-    statistics = list(STATISTICS.values()) if step.not_before else missing
+    _, classes = step.arguments
+    again = step.not_before is not None
+    declared = statistics_of(classes)
+    statistics = [declared[name] for name, output in step.outputs.items() if again or output.check().state != "done"]
     names = dict.fromkeys(name for statistic in statistics for name in statistic.queries)
     done = _done(step)
     answers = {name: _of_every_prompt(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
@@ -55,14 +57,15 @@ def compute_statistics(step: Step, run: Run) -> None:
 def _compute(statistic: Statistic, frames: Mapping[str, Any], done: Sequence[Done], step: Step) -> None:
     """Writes a statistic; where it gives rows of single relations, those of unchanged relations are kept."""
     table, rows, digests = step.table(statistic.name), list[dict[str, Any]](), dict[str, str]()
+    seed, _ = step.arguments
     if statistic.of_relations is not None:
         digests = _by_relation(table, done)
         kept, known = _kept(table, digests, step)
         new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
-        rows = [*kept.to_pylist(), *statistic.of_relations(new, step.arguments)]
+        rows = [*kept.to_pylist(), *statistic.of_relations(new, seed)]
         texts = [column.name for column in statistic.table.columns if column.type == "VARCHAR"]
         rows.sort(key=lambda row: [str(row[name]) for name in texts])  # the same order whatever was kept
-    rows = statistic.finish([*rows, *statistic.compute(frames, step.arguments)])
+    rows = statistic.finish([*rows, *statistic.compute(frames, seed)])
     table.write(statistic.table.of(rows), {"relations": digests})
     table.discard_others()
 

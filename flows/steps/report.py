@@ -12,7 +12,7 @@ from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
 from flows.graph.step import Run, Step
 from flows.steps.aggregate import schema
-from flows.study.study import PromptPart
+from flows.study.sections.prompt import PromptPart
 from reports.card import StudyCard
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")

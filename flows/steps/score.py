@@ -8,7 +8,7 @@ from data.catalog import AnswerPrompts
 from data.records import Context, Query, Question
 from data.storage.keys import content_key
 from flows.graph.step import Run, Step
-from flows.study.study import ModelPart
+from flows.study.sections.model import ModelPart
 from tasks.measures import MEASURES
 from tasks.measures.asked import PerQuery
 from tasks.measures.measure import INPUTS, Inputs

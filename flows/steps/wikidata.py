@@ -25,7 +25,8 @@ from data.sources.wikimedia.wikidata import Wikidata
 from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from flows.graph.step import Run, Step
 from flows.steps.fetch import access_for
-from flows.study.study import ModelPart, Study
+from flows.study.sections.model import ModelPart
+from flows.study.study import Study
 from tasks.contexts.disputes.of_page import RELATION, PageDisputes, disputes_of_page
 from tasks.contexts.wikidata.questions import Clients, questions_of_property
 

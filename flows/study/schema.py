@@ -11,7 +11,8 @@ from data.options import Options
 from data.sources.http.services import SERVICES
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions
-from flows.study.study import ServiceOptions, ServicesPart, Study
+from flows.study.sections.services import ServiceOptions, ServicesPart
+from flows.study.study import Study
 from tasks.measures import MEASURES
 
 

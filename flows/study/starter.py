@@ -11,8 +11,13 @@ import yaml
 from data.errors import UsageError
 from data.options import Options
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from flows.study.study import ContextsPart, ModelPart, PromptPart, ServicesPart, Study
+from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.model import ModelPart
+from flows.study.sections.prompt import PromptPart
+from flows.study.sections.services import ServicesPart
+from flows.study.study import Study
 from tasks.measures import MEASURES
+from tasks.statistics.entropy_classes import EntropyClasses
 
 SCHEMA = "swaymeter.schema.json"
 """The file beside a study in which editors look for the schema."""
@@ -33,6 +38,7 @@ CONTENT: Mapping[str, Any] = {
         "persuasion": {}, "susceptibility": {}, "answers": {"samples": 5, "max_new_tokens": 10, "temperature": 0.5},
         "clusters": {"entailment": "all-minilm-l6-v2"}, "semantic_entropy": {}, "accuracy": {}, "whose_answer": {},
     },
+    "entropy_classes": {"bounds": None},
     "services": {"contact": None, "cache": None},
 }  # fmt: skip
 """A study that the bundled models finish within three minutes on two processor cores."""
@@ -42,6 +48,7 @@ SECTIONS: Mapping[str, type[Options]] = {
     "questions": QUESTION_SOURCES[CONTENT["questions"]["source"]].options,
     "prompt": PromptPart,
     "models": ModelPart,
+    "entropy_classes": EntropyClasses,
     "services": ServicesPart,
     **{f"measures.{name}": measure.parameters for name, measure in MEASURES.items()},
 }

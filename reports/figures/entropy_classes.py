@@ -45,18 +45,14 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     groups = [name for name in partitions(rows) if name != "all"]
     groups = sorted(groups, key=lambda name: -sizes[name])[:MOST_GROUPS] if len(groups) > MOST_GROUPS else groups
     groups = groups if len(groups) == 1 else ["all", *groups]
-    bounds = {row["entropy_class"]: row for row in records(where(rows, partition="all"))}
-    words = "; ".join(
-        f"{name} {bounds[name]['smallest']:.2f} to {bounds[name]['largest']:.2f} nats"
-        for name in CLASSES
-        if name in bounds
-    )
+    cut = records(rows)[0]
+    bounds = f"low reaches to {cut['low_up_to']:.4g} nats, middle to {cut['middle_up_to']:.4g} ({cut['cut']})"
     caption = (
         "Each bar is a partition, cut into its instances with low (lightest), middle and high (darkest) semantic "
-        f"entropy with the context; the numbers count them. The classes reach from {words}. {model}; "
+        f"entropy with the context; the numbers count them: {bounds}. {model}; "
         f"n = {sizes['all']} instances. The words of each class stand in a table."
     )
-    alt = f"Stacked bars of the share of instances in three classes of semantic entropy (nats), for {model}: {words}."
+    alt = f"Stacked bars of the share of instances in three classes of semantic entropy (nats), for {model}: {bounds}."
     shown = in_order(without_unit(rows), partition=groups, entropy_class=CLASSES)
     shown.attrs["units"] = without_unit(rows).attrs["units"]
     numbers = rows.drop(columns=["model", "dtype"])

@@ -24,6 +24,8 @@ _QUANTITIES = (
     ("mean_effect_size", "effect_low", "effect_high", "mean effect\nsize d (no unit)", 1.0),
 )
 _APART = 0.03  # of the axis
+_LONGEST = 18
+"""Characters of a model's name that fit below a panel; where one has more, all have their number in the caption."""
 _SHOWN = [
     "comparison", "test", "query_type", "tested", "untestable", "significant", "share_significant", "share_low",
     "share_high", "mean_effect_size", "effect_low", "effect_high",
@@ -70,7 +72,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     at, sized = places(of_models, known)
     rows = rows.assign(at=[at[Model(name, dtype)] for name, dtype in zip(rows["model"], rows["dtype"], strict=True)])
     rows = in_order(rows, comparison=COMPARISONS, query_type=QUERY_HUES, at=sorted(at.values()))
-    names = ", ".join(str(one) for one in sorted(of_models, key=at.__getitem__))
+    names = "; ".join(f"{number} {one}" for number, one in enumerate(sorted(of_models, key=at.__getitem__), 1))
     along = "their size in parameters, from left to right, on a logarithmic scale"
     along = along if sized else "by size where it is known, from left to right"
     caption = (
@@ -113,31 +115,37 @@ def _paint(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[Model, 
             line[0].set_ylim(-3, 103)
     for axes, comparison in zip(grid[0], shown, strict=True):
         first, second = rows.loc[rows["comparison"] == comparison, "asked"].iloc[0].split(" ", 1)
-        axes.set_title(f"{comparison}\n{first} {second}", fontsize=7.5)
+        axes.set_title(f"{comparison}\n{first} {second}", fontsize=7)
     for axes in grid[0][shown.index("followed") :] if "followed" in shown else ():
         for one in published("du-fig-2", "share_significant"):
             reference(axes, 100 * one.value, f"published, {one.query_type}: {one.words}")
     for axes in grid[1]:
         axes.axhline(0, color=INK, linewidth=0.8)
-    _name_models(grid[-1], at, known, step)
+    canvas.supxlabel(_name_models(grid[-1], at, known, step), fontsize=8.5)
     types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
     marks: list[Line2D] = [mark(_SHAPES[kind], f"{kind} queries", QUERY_HUES[kind]) for kind in types]
     legend_above(canvas, [*marks, mark("D", "as published"), mark("D", "by entity", filled=False)])
     return canvas
 
 
-def _name_models(line: Sequence[Axes], at: Mapping[Model, float], known: Mapping[Model, int], step: float) -> None:
-    """The axis of the models: `known` has their sizes where they stand by them, and is empty where they do not."""
+def _name_models(line: Sequence[Axes], at: Mapping[Model, float], known: Mapping[Model, int], step: float) -> str:
+    """The axis of the models, whose label it gives; `known`: their sizes where they stand by them, else nothing."""
     several = len({model.name for model in at}) < len(at)  # dtypes of a model
-    names = {model: plain(str(model) if several else model.name, 28 if several else 18) for model in at}
-    labels = {place: _size(known[model]) if known else names[model] for model, place in at.items()}
+    names = {place: str(model) if several else model.name for model, place in at.items()}
+    if known:
+        what, labels = "parameters", {place: _size(known[model]) for model, place in at.items()}
+    elif max(map(len, names.values())) <= _LONGEST:
+        what, labels = "model", {place: plain(name) for place, name in names.items()}
+    else:
+        what = "model, by its number in the caption"
+        labels = {place: str(number) for number, place in enumerate(sorted(names), 1)}
     for axes in line:
         axes.set_xticks(list(labels), list(labels.values()), fontsize=7)
         for label in axes.get_xticklabels():
-            label.set(rotation=60, ha="right", rotation_mode="anchor")
+            label.set_rotation(90 if max(map(len, labels.values())) > 2 else 0)
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xlim(min(labels) - 0.6 * step, max(labels) + 0.6 * step)
-        axes.set_xlabel("parameters" if known else "model")
+    return what
 
 
 def _size(size: int) -> str:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Mapping
+from functools import partial
 from importlib import resources
 from typing import Any
 
@@ -12,10 +13,14 @@ from reports.style import PARTITION_HUES, QUERY_HUES, THEMES
 
 
 def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Template:
-    """The template in a package; it escapes whatever it is given, and an unknown name is an error."""
+    """The template in a package; it escapes whatever it is given, and an unknown name is an error.
+
+    It may extend base.html, which all pages begin and end with.
+    """
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(partial(asset, "reports.page")),
+    )  # fmt: skip
     environment.filters.update(filters)
     return environment.from_string(asset(package, file))
 

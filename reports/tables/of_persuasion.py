@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from data.records import CONDITIONS
-from reports.frames import Frames, in_order, partitions, records, where
+from reports.frames import Frames, in_order, partitions, records
 from reports.style import CONDITION_NAMES, plain
 from reports.tables.table import Table
 
@@ -99,12 +99,12 @@ def _words(frames: Frames) -> pd.DataFrame:
 
 
 def _bounds(frames: Frames) -> str:
-    classes = where(frames["entropy_classes"], partition="all")
+    classes = frames["entropy_classes"]
     words = [
-        f"{row['model']} ({row['dtype']}) {row['entropy_class']} {row['smallest']:.2f} to {row['largest']:.2f}"
-        for row in records(in_order(classes, entropy_class=("low", "middle", "high")) if len(classes) else classes)
+        f"{row['model']} ({row['dtype']}) {row['low_up_to']:.4g} and {row['middle_up_to']:.4g} ({row['cut']})"
+        for row in records(classes.drop_duplicates(["model", "dtype"]) if len(classes) else classes)
     ]
-    return f" Entropies of the classes in nats: {'; '.join(words)}." if words else ""
+    return f" Low and middle entropies reach, in nats, to: {'; '.join(words)}." if words else ""
 
 
 SHARES = Table(

@@ -5,8 +5,10 @@ function of frames. A comparison of two groups is a `Comparison`. This package i
 database. Importing it imports neither pandas nor scipy, which take a second: functions that call them import them.
 """
 
+from collections.abc import Mapping
+
 from data.named import Registry
-from tasks.statistics import correlations, degree_envelope, entropy_classes, models, predictors
+from tasks.statistics import correlations, degree_envelope, models, predictors
 from tasks.statistics.comparisons import (
     assertiveness,
     familiarity,
@@ -15,6 +17,7 @@ from tasks.statistics.comparisons import (
     negation,
     relevance,
 )
+from tasks.statistics.entropy_classes import EntropyClasses
 from tasks.statistics.means import (
     answers,
     beside_susceptibility,
@@ -50,8 +53,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     partitions.STATISTIC,
     predictors.CORRELATIONS,
     predictors.REGRESSIONS,
-    entropy_classes.COUNTS,
-    entropy_classes.WORDS,
+    *EntropyClasses().statistics,
     precision.STATISTIC,
     reliability.STATISTIC,
     correlations.STATISTIC,
@@ -60,3 +62,8 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     models.DIFFERENCES,
 ))  # fmt: skip
 """Every statistic, in the order of the report."""
+
+
+def statistics_of(classes: EntropyClasses) -> Mapping[str, Statistic]:
+    """Every statistic by its name, with the settings of a study."""
+    return {**STATISTICS, **{statistic.name: statistic for statistic in classes.statistics}}

@@ -1,7 +1,7 @@
 """What questions and contexts are about whose answers stay spread, or agree, with the context.
 
 Instances fall into three classes by their semantic entropy with the context: low, middle and high. The bounds are a
-setting of the statistic, in nats; without them, a model's instances are cut in thirds, since the entropy is a sum of
+setting of the study, in nats; without them, a model's instances are cut in thirds, since the entropy is a sum of
 log-probabilities and grows with the length of a model's answers. A value on a bound is in the lower class. Of each
 class there are counts by partition, and the words of its questions and of its contexts with the largest TF-IDF, each
 instance a text of its own.
@@ -9,11 +9,12 @@ instance a text of its own.
 Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 """
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
+from pydantic import Field, field_validator
 
+from data.options import Options
 from data.records.statistics import ClassWord, Summary
 from tasks.statistics.formulas.tf_idf import tf_idf
 from tasks.statistics.frames import ALL, by, sorted_by
@@ -23,39 +24,51 @@ from tasks.statistics.summary import MODEL, summaries
 ENTROPY = "semantic_entropy_with"
 CLASSES = ("low", "middle", "high")
 TEXTS = {"questions": "question", "contexts": "context"}
+BY_BOUNDS, BY_THIRDS = "bounds of the study", "thirds of the model's instances"
+WORDS = 50
+"""The most words of a class."""
+CUT = ("cut", "low_up_to", "middle_up_to")
+"""What the classes are cut by, and how far low and middle reach in nats: all three as text."""
+
+Bound = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-@dataclass(frozen=True)
-class EntropyClasses:
-    """The classes: bounds in nats, or None for thirds; how many words of each; version: raised when these change."""
+class EntropyClasses(Options):
+    """Low, middle and high semantic entropy with a context, by which questions and their words are counted."""
 
-    bounds: tuple[float, float] | None = None
-    words: int = 50
-    version: int = 1
+    bounds: tuple[Bound, Bound] | None = None
+    """How far the low and the middle class reach, in nats, such as [1.0, 5.0]; null: a third of each model's instances
+    in each class."""
+
+    @field_validator("bounds")
+    @classmethod
+    def _ascending(cls, bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+        if bounds is not None and bounds[0] >= bounds[1]:
+            raise ValueError(f"must ascend, not {list(bounds)}; write the bound of the low class first")
+        return bounds
 
     @property
-    def counts(self) -> Statistic:
-        """How many instances each class has, as a statistic."""
-        return Statistic("entropy_classes", self.version, Summary, ("texts_of_instances",), self.count)
-
-    @property
-    def topics(self) -> Statistic:
-        """The words of each class, as a statistic."""
-        return Statistic("words_of_classes", self.version, ClassWord, ("texts_of_instances",), self.find_words)
+    def statistics(self) -> tuple[Statistic, Statistic]:
+        """How many instances each class has, and the words of each."""
+        read, parameters = ("texts_of_instances",), self.model_dump(mode="json")
+        return (
+            Statistic("entropy_classes", 2, Summary, read, self.count, parameters=parameters),
+            Statistic("words_of_classes", 1, ClassWord, read, self.find_words, parameters=parameters),
+        )
 
     def classified(self, frame: Frame) -> Frame:
-        """The instances that have an entropy, with their class as a number from 0, in an order of their own."""
+        """The instances that have an entropy, in an order of their own, with `at`, their class from 0, and CUT."""
         import pandas as pd
 
         frame = sorted_by(frame.dropna(subset=[ENTROPY]), [*MODEL, "relation", "question_id", "context_id"])
-        parts = [rows.assign(at=self._places(rows)) for _, rows in by(frame, MODEL)]
+        parts = [self._cut(rows) for _, rows in by(frame, MODEL)]
         return pd.concat(parts) if parts else frame.assign(at=0)
 
-    def _places(self, rows: Frame) -> NDArray[np.int64]:
+    def _cut(self, rows: Frame) -> Frame:
         values = rows[ENTROPY].to_numpy(dtype="float64")
-        bounds = self.bounds or np.quantile(values, [1 / 3, 2 / 3])
-        places: NDArray[np.int64] = np.digitize(values, bounds, right=True)
-        return places
+        bounds = self.bounds or np.quantile(values, [1 / 3, 2 / 3]).tolist()
+        cut = dict(zip(CUT, (BY_BOUNDS if self.bounds else BY_THIRDS, *map(str, bounds)), strict=True))
+        return rows.assign(at=np.digitize(values, bounds, right=True), **cut)
 
     def count(self, frames: Frames, seed: int) -> list[Row]:
         """The rows of `Summary`: the entropy of each class in each partition and in all, and its share of these."""
@@ -66,7 +79,7 @@ class EntropyClasses:
         frame = pd.concat([frame, frame.assign(partition=ALL)])
         frame["of_partition"] = frame.groupby([*MODEL, "partition"], observed=True)[ENTROPY].transform("size")
         return summaries(
-            frame, [*MODEL, "entropy_class", "partition"], ENTROPY, quantity=f"class_{ENTROPY}",
+            frame, [*MODEL, "entropy_class", "partition", *CUT], ENTROPY, quantity=f"class_{ENTROPY}",
             unit_of_analysis="instance", quantiles=True,
             others=lambda group: {"share": len(group) / int(group["of_partition"].iloc[0])},
         )  # fmt: skip
@@ -86,7 +99,7 @@ class EntropyClasses:
         sizes = np.bincount(rows["at"], minlength=len(CLASSES))
         made = []
         for at, name in enumerate(CLASSES):
-            first = [place for place in np.argsort(-scores[at], kind="stable")[: self.words] if scores[at, place] > 0]
+            first = [place for place in np.argsort(-scores[at], kind="stable")[:WORDS] if scores[at, place] > 0]
             made += [
                 {
                     "entropy_class": name, "text_kind": kind, "rank": rank, "word": str(found[place]),
@@ -95,7 +108,3 @@ class EntropyClasses:
                 for rank, place in enumerate(first, 1)
             ]  # fmt: skip
         return made
-
-
-CLASSES_OF_STUDY = EntropyClasses()
-COUNTS, WORDS = CLASSES_OF_STUDY.counts, CLASSES_OF_STUDY.topics

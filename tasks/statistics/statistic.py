@@ -1,7 +1,7 @@
 """What a statistic declares, and what its `compute` receives and returns."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from data.records.row import table_of
@@ -33,6 +33,7 @@ class Statistic:
             they are kept as long as nothing of the relation changes. Then rows and frames have a column relation, and
             `compute` gives no row of a single relation.
         finish: sees all rows and completes them, such as adjusted p-values.
+        parameters: what a study set of it, as JSON: its rows are made again when they change.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Statistic:
     compute: Callable[[Frames, int], list[Row]] = lambda frames, seed: []
     of_relations: Callable[[Frames, int], list[Row]] | None = None
     finish: Callable[[list[Row]], list[Row]] = list
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def table(self) -> Table:

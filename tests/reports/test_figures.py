@@ -47,16 +47,20 @@ def test_axes_name_quantity_and_unit(drawn: dict[str, Drawn]) -> None:
 
 
 def test_models_and_dtypes_are_not_mixed() -> None:
-    models = [("a", "float32"), ("a", "bfloat16"), ("b", "float32")]
+    models = [("a", "float32"), ("a", "bfloat16"), ("somebody/with-a-long-name", "float32")]
     of_three = frames(tables(models, relations=["capital"], entities=2, questions=6))
     made = draw_all(FIGURES.values(), of_three)[0]
     means = [one for one in made if one.figure.name == "susceptibility-by-relation"]
-    assert [str(one.model) for one in means] == ["a (bfloat16)", "a (float32)", "b (float32)"]
+    assert [str(one.model) for one in means] == [
+        "a (bfloat16)", "a (float32)", "somebody/with-a-long-name (float32)"
+    ]  # fmt: skip
     assert {len(one.drawing.numbers) for one in means} == {4}
     assert [str(one.model) for one in made if one.figure.name == "precision"] == ["a (bfloat16)"]
     (ladder,) = [one for one in made if one.figure.name == "tests-by-model"]
     assert str(ladder.model) == "all models"
     assert set(ladder.drawing.numbers["dtype"]) == {"float32", "bfloat16"}
+    assert "1 a (bfloat16); 2 a (float32); 3 somebody/with-a-long-name (float32)." in ladder.caption
+    assert [label.get_text() for label in ladder.drawing.paint().axes[-1].get_xticklabels()] == ["1", "2", "3"]
 
 
 def test_shown_numbers_carry_their_units(drawn: dict[str, Drawn]) -> None:

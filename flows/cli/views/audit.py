@@ -23,7 +23,8 @@ from flows.cli.pipeline import Selected
 from flows.cli.views.compare import Row
 from flows.steps.aggregate import schema
 from flows.study.reading import STUDIES
-from flows.study.study import ModelPart, Study
+from flows.study.sections.model import ModelPart
+from flows.study.study import Study
 from reports.frames import records
 from reports.tables.of_models import QUANTITIES as IN_WORDS
 

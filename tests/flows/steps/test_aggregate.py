@@ -16,6 +16,7 @@ from flows.graph.step import Run, Step, StepId
 from flows.steps import aggregate
 from flows.steps.aggregate import _kept, compute_statistics, load_database
 from tasks.statistics import STATISTICS
+from tasks.statistics.entropy_classes import EntropyClasses
 from tasks.statistics.means.persuasion import of_relations
 from tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
@@ -124,6 +125,18 @@ def test_statistics_follow_columns_that_no_score_depends_on(tmp_path: Path) -> N
     after = keys()
     assert after[0] == before[0]
     assert after[1] != before[1]
+
+
+def test_bounds_of_classes_change_their_statistics_alone(tmp_path: Path) -> None:
+    def step(**changes: Any) -> Step:
+        found = selected(tmp_path, **changes).graph.nodes[StepId("aggregate", "study", "statistics")].step
+        assert found is not None
+        return found
+
+    before, after = step(), step(entropy_classes={"bounds": [1, 5]})
+    changed = {name for name, artifact in before.outputs.items() if artifact.key != after.outputs[name].key}
+    assert changed == {"entropy_classes", "words_of_classes"}
+    assert after.arguments == (0, EntropyClasses(bounds=(1.0, 5.0)))
 
 
 def test_a_statistic_that_fails_is_named_and_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

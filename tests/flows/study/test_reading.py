@@ -8,7 +8,10 @@ from pydantic import BaseModel
 from data.errors import StudyFileError
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from flows.study.reading import STUDIES, read_study
-from flows.study.study import ContextsPart, ModelPart, ServiceOptions, ServicesPart, Study
+from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.model import ModelPart
+from flows.study.sections.services import ServiceOptions, ServicesPart
+from flows.study.study import Study
 from tasks.measures import MEASURES
 from tests.flows.study.study_files import SOUND, refusal, write_study
 

@@ -101,6 +101,13 @@ WIKIDATA = {"source": "wikidata"}
         ({"contexts": {"per_query": {"contexts": 4, "relevant": 5}}}, "relevant is 5, more than the 4 contexts"),
         ({"contexts": {"per_query": {"contexts": 4, "relevant": 2}}, "measures": ["entity_independent_persuasion"]},
          "measures.entity_independent_persuasion: needs every context before every query; leave it out, or `per_que"),
+        # ---- entropy_classes
+        ({"entropy_classes": {"bounds": [5, 1]}}, "entropy_classes.bounds: must ascend, not [5.0, 1.0]; write"),
+        ({"entropy_classes": {"bounds": [1, 1]}}, "entropy_classes.bounds: must ascend"),
+        ({"entropy_classes": {"bounds": [1, float("inf")]}}, "bounds.1: expected a finite number, not Infinity"),
+        ({"entropy_classes": {"bounds": [-1, 1]}}, "entropy_classes.bounds.0: must be at least 0"),
+        ({"entropy_classes": {"bounds": [1, 2, 3]}}, "entropy_classes.bounds: may have at most 2, not 3"),
+        # ---- sections that others need
         ({"facts": None, "measures": ["persuasion"]}, "measures.persuasion: needs facts; name relations under `facts`"),
         ({"questions": None, "measures": ["accuracy"]}, "needs questions; name a source under `questions`"),
     ],

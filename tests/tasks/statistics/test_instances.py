@@ -156,22 +156,41 @@ def texts(entropies: list[float | None], questions: list[str]) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def classes_of(entropies: EntropyClasses, frame: pd.DataFrame) -> tuple[list[Row], list[Row]]:
+    """The classes of all partitions together, and the words of each class."""
+    counts, topics = entropies.statistics
+    rows, words = (one.rows({"texts_of_instances": frame}, 0) for one in (counts, topics))
+    assert topics.table.of(words).num_rows == len(words)
+    grouped = [{**row, **dict(zip(row["grouped_by"], row["group_values"], strict=True))} for row in rows]
+    return [row for row in grouped if row["partition"] == "all"], words
+
+
 def test_bounds_make_the_classes() -> None:
-    entropies, words = [0.5, 1.0, 1.5, 9.0, None], ["red cat", "red hat", "dog", "<b>sun</b>", "moon"]
-    classes = EntropyClasses(bounds=(1.0, 2.0), words=2)
-    frames = {"texts_of_instances": texts(entropies, words)}
-    counts = {row["group_values"][0]: row for row in classes.counts.rows(frames, 0) if "all" in row["group_values"]}
-    assert {name: (row["n"], row["share"]) for name, row in counts.items()} == {
+    words = ["red cat", "red hat", "dog", "<b>sun</b>", "moon"]
+    rows, found_words = classes_of(EntropyClasses(bounds=(1.0, 2.0)), texts([0.5, 1.0, 1.5, 9.0, None], words))
+    assert {row["entropy_class"]: (row["n"], row["share"]) for row in rows} == {
         "low": (2, 0.5), "middle": (1, 0.25), "high": (1, 0.25)
     }  # fmt: skip
-    rows = classes.topics.rows(frames, 0)
-    assert classes.topics.table.of(rows).num_rows == len(rows)
-    first = {row["entropy_class"]: (row["word"], row["texts"], row["of_texts"]) for row in rows if row["rank"] == 1}
+    assert {(row["cut"], row["low_up_to"], row["middle_up_to"]) for row in rows} == {
+        ("bounds of the study", "1.0", "2.0")
+    }
+    first = {
+        row["entropy_class"]: (row["word"], row["texts"], row["of_texts"]) for row in found_words if row["rank"] == 1
+    }
     assert first == {"low": ("red", 2, 2), "middle": ("dog", 1, 1), "high": ("sun", 1, 1)}
-    assert max(row["rank"] for row in rows) == 2
 
 
 def test_without_bounds_classes_are_thirds_of_a_model() -> None:
-    frame = texts([float(value) for value in range(9)], ["word"] * 9)
-    rows = EntropyClasses().counts.rows({"texts_of_instances": pd.concat([frame, frame.assign(model="n")])}, 0)
-    assert [row["n"] for row in rows if row["group_values"][1] == "all"] == [3] * 6
+    frame = texts([float(value) for value in range(10)], ["word"] * 10)
+    rows, words = classes_of(EntropyClasses(), pd.concat([frame, frame.assign(model="n")]))
+    assert [row["n"] for row in rows] == [3, 4, 3] * 2  # high, low, middle
+    assert {(row["cut"], row["low_up_to"], row["middle_up_to"]) for row in rows} == {
+        ("thirds of the model's instances", "3.0", "6.0")
+    }
+    assert words == []
+
+
+def test_at_most_fifty_words_mark_a_class() -> None:
+    frame = texts([0.0] + [9.0] * 3, [" ".join(f"word{at:02}" for at in range(60)), "a cat", "a dog", "a sun"])
+    _, words = classes_of(EntropyClasses(bounds=(1.0, 2.0)), frame)
+    assert [row["word"] for row in words if row["entropy_class"] == "low"] == [f"word{at:02}" for at in range(50)]

@@ -1,0 +1,88 @@
+"""The section `prompt`: how questions are put to the models."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import model_validator
+
+from data import catalog
+from data.catalog import AnswerPrompts
+from data.catalog.language_models import (
+    About,
+    AboutWhich,
+    AnswerForm,
+    ChatTemplate,
+    System,
+    WithContext,
+    WithoutContext,
+)
+from data.catalog.reading import UniqueKeyLoader
+from data.options import NamedPath, Options, Problem, refused
+
+
+class PromptPart(Options):
+    """How questions are put to the models; what is left out is the catalog's (data/catalog/prompts.yaml).
+
+    Slots are {question} and, in a text with a context, {context}, each once. {about} is where the sentence stands that
+    says which page the question is about; without that slot it stands before the context, or before the question. Other
+    braces, and the letters of a control token, stay text.
+    """
+
+    form: AnswerForm = "default"
+    """Whose texts these are by default: default, ours; published, the form of DynamicQA's prompts in words of our own:
+    answers of one word, which page a question is about before every question alone and every disputed context, and no
+    generation prompt."""
+    file: NamedPath | None = None
+    """A YAML file with keys of this section, such as the published wording; keys of the study's own come before its."""
+    system: System | None = None
+    """The text before a request, in its own turn where the chat template takes one; null: the catalog's; "": none."""
+    system_with_context: System | None = None
+    """The same before a request with a context; null: the same text."""
+    with_context: WithContext | None = None
+    """The request with a context, for models with a chat template. Write a text with {context} and {question}."""
+    without_context: WithoutContext | None = None
+    """The request without a context, for models with a chat template. Write a text with {question}."""
+    plain_with_context: WithContext | None = None
+    """The prompt with a context, for models without a chat template. Write a text with {context} and {question}."""
+    plain_without_context: WithoutContext | None = None
+    """The prompt without a context, for models without a chat template. Write a text with {question}."""
+    about: About | None = None
+    """The sentence that says which page a question is about, with the slot {page}; null: the catalog's; "": none."""
+    about_without_context: AboutWhich | None = None
+    """Which questions have it where they stand alone: disputable ones, many of which name no subject, or all; null: the
+    catalog's."""
+    about_with_context: AboutWhich | None = None
+    """Which questions have it where they stand behind a context; null: the catalog's."""
+    chat_template: ChatTemplate | None = None
+    """Whether chat templates are used: auto, where the tokenizer has one; never, all models get the plain prompts;
+    null: auto."""
+    generation_prompt: bool | None = None
+    """Whether the prompt ends with the beginning of the assistant's turn; without it a model writes that itself, which
+    counts as a part of what it samples and not as a part of the answer's text; null: the catalog's."""
+
+    @model_validator(mode="after")
+    def _readable(self) -> "PromptPart":
+        self._of_file()
+        return self
+
+    def answer_prompts(self) -> AnswerPrompts:
+        """The catalog's prompts with the changes of the file and of the study."""
+        return replace(catalog.prompts(self.form), **self.own_texts())
+
+    def own_texts(self) -> dict[str, Any]:
+        """What is not the catalog's, by key: of the file, and of the study, which comes first."""
+        return {**self._of_file(), **self.model_dump(exclude={"form", "file"}, exclude_none=True)}
+
+    def _of_file(self) -> dict[str, Any]:
+        if self.file is None:
+            return {}
+        try:
+            content = yaml.load(Path(self.file).read_text(encoding="utf-8"), Loader=UniqueKeyLoader)
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            problem = " ".join(str(error).split())
+            raise refused([Problem(("file",), f"{self.file} cannot be read as YAML ({problem}); correct it")]) from None
+        if not isinstance(content, dict) or {"form", "file"} & content.keys():
+            raise refused([Problem(("file",), f"{self.file} must hold keys of `prompt`, and neither form nor file")])
+        return PromptPart.model_validate(content).model_dump(exclude={"form"}, exclude_none=True)
