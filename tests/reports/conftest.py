@@ -25,6 +25,13 @@ def own() -> dict[str, pd.DataFrame]:
 
 
 @pytest.fixture(scope="session")
+def two() -> dict[str, pd.DataFrame]:
+    """Every frame of a small study of a model in two dtypes; not to be changed in place."""
+    models = [(MODEL, "bfloat16"), (MODEL, "float32")]
+    return frames(tables(models, relations=["capital"], entities=4, questions=12))
+
+
+@pytest.fixture(scope="session")
 def report(tmp_path_factory: pytest.TempPathFactory, known: dict[str, pd.DataFrame]) -> Path:
     """The folder of a report over every frame."""
     folder = tmp_path_factory.mktemp("study") / "report"

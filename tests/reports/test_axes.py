@@ -1,10 +1,10 @@
+import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures import FIGURES
 from reports.figures.axes import limits_of, set_limits, shared
 from reports.figures.figure import draw_all
 from reports.figures.rendering import limits_for
-from tests.reports.study import frames, tables
 
 
 def panel(*points: float, names: tuple[str, ...] = ()) -> Canvas:
@@ -34,8 +34,8 @@ def test_other_panels_share_nothing() -> None:
     assert shared([limits_of(panel(0, 1)), limits_of(two)]) == []
 
 
-def test_every_figure_of_two_models_can_share_its_axes() -> None:
-    drawn, _ = draw_all(FIGURES.values(), frames(tables([("a", "float32"), ("b", "float32")], questions=6)))
+def test_every_figure_of_two_models_can_share_its_axes(two: dict[str, pd.DataFrame]) -> None:
+    drawn, _ = draw_all(FIGURES.values(), two)
     names = {one.figure.name for one in drawn}
     of_figures = {name: [one for one in drawn if one.figure.name == name] for name in names}
     found = {name: limits_for(of_figure) for name, of_figure in of_figures.items()}

@@ -103,12 +103,11 @@ def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path, monkeypat
 
 
 @pytest.mark.usefixtures("quick")
-def test_models_are_called_by_their_labels(tmp_path: Path) -> None:
-    models = [(MODEL, "float32"), (MODEL, "bfloat16")]
-    label, known = "<i>tuned</i>", frames(tables(models, relations=["capital"], entities=4, questions=12))
-    runs = pd.DataFrame([{"model": MODEL, "dtype": dtype, "label": None} for _, dtype in models])
-    runs["label"] = [label, None]
-    write_report({**known, "runs_in_short": runs}, tmp_path / "report", dataclasses.replace(CARD, not_run=()))
+def test_models_are_called_by_their_labels(two: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    label = "<i>tuned</i>"
+    labels = [("float32", label), ("bfloat16", None)]
+    runs = pd.DataFrame([{"model": MODEL, "dtype": dtype, "label": name} for dtype, name in labels])
+    write_report({**two, "runs_in_short": runs}, tmp_path / "report", dataclasses.replace(CARD, not_run=()))
     texts = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "report").glob("*.*")}
     assert set(json.loads(texts["findings.json"])) == {f"{label} (float32)", f"{MODEL} (bfloat16)"}
     assert label not in texts["index.html"] + texts["answers.html"]

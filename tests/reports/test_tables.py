@@ -19,12 +19,11 @@ def test_tables_have_rows_or_say_nothing(known: dict[str, pd.DataFrame], name: s
         assert "model" not in full.shown
 
 
-def test_two_models_are_compared_and_one_is_not(known: dict[str, pd.DataFrame]) -> None:
-    rows = tables([(MODEL, "bfloat16"), (MODEL, "float32")], relations=["capital"], entities=2, questions=6)
-    two = filled(TABLES["differences-between-models"], frames(rows)).rows
-    assert set(two["quantity"]) >= {"states the context's answer", "susceptibility"}
-    assert set(two["verdict"].dropna()) <= {"tied", "larger", "smaller"}
-    assert set(two["against"]) == {f"{MODEL} (float32)"}
+def test_two_models_are_compared_and_one_is_not(known: dict[str, pd.DataFrame], two: dict[str, pd.DataFrame]) -> None:
+    compared = filled(TABLES["differences-between-models"], two).rows
+    assert set(compared["quantity"]) >= {"states the context's answer", "susceptibility"}
+    assert set(compared["verdict"].dropna()) <= {"tied", "larger", "smaller"}
+    assert set(compared["against"]) == {f"{MODEL} (float32)"}
     assert filled(TABLES["differences-between-models"], known).rows.empty
 
 
