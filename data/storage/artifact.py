@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from data.errors import DamagedFile, MissingFile
 from data.records.table import Table, table_digest
@@ -122,6 +123,8 @@ class TableArtifact:
     def _of_this_key(self, path: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         if metadata.get("key") != self.key:
             raise DamagedFile(f"{path} has another key than its name says; it is made again by the next run")
+        if (metadata.get("columns") or pq.read_schema(path).names) != self.table.schema.names:
+            raise MissingFile(f"{path} has the columns of another version")
         return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
@@ -131,6 +134,7 @@ class TableArtifact:
         of_all = table_digest(rows)
         metadata = {
             "table": self.table.name,
+            "columns": self.table.schema.names,
             "key": self.key,
             "digest": of_all if all(column.counts for column in self.table.columns) else self.table.digest(rows),
             "digest_of_all": of_all,

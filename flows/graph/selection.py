@@ -16,6 +16,9 @@ UNKNOWN_RELATIONS = ("static", "temporal", "triples", "own")
 UNKNOWN_MEASURES = "every measure"
 """The group of what stands for all scores of questions that are not known yet."""
 
+SUMMARISING: tuple[Stage, ...] = ("aggregate", "report")
+"""The stages whose steps follow what is selected of the others."""
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -31,7 +34,7 @@ class Selection:
         return step.stage in self.stages and self._concerns(step)
 
     def _concerns(self, step: StepId) -> bool:
-        if step.stage in ("aggregate", "report"):  # they are of the whole study, whatever is selected
+        if _is_of_study(step):
             return True
         groups = {MEASURES[name].pass_of or name for name in self.measures}
         return (
@@ -49,11 +52,16 @@ class Selection:
         matching = [node for node in graph if self._concerns(node.id)]
         selected = {node.id for node in matching}
         if self.relations or self.models or self.measures:
-            ends = [node for node in matching if node.id.stage not in ("aggregate", "report")]
+            ends = [node for node in matching if node.id.stage not in SUMMARISING]
             if self.models or self.measures:  # then facts are not fetched for their own sake
                 ends = [node for node in ends if node.id.stage == "score"] or ends
-            of_study = {identity for identity in selected if identity.stage in ("aggregate", "report")}
-            selected = upstream(ends, self._candidates) | of_study
+            selected = upstream(ends, self._candidates)
+            selected |= {
+                node.id
+                for node in matching
+                if node.id.stage in SUMMARISING
+                and (_is_of_study(node.id) or all(read.id in selected for read in node.inputs))
+            }
         return {identity for identity in selected if identity.stage in self.stages}
 
     def _candidates(self, node: Node) -> list[Node]:
@@ -68,3 +76,8 @@ class Selection:
     def from_json(cls, values: dict[str, Any]) -> "Selection":
         """The selection of plain values."""
         return cls(**{name: tuple(value) for name, value in values.items()})
+
+
+def _is_of_study(step: StepId) -> bool:
+    """Whether a step is of the whole study, whatever is selected; the others of its stage are about a model."""
+    return step.stage in SUMMARISING and not step.model

@@ -10,6 +10,7 @@ from flows.graph.graph import Graph
 from flows.graph.rerun import Rerun, Reruns, read_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
+from flows.stages import study_graph as kinds
 from flows.stages.aggregate import aggregate
 from flows.stages.build import build
 from flows.stages.fetch import fetch
@@ -60,8 +61,8 @@ def reruns_of(workspace: Workspace) -> Path:
     return workspace.root / "reruns.json"
 
 
-CHANGES_DAILY = {"questions", "disputes"}
-"""The groups of fetched artifacts that a refresh asks for anew."""
+CHANGES_DAILY = {kinds.CANDIDATES.group, kinds.OF_PROPERTY.group, kinds.DISPUTES.group}
+"""The groups of steps of `fetch` that a refresh runs anew: what a model wrote about a dispute stays as it is."""
 
 
 def _matches(request: Rerun, step: StepId) -> bool:

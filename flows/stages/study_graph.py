@@ -13,16 +13,20 @@
     report     the page
 
 -> is read by; => the rows of the earlier step say which later ones there are: these are listed once it is done. The
-picture has the main edges; `needs` and `reads` below have all of them.
+picture has the main edges; `needs` and `reads` below have all tables. Some steps wait for others of which they read no
+table: a list of what there is has to be complete first.
 
 A step whose inputs are not done is blocked by the step that makes them. What it `needs` it cannot do without; what it
 `reads` it waits for, and goes on without: a relation that fails stops no other. Both name tables; a comment says whose
-it is where several steps make one of that name. `each` says what there is a step for, and in which studies. `scores`
-and `statistics` stand for a table of each measure or statistic, each with a version of its own beside that of the step.
-A step waits for the processors or the GPU unless `resource` says that it waits for services. Imports of annotations
-are files of people's work, made by no step: the choice and the database have their digests in their keys.
+it is where several steps make one of that name. `each` says what there is a step for, and in which studies; facts are
+fetched only for measures about contexts, and questions only for measures about questions. `scores` and `statistics`
+stand for a table of each measure or statistic, each with a version of its own beside that of the step. A step waits for
+the processors or the GPU unless `resource` says that it waits for services; names that a model invents wait for the
+processors, too. Imports of annotations are files of people's work, made by no step: the choice and the database have
+their digests in their keys.
 
-A pass is what measures share that read the same prompts. A partition is one of static, temporal and disputable
+A pass is what measures share that are computed from the same answers of a model; most measures have one of their own,
+and some ask no model, as they follow from other scores. A partition is one of static, temporal and disputable
 questions; a dispute is a wording on a page that was reverted again and again. Scores of a second seed go to the
 comparison of seeds and nowhere else.
 
@@ -70,8 +74,8 @@ DISPUTES = StepKind(
     version=2, resource="services",
 )  # fmt: skip
 OF_PAGE = StepKind(
-    "fetch", "questions", each="page", needs=("disputes",), makes=("rejected", "questions"), function=write_page,
-    version=2,
+    "fetch", "questions of disputes", each="page", needs=("disputes",), makes=("rejected", "questions"),
+    function=write_page, version=2,
 )  # fmt: skip
 
 # ---- build: prompts --------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tasks.measures import MEASURES
 from tasks.measures.measure import Measure
 from tasks.statistics.entropy_classes import EntropyClasses
 
-Seed = Annotated[int, Field(ge=0, lt=2**63)]  # the database keeps it as BIGINT
+Seed = Annotated[int, Field(strict=True, ge=0, lt=2**63)]  # the database keeps it as BIGINT
 MEASURES_OF_SEEDS = ("persuasion", "susceptibility")
 """What is compared between the samples of several seeds."""
 

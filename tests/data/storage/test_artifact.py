@@ -166,6 +166,15 @@ def test_files_with_a_manifest_are_done(files: FilesArtifact) -> None:
     assert manifest["files"]["figures/one.svg"] == digest_in_pieces(files.folder / "figures" / "one.svg")
 
 
+def test_a_table_with_the_columns_of_another_version_is_missing(artifact: TableArtifact) -> None:
+    fewer = replace(artifact, table=replace(artifact.table, columns=artifact.table.columns[:-1]))
+    fewer.write(fewer.table.of([]))
+    assert fewer.check().state == "done"
+    assert artifact.check().state == "missing"
+    with pytest.raises(MissingFile):
+        artifact.read()
+
+
 def test_files_of_another_key_or_without_manifest_are_missing(files: FilesArtifact) -> None:
     assert replace(files, made_from={}).check().state == "missing"
     files.manifest.unlink()

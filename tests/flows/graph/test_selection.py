@@ -46,6 +46,15 @@ def test_a_measure_brings_those_that_it_needs(measure: str, groups: set[str], st
     assert {group for _, group in chosen(study, only, "fetch")} - {"invented names"} == {about}
 
 
+def test_a_relation_has_its_own_comparison_of_seeds(tmp_path: Path) -> None:
+    several = prepare(selected(tmp_path, seeds=[0, 1], questions=None, measures={"persuasion": {}}))
+    assert chosen(several, Selection(), "aggregate") >= {("capital", "reliability"), ("father", "reliability")}
+    for only in (Selection(relations=("capital",)), Selection(relations=("capital",), measures=("persuasion",))):
+        found = chosen(several, only, "aggregate")
+        assert ("capital", "reliability") in found
+        assert ("father", "reliability") not in found
+
+
 def test_a_stage_is_selected_without_what_it_needs(study: Selected) -> None:
     selection = Selection(relations=("capital",), stages=("score",))
     assert {one.stage for one in selection.of(study.graph)} == {"score"}

@@ -16,7 +16,8 @@ from tests.flows.small_study import again, run, selected
 PAGES = ["Café/../War", "Tea"]
 TRIPLES = StepId("fetch", "triples", "triples")
 CAPITAL, TWINS = StepId("fetch", "capital", "questions"), StepId("fetch", "twinnedTown", "questions")
-TEA, WRITTEN = StepId("fetch", "disputable", "disputes", "Tea"), StepId("fetch", "disputable", "questions", "Tea")
+TEA = StepId("fetch", "disputable", "disputes", "Tea")
+WRITTEN = StepId("fetch", "disputable", "questions of disputes", "Tea")
 TIME = "2026-01-02T03:04:05+00:00"
 
 

@@ -40,6 +40,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"seeds": [0, 1], "seed": 0}, "seeds: `seed` is there, too; leave it out: the study's is the first of"),
         ({"seeds": [1]}, "seeds: "),
         ({"seeds": [1, "x"]}, 'seeds.1: expected a whole number, not "x"'),
+        ({"seeds": [7.0, 8]}, "seeds.0: "),
         ({"seeds": [1, 2, 1]}, "seeds: a seed is named twice"),
         ({"seeds": [1, 2], "measures": ["greedy_answers"]}, "seeds: nothing is compared between seeds; name suscept"),
         ({"asks": ["why"]}, 'asks: expected a text in quotes, not ["why"]'),
