@@ -164,9 +164,9 @@ def test_a_number_that_is_not_finite_is_refused(of: Table, column: str, value: A
     with pytest.raises(InputError, match=named):
         update(database, "key", TABLES, {of: [file]})
     query = NamedQuery("all", f"FROM {of.name}")
-    with added(QUERIES, query), over({of: [file]}, TABLES, [query]) as warehouse:
-        with pytest.raises(InputError, match=named):
-            warehouse.frame("all")
+    reading = over({of: [file]}, TABLES, [query])
+    with added(QUERIES, query), reading as warehouse, pytest.raises(InputError, match=named):
+        warehouse.frame("all")
 
 
 def read_in_place(database: Path, files: Mapping[Table, Sequence[Path]]) -> None:
