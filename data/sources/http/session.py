@@ -116,10 +116,13 @@ class Session:
         expected = Expected(content, error_of, allow, immutable)
         key = key_of(request)
         with self._lock:
+            is_repeated = key in self._in_progress
             in_progress = self._in_progress.setdefault(key, threading.Lock())
         with in_progress:
             answer = None if bypass_cache and not self.offline else self._cached(key, expected)
             if answer is not None:
+                if is_repeated:
+                    self._limits.repeat()
                 return answer
             if self.offline:
                 since = "" if self.not_before is None else f" and not older than {self.not_before:%Y-%m-%d %H:%M} UTC"
