@@ -7,8 +7,10 @@ listened to for ever. Here every read of a connection passes through one reader 
 import io
 import socket
 import time
+from contextlib import suppress
 from http.client import HTTPResponse
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
@@ -45,44 +47,75 @@ class _Reader(io.RawIOBase):
                     raise
         raise Overdue(TIMEOUTS * self._timeout_s)
 
+    def abort(self) -> None:
+        with suppress(OSError):
+            socket.socket.shutdown(self._connection, socket.SHUT_RDWR)
+
     def close(self) -> None:
         self._raw.close()
         super().close()
 
 
+Readers = WeakValueDictionary[int, _Reader]
+
+
 class _Response(HTTPResponse):
+    readers: ClassVar[Readers]
+
     def __init__(self, sock: socket.socket, *arguments: Any, **named: Any) -> None:
         super().__init__(sock, *arguments, **named)
-        self.fp = io.BufferedReader(_Reader(self.fp.detach(), sock))
+        reader = _Reader(self.fp.detach(), sock)
+        self.readers[id(reader)] = reader
+        self.fp = io.BufferedReader(reader)
 
 
-class _Http(HTTPConnection):
-    response_class = _Response
+def _pools(of_adapter: Readers) -> dict[str, type[HTTPConnectionPool]]:
+    """Kinds of connections, by scheme, the readers of whose responses are noted there."""
 
+    class Response(_Response):
+        readers = of_adapter
 
-class _Https(HTTPSConnection):
-    response_class = _Response
+    class Http(HTTPConnection):
+        response_class = Response
 
+    class Https(HTTPSConnection):
+        response_class = Response
 
-class _HttpPool(HTTPConnectionPool):
-    ConnectionCls = _Http
+    class HttpPool(HTTPConnectionPool):
+        ConnectionCls = Http
 
+    class HttpsPool(HTTPSConnectionPool):
+        ConnectionCls = Https
 
-class _HttpsPool(HTTPSConnectionPool):
-    ConnectionCls = _Https
+    return {"http": HttpPool, "https": HttpsPool}
 
 
 class DeadlineAdapter(HTTPAdapter):
-    """Connections whose responses raise Overdue where they are not complete in time, also those through a proxy."""
+    """Connections whose responses raise Overdue where they are not complete in time, also those through a proxy.
+
+    Closing it ends the responses that are being read in other threads, too.
+    """
+
+    def __init__(self) -> None:
+        self._readers = Readers()
+        self._pools = _pools(self._readers)
+        super().__init__()
 
     def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
         """Makes the manager of direct connections."""
         super().init_poolmanager(*arguments, **named)
-        self.poolmanager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+        self.poolmanager.pool_classes_by_scheme = self._pools
 
     def proxy_manager_for(self, proxy: str, **named: Any) -> Any:
         """The manager of connections through an HTTP proxy."""
         manager = super().proxy_manager_for(proxy, **named)
         if not proxy.lower().startswith("socks"):  # whose connections have classes of their own
-            manager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+            manager.pool_classes_by_scheme = self._pools
         return manager
+
+    def close(self) -> None:
+        """Closes all connections."""
+        for reader in (reference() for reference in self._readers.valuerefs()):
+            if reader is not None:
+                reader.abort()
+        super().close()
