@@ -118,11 +118,13 @@ def rejected_of(scores: TableArtifact) -> Mapping[str, str]:
 
 def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
     """The inputs with the questions that the model can be asked; those that it cannot are named and rejected."""
-    rejected, unfit = dict(inputs.rejected), measure.unfit or (lambda inputs, model, question: None)
-    for question in inputs.questions:
-        if reason := unfit(inputs, model, question):
-            log.warning("relation %s: question %s is rejected: %s", inputs.relation, question.question_id, reason)
-            rejected[question.question_id] = reason
+    unfit = measure.unfit or (lambda inputs, model, question: None)
+    reasons = {question.question_id: unfit(inputs, model, question) for question in inputs.questions}
+    new = {question: reason for question, reason in reasons.items() if reason is not None}
+    for first in list(new)[:1]:  # all are noted beside the scores
+        others = f" and {len(new) - 1} more are" if len(new) > 1 else " is"
+        log.warning("relation %s: question %s%s rejected: %s", inputs.relation, first, others, new[first])
+    rejected = {**inputs.rejected, **new}
     asked = [question for question in inputs.questions if question.question_id not in rejected]
     if inputs.questions and not asked:
         first = inputs.questions[0].question_id

@@ -79,7 +79,7 @@ class Limits:
                     f"{self._service.max_minutes:g} minutes; run again later: responses are cached"
                 )
         self._sleep(seconds)
-        self._refuse_if_ended()
+        self.refuse_if_ended()
 
     def end(self, why: ServiceError) -> None:
         """From now on no request is sent; threads that wait are woken and raise this error."""
@@ -87,7 +87,8 @@ class Limits:
             self._ended = self._ended or why
         self._woken.set()
 
-    def _refuse_if_ended(self) -> None:
+    def refuse_if_ended(self) -> None:
+        """Raises the error that the session was ended with."""
         if self._ended is not None:
             raise type(self._ended)(str(self._ended))  # each thread raises its own: an error holds its traceback
 
@@ -97,7 +98,7 @@ class Limits:
 
     def _seconds_to_wait(self) -> float:
         with self._lock:
-            self._refuse_if_ended()
+            self.refuse_if_ended()
             now = self._now()
             self._until = min(self._until, now + 60 * self._service.max_minutes)
             if now >= self._until:
