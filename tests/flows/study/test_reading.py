@@ -75,10 +75,10 @@ HOSTILE = {
 def test_hostile_files_are_refused_within_a_second(name: str, tmp_path: Path) -> None:
     text, message = HOSTILE[name]
     (tmp_path / "study.yaml").write_text(text)
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(StudyFileError, match=f"study.yaml is not valid YAML: .*{message}"):
         read_study(tmp_path / "study.yaml")
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", "", "x" * 300, "."])

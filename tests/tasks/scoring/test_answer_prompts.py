@@ -228,10 +228,10 @@ def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.Monk
     model = tiny_language_model(chat_template=CHAT)
     condition = "true" if when == "always" else "'Lima' in messages[-1].content"
     model.tokenizer.chat_template = f"{{% if {condition} %}}{loops}{{% endif %}}{CHAT}"
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(ModelError, match=r"the chat template of tiny .*: it does not end within 0\.3 s"):
         answer_prompt(model, "Where is Lima?")
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.parametrize(("form", "day"), [("%d %b %Y", "26 Jul 2024"), ("%Y-%m-%d", "2024-07-26")])
