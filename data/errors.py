@@ -60,6 +60,10 @@ class ServiceBudget(ServiceError):
     """A service was asked as often, or as long, as one run may."""
 
 
+class ServiceClosed(ServiceError):
+    """A service is not asked any more: the run ends."""
+
+
 class DamagedFile(SwaymeterError):
     """A file of the workspace that cannot be read, or is not what its name says."""
 

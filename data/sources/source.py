@@ -14,7 +14,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from data import catalog
 from data.catalog import Relation
-from data.errors import ServiceBudget, ServiceError, UnknownName
+from data.errors import ServiceBudget, ServiceClosed, ServiceError, UnknownName
 from data.options import Options
 from data.records import PARTITIONS, Fact, Partition, Question, Rejected
 from data.sources.access import Access, GraphName
@@ -199,10 +199,10 @@ class QuestionSource:
 
 @contextmanager
 def alternative(advice: str) -> Iterator[None]:
-    """Adds to a service's error what to do without the service; the message of a spent budget already has that."""
+    """Adds to a service's error what to do without the service, unless its budget is spent or the run ends."""
     try:
         yield
-    except ServiceBudget:
+    except (ServiceBudget, ServiceClosed):
         raise
     except ServiceError as error:
         raise type(error)(f"{error}; {advice}" if advice else str(error)) from None

@@ -34,6 +34,8 @@ from data.storage.keys import content_key
 LAYOUT = 2
 """The version of the layout above; a workspace of another one is recognised and refused."""
 
+_UNUSABLE = set("?*[\\\0") - {os.sep}
+"""Characters of a path with which DuckDB would write elsewhere, or read the files of other folders, too."""
 
 _memories: dict[Path, dict[Any, Any]] = {}
 
@@ -103,7 +105,12 @@ class Workspace:
                 _memories.pop(self.root, None)
 
     def check_layout(self) -> None:
-        """WorkspaceError where the folder is a workspace of another version of this layout."""
+        """WorkspaceError where the folder is a workspace of another version of this layout, or has an unusable name."""
+        if unusable := sorted(_UNUSABLE & set(str(self.root))):
+            raise WorkspaceError(
+                f"the workspace {str(self.root)!r} has {' and '.join(map(repr, unusable))} in its path, which DuckDB "
+                "would read as a pattern or as options; choose another --workspace"
+            )
         try:
             layout = json.loads((self.root / "workspace.json").read_text(encoding="utf-8"))["layout"]
         except (FileNotFoundError, NotADirectoryError):

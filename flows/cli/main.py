@@ -16,6 +16,7 @@ from flows.cli.commands.catalog import catalog
 from flows.cli.commands.datasets import datasets
 from flows.cli.commands.stages import stages
 from flows.cli.console import err, out
+from flows.cli.interrupt import end_when_interrupted
 from flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect
@@ -42,11 +43,17 @@ def main() -> None:
     Prefect's threads live on while the interpreter ends, and DuckDB's binding then prints pages about objects they
     hold; all is written and sent by now, so the process ends at once.
     """
+    end_when_interrupted(_end_interrupted)
     code = exit_code()
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _end_interrupted() -> None:
+    err.print(GO_ON)
+    os._exit(STOPPED)
 
 
 def exit_code() -> int:

@@ -15,7 +15,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from data.errors import SwaymeterError
+from data.errors import ServiceClosed, SwaymeterError
 from data.storage.workspace import Workspace
 from flows.graph.step import Run, Step
 
@@ -35,6 +35,8 @@ def _run_step(name: str, step: Step, run: Run) -> State[Any]:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
         spent = step.function(step, run)
+    except ServiceClosed as error:  # the run ends before the step does: that is no failure of the step
+        return Failed(message=str(error))
     except SwaymeterError as error:
         _note(workspace, step, str(error))
         return Failed(message=str(error))

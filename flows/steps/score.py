@@ -12,7 +12,7 @@ from flows.study.sections.model import ModelPart
 from tasks.measures import MEASURES
 from tasks.measures.asked import PerQuery
 from tasks.measures.measure import INPUTS, Inputs
-from tasks.measures.run import Spent, measure_relation
+from tasks.measures.run import Spent, measure_relation, rejected_of
 
 PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
 
@@ -42,6 +42,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     tables = INPUTS[leading.about]
     prompts: dict[str, list[Any]] = {name: step.records(name, PROMPTS[name]) for name in tables}
     digests = {name: step.table(name).check().digest for name in tables}
+    stored = {name: step.table(name) for name in step.inputs if name not in tables}
     inputs = Inputs(
         relation=step.id.subject,
         seed=arguments.seed,
@@ -50,7 +51,8 @@ def run_pass(step: Step, run: Run) -> Spent:
         contexts=prompts.get("contexts", ()),
         per_query=arguments.per_query,
         questions=prompts.get("questions", ()),
-        scores={name: step.table(name).read() for name in step.inputs if name not in tables},
+        scores={name: scores.read() for name, scores in stored.items()},
+        rejected={question: why for scores in stored.values() for question, why in rejected_of(scores).items()},
         parameters=arguments.parameters,
         device=model.device,
         batch_size=model.batch_size,

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from data.catalog.reading import UniqueKeyLoader
+from data.catalog.reading import text_of, untrusted_yaml
 from data.errors import StudyFileError
 from data.options import problems
 from flows.study.study import Study
@@ -47,14 +47,14 @@ def read_study(path: str | Path) -> Study:
     file = Path(path)
     try:
         file = study_file(path)
-        text = file.read_text(encoding="utf-8")
-        content = yaml.load(text, Loader=UniqueKeyLoader)
+        text = text_of(file)
+        content = untrusted_yaml(text)
     except OSError as error:
         bundled = ", ".join(sorted(found.stem for found in STUDIES.glob("*.yaml")))
         raise StudyFileError(f"{file} cannot be read: {error.strerror}; bundled studies: {bundled}") from None
     except yaml.MarkedYAMLError as error:
         raise StudyFileError(f"{file} is not valid YAML: {_yaml_problem(error, text)}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: not UTF-8, or a date as 2020-13-01
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or too large
         raise StudyFileError(f"{file} is not valid YAML: {' '.join(str(error).split())}; correct that") from None
     if not isinstance(content, dict):
         raise StudyFileError(

@@ -14,7 +14,7 @@ from tasks.measures.clusters import cluster_rows, load_judge, prefixes
 from tasks.measures.coherent_persuasion import persuasion_rows
 from tasks.measures.measure import Computed, Inputs, Measure, Row
 from tasks.measures.rows import QuestionScore
-from tasks.measures.sampled import AnswersParameters, Sampled, sample
+from tasks.measures.sampled import AnswersParameters, Sampled, sample, too_long
 from tasks.models.entailment import Entailment
 from tasks.models.language_model import LanguageModel
 
@@ -81,6 +81,7 @@ MEASURE = Measure(
     compute_chunks=compute_chunks,
     capability="samples",
     parameters=AnswersParameters,
+    unfit=too_long,
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

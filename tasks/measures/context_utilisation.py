@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from data import catalog
+from data.catalog import AnswerPrompts
 from data.records import Question
 from data.records.row import Meaning, table
 from data.storage.keys import content_key
 from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
-from tasks.measures.sampled import page_of
+from tasks.measures.sampled import page_of, unfit
 from tasks.models.language_model import LanguageModel
 
 
@@ -46,6 +47,11 @@ class ContextUtilisation(QuestionScore):
     context_cut: Annotated[int, Meaning("tokens of the context's end that did not fit the model's window")]
 
 
+def _asked(inputs: Inputs) -> AnswerPrompts:
+    """With the generation prompt, since without it the next token is that of the assistant's header."""
+    return replace(inputs.answer_prompts, generation_prompt=True)
+
+
 def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> Iterator[Row]:
     """The utilisation of every context of every question."""
     from tasks.scoring.answer_prompts import answer_prompt
@@ -54,8 +60,7 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
     from tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
 
     cases = [(question, case) for question in questions for case in question.cases]
-    # Behind the generation prompt, since without it the next token is that of the assistant's header.
-    asked = replace(inputs.answer_prompts, generation_prompt=True)
+    asked = _asked(inputs)
     prompts = [
         answer_prompt(model, question.question, case.text, page=page_of(asked, question, case), prompts=asked)
         for question, case in cases
@@ -92,6 +97,7 @@ MEASURE = Measure(
     meaning="whether, and how far, a context moves the next token to the answer that it states",
     about="questions",
     compute=compute,
+    unfit=lambda inputs, model, question: unfit(model, _asked(inputs), question),
     capability="next_token_logits",
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},

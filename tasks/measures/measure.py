@@ -62,8 +62,9 @@ class Inputs:
     dataset_version: the digest of the prompts; scores: the stored rows of the measures that are needed, by name;
     outputs: the measures that the pass has to yield; parameters: of these and of those that they need, by name; device:
     where models are loaded, as a study names it; batch_size: prompts that are answered at once, None for as many as are
-    worth it; answer_prompts: how questions are put; per_query: what each query's own sample of the contexts has,
-    None where every context stands before every query.
+    worth it; rejected: the questions that the stored rows are not of, by their ids, and why; answer_prompts: how
+    questions are put; per_query: what each query's own sample of the contexts has, None where every context stands
+    before every query.
     """
 
     relation: str
@@ -77,6 +78,7 @@ class Inputs:
     outputs: frozenset[str] = frozenset()
     device: str = "auto"
     batch_size: int | None = None
+    rejected: Mapping[str, str] = field(default_factory=dict)
     answer_prompts: AnswerPrompts = field(default_factory=catalog.prompts)
     per_query: PerQuery | None = None
 
@@ -115,6 +117,7 @@ class Measure:
         applies: (parameters, dtype) -> whether it says anything about a model in that dtype; always by default.
         other_model: (inputs, model) -> another language model that it asks, whose forward passes count, too.
         every_context: whether it needs every context of a relation before every query, and no samples of them.
+        unfit: (inputs, model, question) -> why the model cannot be asked a question, None where it can.
         chunks: (inputs, model) -> what is computed and stored together; by default see `tasks.measures.chunks`.
         prompts: (parameters, queries, contexts) -> how many prompts a model reads for so many of them; by default all
             of those that it is about.
@@ -135,6 +138,7 @@ class Measure:
     applies: Callable[[Any, str], bool] | None = None
     other_model: Callable[[Inputs, Any], Any] = lambda inputs, model: None
     every_context: bool = False
+    unfit: Callable[[Inputs, Any, Question], str | None] | None = None
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
     prompts: Callable[[Any, int, int], int] | None = None
 

@@ -6,6 +6,7 @@ measures that are not stored -> passes -> chunks whose parts are not stored -> c
 import contextlib
 import importlib.metadata
 import itertools
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,10 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from data.errors import ScoreError
 from data.storage.artifact import TableArtifact
 from tasks.measures.chunks import chunks_of
 from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
 from tasks.measures.passes import passes
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
 """Called with the chunks that are done and the chunks that there are."""
@@ -59,6 +63,8 @@ def measure_relation(
     for scoring in passes(missing):
         stored = {name: outputs[name].read() for name in scoring.needs if name in outputs}
         of_pass = replace(inputs, outputs=frozenset(scoring.measures), scores={**inputs.scores, **stored})
+        for name in (name for name in scoring.needs if name in outputs):
+            of_pass = replace(of_pass, rejected={**of_pass.rejected, **rejected_of(outputs[name])})
         of_outputs = {name: outputs[name] for name in scoring.measures}
         computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress, not_before)
     return Spent.on(computed)
@@ -74,6 +80,8 @@ def _run(
 ) -> list[Mapping[str, Any]]:
     """Computes the missing chunks of a pass and joins all; gives what is noted beside those that were computed."""
     model = load_model() if measure.capability else None
+    inputs = _answerable(measure, inputs, model)
+    also = {"rejected": inputs.rejected} if inputs.rejected else {}
     chunks = chunks_of(measure, inputs, model)
     ends = itertools.accumulate(map(len, chunks))
     bounds = [[end - len(chunk), end] for chunk, end in zip(chunks, ends, strict=True)]
@@ -89,7 +97,7 @@ def _run(
             progress(number, len(chunks))
             prompts = count_prompts(measure, inputs, chunks[number])
             rows, took = _next(computed, models)
-            noted.append({"pass": measure.name, "chunk": bounds[number], "prompts": prompts, **took})
+            noted.append({"pass": measure.name, "chunk": bounds[number], "prompts": prompts, **took, **also})
             for name, output in outputs.items():
                 # What a pass took is noted once, at its leading measure: sums over files count nothing twice.
                 spent = {} if name == measure.name else asdict(Spent())
@@ -100,6 +108,28 @@ def _run(
         _discard_parts(output, len(chunks))
     progress(len(chunks), len(chunks))
     return noted
+
+
+def rejected_of(scores: TableArtifact) -> Mapping[str, str]:
+    """The questions that stored scores are not of, by their ids, and why."""
+    rejected: Mapping[str, str] = scores.about().get("rejected", {})
+    return rejected
+
+
+def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
+    """The inputs with the questions that the model can be asked; those that it cannot are named and rejected."""
+    unfit = measure.unfit or (lambda inputs, model, question: None)
+    reasons = {question.question_id: unfit(inputs, model, question) for question in inputs.questions}
+    new = {question: reason for question, reason in reasons.items() if reason is not None}
+    for first in list(new)[:1]:  # all are noted beside the scores
+        others = f" and {len(new) - 1} more are" if len(new) > 1 else " is"
+        log.warning("relation %s: question %s%s rejected: %s", inputs.relation, first, others, new[first])
+    rejected = {**inputs.rejected, **new}
+    asked = [question for question in inputs.questions if question.question_id not in rejected]
+    if inputs.questions and not asked:
+        first = inputs.questions[0].question_id
+        raise ScoreError(f"relation {inputs.relation}: every question is rejected; {first}: {rejected[first]}")
+    return replace(inputs, questions=asked, rejected=rejected)
 
 
 def _is_done(artifact: TableArtifact, not_before: datetime | None, bounds: Sequence[int] | None = None) -> bool:

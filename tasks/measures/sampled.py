@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from data.catalog import AnswerPrompts
+from data.errors import ScoreError
 from data.records import Case, Question
 from tasks.measures.measure import Inputs, Parameters, Row
 from tasks.measures.rows import of_case
@@ -58,6 +59,26 @@ def page_of(prompts: AnswerPrompts, question: Question, case: Case) -> str | Non
     """What the prompt of a case says that its question is about; None where it says nothing."""
     which = prompts.about_without_context if case.text is None else prompts.about_with_context
     return (question.page or question.subject or None) if which == "all" or question.is_disputable else None
+
+
+def too_long(inputs: Inputs, model: LanguageModel, question: Question) -> str | None:
+    """Why a question does not fit the model's window with its answer, even without its context; None where it does."""
+    reserved_tokens = inputs.parameters["answers"].max_new_tokens
+    return unfit(model, inputs.answer_prompts, question, reserved_tokens=reserved_tokens)
+
+
+def unfit(model: LanguageModel, prompts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0) -> str | None:
+    """Why a question does not fit the model's window, even without its context; None where it does."""
+    from tasks.scoring.answer_prompts import answer_prompt
+
+    asked: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
+    try:
+        for case in {case.text is None: case for case in question.cases}.values():
+            empty = None if case.text is None else ""
+            answer_prompt(model, question.question, empty, page=page_of(prompts, question, case), **asked)
+    except ScoreError as error:
+        return str(error)
+    return None
 
 
 def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> list[Sampled]:

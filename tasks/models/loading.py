@@ -111,13 +111,24 @@ def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Pat
     try:
         loaded = load(source, trust_remote_code=False, **options)
     except Exception as error:
-        raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {first_line(error)}") from error
+        place = snapshot if identity.kind == "hub" else source
+        reason = first_line(error)
+        if _is_damaged(error):
+            reason += f"; its weights are damaged: remove the folder {place} and get the model again"
+        raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason}") from error
     if identity.kind == "hub":
         verify_snapshot(identity.name, snapshot)  # what had to be downloaded
         check_index(identity.name, snapshot)
     if loads_weights:
         _check_weights(identity, loaded)
     return loaded
+
+
+def _is_damaged(error: Exception) -> bool:
+    """Whether a file of weights was cut short, or is not one."""
+    from safetensors import SafetensorError
+
+    return isinstance(error, SafetensorError)
 
 
 def _check_weights(identity: ModelIdentity, network: Any) -> None:

@@ -20,6 +20,7 @@ only the list of its end tokens is used.
 import inspect
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -31,7 +32,10 @@ from data.catalog import AnswerPrompts
 from data.errors import ModelError, ScoreError
 from tasks.models.language_model import Conversation, LanguageModel
 from tasks.scoring.next_token.prompts import shortened
+from tasks.scoring.time_limit import at_most
 
+TEMPLATE_SECONDS = 10.0
+"""Most seconds that a chat template may take for a prompt; a sound one takes milliseconds."""
 PromptForm = Literal["chat", "plain"]
 Turns = list[dict[str, str]]
 
@@ -152,14 +156,9 @@ def _tokenized(
             f"{model.name} cannot answer {shortened(question)}: its prompt has the letters of a control token, "
             f"which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
         )
+    options = {"add_generation_prompt": generation_prompt, "return_dict": False, **as_text}
     try:
-        ids = model.tokenizer.apply_chat_template(
-            turns,
-            chat_template=conversation.template,
-            add_generation_prompt=generation_prompt,
-            return_dict=False,
-            **as_text,
-        )
+        ids = _applied(model, turns, conversation.template, options)
     except Exception as error:  # a template can raise anything
         raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
     return tuple(ids)
@@ -235,9 +234,14 @@ def _letters(text: str) -> str:
 
 def rendered(model: LanguageModel, turns: Turns, *, generation_prompt: bool = True) -> str:
     """Turns as the model's chat template writes them; it can raise any exception."""
-    template, tokenizer = _chat_template(model), model.tokenizer
-    options: dict[str, Any] = {"tokenize": False, "add_generation_prompt": generation_prompt}
-    return str(tokenizer.apply_chat_template(turns, chat_template=template, **options))
+    options = {"tokenize": False, "add_generation_prompt": generation_prompt}
+    return str(_applied(model, turns, _chat_template(model), options))
+
+
+def _applied(model: LanguageModel, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:
+    """What a chat template, a program of the model's author, makes of turns; TimeoutError where it does not end."""
+    with at_most(TEMPLATE_SECONDS):
+        return model.tokenizer.apply_chat_template(turns, chat_template=template, **options)
 
 
 def _cannot_write(model: LanguageModel, problem: Exception | str) -> ModelError:

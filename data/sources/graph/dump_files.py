@@ -63,6 +63,9 @@ def parsed(file: Path) -> Iterator[Iterable[ox.Quad]]:
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
         raise InputError(f"{file}{line} is not valid RDF: {error.msg}") from None
+    except MemoryError as error:  # what the parser raises: it holds a term of at most 16 MiB
+        problem = f"has a literal, or another term, of more than 16 MiB ({error})"
+        raise InputError(f"{file} {problem}; remove that triple or shorten it") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{file} cannot be unpacked: {error}; download it again") from None
     except UnicodeDecodeError as error:

@@ -14,6 +14,8 @@ from data.sources.http.printable import is_text, printable
 
 Form = Literal["json", "text"]
 
+MOST_VALUES = 4_000_000
+"""Values of a JSON document that are parsed: `{},` makes 72 bytes of 3, so that 64 MiB would take gigabytes."""
 _READ_FOR_REASONS = 2**16
 _OUT_OF_TIME = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancel+ed", re.IGNORECASE)
 
@@ -122,17 +124,34 @@ def phrase(status: int) -> str:
 def _json(reply: Reply, named: str) -> Any:
     try:
         text = reply.body.decode("utf-8-sig")
+        _refuse_many_values(reply.body, named)
         content = json.loads(text, parse_constant=_no_number)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
         if reply.status != HTTPStatus.OK:
             return None
-        if reply.body.lstrip()[:1] in (b"{", b"[", b""):
-            message = f"{named} answered with JSON cut short after {len(reply.body)} bytes; ask for less"
-            raise ServiceTimeout(message) from None
-        raise ServiceError(f"{named} answered with something that is not JSON: {printable(reply.body)!r}") from None
+        raise _not_json(error, reply.body, named) from None
     if "\\u" in text and not is_text(json.dumps(content, ensure_ascii=False)):
         raise ServiceError(f"{named} answered with a lone surrogate, which is not text")
     return content
+
+
+def _refuse_many_values(body: bytes, named: str) -> None:
+    values = sum(map(body.count, (b",", b"[", b"{")))  # also those inside of texts, which are few
+    if values > MOST_VALUES:
+        raise ServiceTimeout(f"{named} sends JSON of more than {MOST_VALUES:,} values; ask for less")
+
+
+def _not_json(error: Exception, body: bytes, named: str) -> ServiceError:
+    """The error of a body that is not JSON: another document, JSON that stops, or what is wrong in it."""
+    if body.lstrip()[:1] not in (b"{", b"[", b""):
+        return ServiceError(f"{named} answered with something that is not JSON: {printable(body)!r}")
+    if isinstance(error, RecursionError):
+        return ServiceError(f"{named} answered with JSON that is nested too deeply")
+    if isinstance(error, UnicodeDecodeError) and error.reason != "unexpected end of data":
+        return ServiceError(f"{named} answered with JSON that is not UTF-8 (byte {error.start})")
+    if not isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        return ServiceError(f"{named} answered with JSON that cannot be used: {printable(str(error))}")
+    return ServiceTimeout(f"{named} answered with JSON cut short after {len(body)} bytes; ask for less")
 
 
 def _text(reply: Reply, named: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import requests
 
-from data.errors import ServiceError, WorkspaceError
+from data.errors import ServiceClosed, WorkspaceError
 from data.sources.http.answer import Reply
 
 log = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ class HttpCache:
         try:
             with self._lock:
                 if self.is_closed:
-                    raise ServiceError(f"the cached responses of {self._file} are closed; open a new session")
+                    raise ServiceClosed(f"the cached responses of {self._file} are closed; open a new session")
                 yield
         except (sqlite3.Error, OSError) as error:
             raise WorkspaceError(

@@ -2,7 +2,6 @@
 
 import re
 import socket
-import time
 from datetime import UTC, datetime
 from threading import Thread
 from typing import Any
@@ -17,6 +16,7 @@ from urllib3.util.retry import Retry
 
 from data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from data.sources.http.answer import Reply, TransientError, out_of_time, phrase
+from data.sources.http.deadline import DeadlineAdapter, Overdue
 from data.sources.http.printable import printable
 
 LARGEST = 64 * 2**20
@@ -33,7 +33,12 @@ class Unreachable(Exception):
 
 
 class OneExchange(LimiterSession):
-    """Requests at a rate. Redirects are not resolved here, since that reads their body, whatever its size."""
+    """Requests at a rate, with a deadline. Redirects are not resolved here: that reads their body, of any size."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for scheme in ("http://", "https://"):
+            self.mount(scheme, DeadlineAdapter())
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         """None: redirects are responses like others."""
@@ -45,13 +50,15 @@ def exchange(
 ) -> Reply:
     """Sends the request once and reads the complete response, of at most 64 MiB; redirects are not followed.
 
-    `timeout_s` limits the seconds without data, and also those of reading the response. Raises Unreachable,
+    `timeout_s` limits the seconds without data, and twice as many those of the whole response. Raises Unreachable,
     TransientError or ServiceError; the messages of the last two begin with `named`.
     """
     settings = http.merge_environment_settings(request.url, {}, True, None, None)
     try:
         with http.send(request, timeout=(connect_s, timeout_s), allow_redirects=False, **settings) as response:
-            return _reply(response, named, timeout_s)
+            return _reply(response, named)
+    except Overdue as error:
+        raise TransientError(f"{named} {error}", kind=ServiceTimeout, tries=2) from None
     except (failures.ReadTimeout, broken.ReadTimeoutError):
         raise TransientError(f"{named} was silent for {timeout_s:g} s", kind=ServiceTimeout, tries=2) from None
     except (failures.ConnectTimeout, failures.ProxyError, failures.SSLError) as error:
@@ -94,14 +101,14 @@ def seconds_to_connect(http: requests.Session, address: str) -> float:
     return max(1.0, CONNECT_S / max(1, found[0]))
 
 
-def _reply(response: requests.Response, named: str, timeout_s: float) -> Reply:
+def _reply(response: requests.Response, named: str) -> Reply:
     status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
     if status not in _TRANSIENT_STATUSES:
-        body = _body(response, named, timeout_s)
+        body = _body(response, named)
         return Reply(status, body, datetime.now(UTC), response.headers, wait_s)
     message = f"{named} answers {phrase(status)}"
     # Some SPARQL services (QLever) report with 429 that a query, not a client, takes too much time.
-    if status == 429 and wait_s is None and out_of_time(_body(response, named, timeout_s)):
+    if status == 429 and wait_s is None and out_of_time(_body(response, named)):
         raise ServiceTimeout(f"{message}: the query ran out of time; ask for less")
     if status == 429:
         raise TransientError(f"{message}: it refuses requests for now", wait_s=wait_s, ends=ServiceBudget)
@@ -116,15 +123,12 @@ def _retry_after_s(value: str | None) -> float | None:
         return None
 
 
-def _body(response: requests.Response, named: str, timeout_s: float) -> bytes:
-    last = time.monotonic() + timeout_s
+def _body(response: requests.Response, named: str) -> bytes:
     body = bytearray()
     while chunk := response.raw.read1(_CHUNK, decode_content=True):
         body += chunk
         if len(body) > LARGEST:
             raise ServiceTimeout(f"{named} sends more than {LARGEST // 2**20} MiB; ask for less")
-        if time.monotonic() > last:
-            raise TransientError(f"{named} still sends after {timeout_s:g} s", kind=ServiceTimeout, tries=2)
     return bytes(body)
 
 

@@ -20,13 +20,14 @@ _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 class Limits:
     """Requests in flight, the budget of requests and minutes, and the pause that a service requires of all threads.
 
-    sent: requests so far, every try counted. now and sleep: the clock, in seconds; `end` ends the default sleep.
+    sent: requests so far, every try counted; repeated: those that a cached response answered again. now and sleep: the
+    clock, in seconds; `end` ends the default sleep.
     """
 
     def __init__(
         self, service: Service, named: str, *, now: Callable[[], float], sleep: Callable[[float], object] | None
     ) -> None:
-        self.sent = 0
+        self.sent = self.repeated = 0
         self._service, self._named = service, named
         self._places = threading.BoundedSemaphore(service.max_concurrency)
         self._lock = threading.Lock()
@@ -53,6 +54,16 @@ class Limits:
             retry=transient, stop=self._tried_enough, wait=_seconds_to_try_again, sleep=self.sleep, reraise=True
         )
 
+    def repeat(self) -> None:
+        """Counts a request that this run has made before and a cached response answers; ServiceBudget as in `place`.
+
+        What a run asks for the first time is free where it is cached, so that it can go on where another one ended. A
+        walk through pages that does not advance ends here.
+        """
+        with self._lock:
+            self._refuse_if_spent()
+            self.repeated += 1
+
     def pause(self, seconds: float) -> None:
         """No thread sends a request for so long."""
         with self._lock:
@@ -68,7 +79,7 @@ class Limits:
                     f"{self._service.max_minutes:g} minutes; run again later: responses are cached"
                 )
         self._sleep(seconds)
-        self._refuse_if_ended()
+        self.refuse_if_ended()
 
     def end(self, why: ServiceError) -> None:
         """From now on no request is sent; threads that wait are woken and raise this error."""
@@ -76,7 +87,8 @@ class Limits:
             self._ended = self._ended or why
         self._woken.set()
 
-    def _refuse_if_ended(self) -> None:
+    def refuse_if_ended(self) -> None:
+        """Raises the error that the session was ended with."""
         if self._ended is not None:
             raise type(self._ended)(str(self._ended))  # each thread raises its own: an error holds its traceback
 
@@ -86,17 +98,20 @@ class Limits:
 
     def _seconds_to_wait(self) -> float:
         with self._lock:
-            self._refuse_if_ended()
+            self.refuse_if_ended()
             now = self._now()
             self._until = min(self._until, now + 60 * self._service.max_minutes)
             if now >= self._until:
                 raise self._spent(f"{self._service.max_minutes:g} minutes", "max_minutes")
-            if self.sent >= self._service.max_requests:
-                raise self._spent(f"{self._service.max_requests} requests", "max_requests")
+            self._refuse_if_spent()
             if self._pause_until > now:
                 return self._pause_until - now
             self.sent += 1
             return 0.0
+
+    def _refuse_if_spent(self) -> None:
+        if self.sent + self.repeated >= self._service.max_requests:
+            raise self._spent(f"{self._service.max_requests} requests", "max_requests")
 
     def _spent(self, what: str, setting: str) -> ServiceBudget:
         return ServiceBudget(

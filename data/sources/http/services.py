@@ -11,7 +11,8 @@ _A_DAY = 24 * 60
 class Service:
     """A public service and its limits, which hold over all threads of a process.
 
-    requests_per_minute: at even intervals. timeout_s: most seconds without data. max_requests, max_minutes: of one run,
+    requests_per_minute: at even intervals. timeout_s: most seconds without data; a whole response may take twice
+    as long. max_requests, max_minutes: of one run,
     every try counted. tries: how often one request is sent while its error is transient.
     """
 

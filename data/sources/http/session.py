@@ -23,7 +23,7 @@ from typing import Literal
 import requests
 from pyrate_limiter import Limiter, Rate
 
-from data.errors import ServiceError
+from data.errors import ServiceClosed, ServiceError
 from data.sources.http.answer import Answer, ErrorOf, Expected, Form, Immutable, Reply, TransientError, refusal
 from data.sources.http.cache import HttpCache, key_of
 from data.sources.http.exchange import CONNECT_S, OneExchange, Unreachable, exchange, seconds_to_connect
@@ -116,10 +116,13 @@ class Session:
         expected = Expected(content, error_of, allow, immutable)
         key = key_of(request)
         with self._lock:
+            is_repeated = key in self._in_progress
             in_progress = self._in_progress.setdefault(key, threading.Lock())
         with in_progress:
             answer = None if bypass_cache and not self.offline else self._cached(key, expected)
             if answer is not None:
+                if is_repeated:
+                    self._limits.repeat()
                 return answer
             if self.offline:
                 since = "" if self.not_before is None else f" and not older than {self.not_before:%Y-%m-%d %H:%M} UTC"
@@ -133,7 +136,7 @@ class Session:
 
     def close(self) -> None:
         """Ends the waiting of other threads, and closes connections and cache."""
-        self._limits.end(ServiceError(f"{self._named} cannot be requested any more: the session is closed"))
+        self._limits.end(ServiceClosed(f"{self._named} cannot be requested any more: the session is closed"))
         self._http.close()
         if self._own_limiter is not None:
             self._own_limiter.close()
@@ -167,6 +170,7 @@ class Session:
         try:
             return self._limits.tries()(self._try, request, expected, failed)
         except TransientError as error:
+            self._limits.refuse_if_ended()
             message = f"{error}, after {len(failed)} tries; run again later: responses are cached"
             if error.ends is None or any(other.ends is not error.ends for other in failed):
                 raise error.kind(message) from None

@@ -18,7 +18,7 @@ from data.catalog.language_models import (
     WithContext,
     WithoutContext,
 )
-from data.catalog.reading import UniqueKeyLoader
+from data.catalog.reading import text_of, untrusted_yaml
 from data.options import NamedPath, Options, Problem, refused
 
 
@@ -79,7 +79,7 @@ class PromptPart(Options):
         if self.file is None:
             return {}
         try:
-            content = yaml.load(Path(self.file).read_text(encoding="utf-8"), Loader=UniqueKeyLoader)
+            content = untrusted_yaml(text_of(Path(self.file)))
         except (OSError, ValueError, yaml.YAMLError) as error:
             problem = " ".join(str(error).split())
             raise refused([Problem(("file",), f"{self.file} cannot be read as YAML ({problem}); correct it")]) from None

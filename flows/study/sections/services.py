@@ -22,7 +22,7 @@ class ServiceOptions(Options):
     cache_ttl_days: float | None = Field(default=None, ge=0, le=36_500)
     """How old a cached response may be, in days."""
     timeout_s: float | None = Field(default=None, gt=0, le=3600)
-    """For how many seconds the service may be silent."""
+    """For how many seconds the service may be silent; a whole response may take twice as long."""
     max_requests: int | None = Field(default=None, ge=1)
     """The most requests of one run."""
     max_minutes: float | None = Field(default=None, gt=0)

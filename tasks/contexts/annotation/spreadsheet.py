@@ -23,7 +23,10 @@ from tasks.contexts.annotation.cells import SheetColumn, fits, guarded, unguarde
 TITLE = "questions"
 FORMATS = (".xlsx", ".csv")
 LARGEST_FILE = 512 * 2**20
-"""Most bytes of an unpacked workbook; a zip file of a few kilobytes can hold many gigabytes."""
+"""Most bytes of a .csv, or of an unpacked workbook; a zip file of a few kilobytes can hold many gigabytes."""
+MOST_TAGS = 3_000_000
+"""Most tags of a workbook's XML, eight for a cell with a text of its own; `<c/>` takes 300 bytes of memory."""
+_PIECE = 2**20
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,9 @@ def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
     or occurs twice, a formula, a date.
     """
     names = {column.name for column in columns}
-    read = iter(_rows_of_csv(path, names) if _format(path) == ".csv" else _rows_of_xlsx(path, names))
-    header = [str(name).strip().casefold() if name is not None else "" for name in next(read, [])]
+    read = _rows_of_csv(path, names) if _format(path) == ".csv" else _rows_of_xlsx(path, names)
+    first = read[0][1] if read and read[0][0] == 1 else []
+    header = [str(name).strip().casefold() if name is not None else "" for name in first]
     places: dict[str, int] = {}
     for column in columns:
         if header.count(column.name) > 1:
@@ -92,7 +96,7 @@ def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
     if missing:
         raise InputError(f"{path} has no column {', '.join(map(repr, missing))}; its first row must have the names")
     rows, others = [], set()
-    for number, values in enumerate(read, start=2):
+    for number, values in read[1:]:
         cells = {
             name: _text(values[place], f"{path}, row {number}, column {name}") if place < len(values) else ""
             for name, place in places.items()
@@ -119,8 +123,10 @@ def _csv(columns: Sequence[SheetColumn], rows: Sequence[Mapping[str, str]]) -> b
     return written.getvalue().encode("utf-8-sig")  # without the sign of UTF-8, Excel reads another encoding
 
 
-def _rows_of_csv(path: Path, names: set[str]) -> list[list[str]]:
+def _rows_of_csv(path: Path, names: set[str]) -> list[tuple[int, list[str]]]:
     try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise _too_large(path)
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
@@ -130,20 +136,20 @@ def _rows_of_csv(path: Path, names: set[str]) -> list[list[str]]:
         by_separator = {sign: next(csv.reader([text.partition("\n")[0]], delimiter=sign), []) for sign in ",;\t"}
         separator = max(by_separator, key=lambda sign: len(names.intersection(by_separator[sign])))
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-        return [[unguarded(cell) for cell in row] for row in rows]
+        return [(number, [unguarded(cell) for cell in row]) for number, row in enumerate(rows, start=1)]
     except csv.Error as error:
         raise InputError(f"{path} is not CSV: {error}; save it again as `CSV UTF-8`, or as .xlsx") from None
 
 
-def _rows_of_xlsx(path: Path, names: set[str]) -> list[list[Any]]:
+def _rows_of_xlsx(path: Path, names: set[str]) -> list[tuple[int, list[Any]]]:
     from tasks.contexts.annotation.workbook import rows_of
 
     try:
         with path.open("rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what programs add to a workbook and openpyxl does not know
             with zipfile.ZipFile(file) as packed:
-                if sum(part.file_size for part in packed.infolist()) > LARGEST_FILE:
-                    raise InputError(f"{path} is too large to be a sheet of questions")
+                if sum(part.file_size for part in packed.infolist()) > LARGEST_FILE or _tags(packed) > MOST_TAGS:
+                    raise _too_large(path)
             return rows_of(file, TITLE, names)
     except InputError:
         raise
@@ -152,6 +158,20 @@ def _rows_of_xlsx(path: Path, names: set[str]) -> list[list[Any]]:
     except Exception as error:  # a damaged workbook makes openpyxl raise nearly anything
         problem = f"{type(error).__name__}: {error}"
         raise InputError(f"{path} is not a workbook that can be read ({problem}); save it again as .xlsx") from None
+
+
+def _tags(packed: zipfile.ZipFile) -> int:
+    """The tags of all parts, counted without parsing them."""
+    count = 0
+    for part in packed.infolist():
+        with packed.open(part) as unpacked:
+            while piece := unpacked.read(_PIECE):
+                count += piece.count(b"<")
+    return count
+
+
+def _too_large(path: Path) -> InputError:
+    return InputError(f"{path} is too large to be a sheet of questions; save the sheet alone, without empty cells")
 
 
 def _text(value: Any, where: str) -> str:

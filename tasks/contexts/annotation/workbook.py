@@ -12,6 +12,10 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from tasks.contexts.annotation.cells import SheetColumn, coded, decoded, looks_like_formula
 
 GUIDE = "what to do"
+MOST_ROWS = 2**20
+"""As many as spreadsheet programs have; a file can name any number, and what is missing before it is filled in."""
+MOST_COLUMNS = 100
+"""A sheet of questions has some twenty; programs format thousands without a word in them."""
 _TEXT = "@"
 _TOP = Alignment(wrap_text=True, vertical="top")
 _BOLD = Font(bold=True)
@@ -49,14 +53,26 @@ def workbook(
     return written.getvalue()
 
 
-def rows_of(file: IO[bytes], title: str, names: set[str]) -> list[list[Any]]:
-    """The values of the sheet of that title, else of the sheet with most of the names; NO_TEXT for a formula."""
+def rows_of(file: IO[bytes], title: str, names: set[str]) -> list[tuple[int, list[Any]]]:
+    """The rows with content of the sheet of that title, else of the sheet with most of the names, and their numbers.
+
+    NO_TEXT stands for a formula. Columns behind MOST_COLUMNS are not read; ValueError for more than MOST_ROWS.
+    """
     book = load_workbook(file, read_only=True, keep_links=False)
     try:
         by_title = {sheet.title: sheet for sheet in book.worksheets}
         sheet = by_title.get(title) or max(book.worksheets, key=lambda candidate: len(names & _names(candidate)))
         sheet.reset_dimensions()
-        return [[_value(cell) for cell in row] for row in sheet.iter_rows()]
+        rows: list[tuple[int, list[Any]]] = []
+        before: Any = None
+        for number, row in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS), start=1):
+            if number > MOST_ROWS:
+                raise ValueError(f"a row behind the last one of a sheet, number {MOST_ROWS:,}")
+            # Rows that the file leaves out come as one and the same.
+            if row is not before and any(cell.value is not None for cell in row):
+                rows.append((number, [_value(cell) for cell in row]))
+            before = row
+        return rows
     finally:
         book.close()
 
@@ -105,7 +121,7 @@ def _add_guide(sheet: Any, guide: Mapping[str, str]) -> None:
 
 def _names(sheet: Any) -> set[str]:
     sheet.reset_dimensions()
-    first = next(sheet.iter_rows(max_row=1, values_only=True), ())
+    first = next(sheet.iter_rows(max_row=1, max_col=MOST_COLUMNS, values_only=True), ())
     return {str(value).strip().casefold() for value in first if value is not None}
 
 

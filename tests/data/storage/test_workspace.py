@@ -30,6 +30,14 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "study")
 
 
+@pytest.mark.parametrize("sign", ["?", "*", "[", "\\", "\0"])
+def test_paths_that_duckdb_reads_otherwise_are_refused(sign: str, tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / f"a{sign}b")
+    with pytest.raises(WorkspaceError, match=r"in its path, which DuckDB.*another --workspace"), workspace.lock():
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "/", ".", "..", "", "a/b\\c", "C:\\x", "\x00", "模型", "a" * 500, " - ", "NUL\n"]
 )

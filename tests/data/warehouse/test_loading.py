@@ -132,6 +132,21 @@ def test_a_kill_leaves_the_old_database(database: Path) -> None:
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
 
+def test_a_full_disk_at_the_checkpoint_is_named(database: Path) -> None:
+    filled = (
+        "import resource, sys; from pathlib import Path; from data.errors import WorkspaceError\n"
+        "from data.warehouse.loading import update; from tests.data.warehouse.small_study import TABLES\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))\n"
+        "try:\n    update(Path(sys.argv[1]), 'new', TABLES, {}, fresh=True)\n"
+        "except WorkspaceError as error:\n    print(error)"
+    )
+    ended = subprocess.run([sys.executable, "-c", filled, str(database)], check=True, capture_output=True, text=True)
+    assert "study.duckdb cannot be written: " in ended.stdout
+    assert "checkpoint" in ended.stdout
+    assert "free some space or choose another --workspace" in ended.stdout
+    assert [file.name for file in database.parent.iterdir()] == [database.name]
+
+
 def test_a_log_of_the_old_database_is_not_replayed(database: Path) -> None:
     killed = (
         "import duckdb, os, signal, sys; held = duckdb.connect(sys.argv[1])\n"

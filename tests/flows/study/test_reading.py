@@ -1,4 +1,5 @@
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +35,13 @@ def test_a_file_comes_before_a_bundled_study(tmp_path: Path, monkeypatch: pytest
         (b"name: [", "is not valid YAML: "),
         (b"\xff\xfe\x00", "is not valid YAML: "),
         (b"name: \x00", "is not valid YAML: "),
-        (b"[" * 3000, "is not valid YAML: "),
         (b"!!python/tuple []", "is not valid YAML: "),
         (b"name: x\nseed: 1\nseed: 2\n", "is not valid YAML: line 3, column 1: the key 'seed' is there twice; correct"),
         (b"facts:\n\tsource: sample", "is not valid YAML: line 2, column 1: .*; indent with spaces, not with tabs"),
-        (b"name: 2020-13-01", "is not valid YAML: "),
         (b"", "does not hold a study; write keys such as name"),
         (b"- a\n- list", "does not hold a study"),
     ],
-    ids=["list", "encoding", "NUL", "deep", "object", "twice", "tab", "date", "empty", "items"],
+    ids=["list", "encoding", "NUL", "object", "twice", "tab", "empty", "items"],
 )
 def test_files_without_a_study_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "study.yaml"
@@ -50,6 +49,36 @@ def test_files_without_a_study_are_refused(content: bytes, message: str, tmp_pat
     with pytest.raises(StudyFileError, match=f"study.yaml {message}") as raised:
         read_study(file)
     assert "\n" not in str(raised.value)
+
+
+def bomb(item: str) -> str:
+    """Nine levels of anchors, each of which names the one before nine times."""
+    named = {level: ", ".join([f"*a{level - 1}"] * 9) for level in range(1, 10)}
+    return "\n".join(["a0: &a0 {x: 1}", *(item.format(level=level, named=names) for level, names in named.items())])
+
+
+HOSTILE = {
+    "deep list": ("[" * 100_000, r"line 1, column 101: more than 100 levels deep"),
+    "deep blocks": ("- " * 100_000, r"line 1, column 201: more than 100 levels deep"),
+    "aliases": (bomb("a{level}: &a{level} [{named}]"), r"line 6, column 5: it stands for more than 100,000 values"),
+    "merges": (bomb("a{level}: &a{level} {{<<: [{named}]}}"), "it stands for more than 100,000 values"),
+    "circle": ("name: &a [*a]", "line 1, column 7: it stands for more than"),
+    "number": ("seed: " + "7" * 5_000, r"line 1, column 7: '7{40}' is not a valid number or date: it has 5,000 char"),
+    "base 60": ("seed: 1" + ":11" * 300_000, "line 1, column 7: .* is not a valid number or date: it has 900,001 char"),
+    "date": ("name: 2001-99-99", "line 1, column 7: '2001-99-99' is not a valid number or date: month must be in 1"),
+    "surrogate": ('name: "\\ud800"', "line 1, column 10: found invalid Unicode character escape code"),
+    "size": ("# " + "x" * 2**21, "it has more than 1 MiB"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_refused_within_a_second(name: str, tmp_path: Path) -> None:
+    text, message = HOSTILE[name]
+    (tmp_path / "study.yaml").write_text(text)
+    began = time.process_time()
+    with pytest.raises(StudyFileError, match=f"study.yaml is not valid YAML: .*{message}"):
+        read_study(tmp_path / "study.yaml")
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", "", "x" * 300, "."])

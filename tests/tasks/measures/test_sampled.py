@@ -118,6 +118,20 @@ def test_scores_asked_for_later_equal_those_of_one_pass(study: Study, monkeypatc
     assert later.loaded == 2
 
 
+def test_a_question_too_long_is_rejected_by_its_id(study: Study, caplog: pytest.LogCaptureFixture) -> None:
+    first, second, third = study.inputs.questions
+    endless = replace(second, question="Why? " * 5_000)
+    of_three = replace(study, inputs=replace(study.inputs, questions=[first, endless, third]))
+    of_three.score(*SAMPLED, "context_utilisation")
+    assert f"question {second.question_id} is rejected: a prompt of " in caplog.text
+    for name in (*SAMPLED, "semantic_entropy", "whose_answer", "context_utilisation"):
+        assert {row["question_id"] for row in of_three.rows(name)} == {first.question_id, third.question_id}
+    assert list(of_three.artifact("answers").about()["rejected"]) == [second.question_id]
+    alone = replace(of_three, folder=study.folder / "alone", inputs=replace(study.inputs, questions=[endless]))
+    with pytest.raises(ScoreError, match=f"every question is rejected; {second.question_id}: a prompt of"):
+        alone.score("answers")
+
+
 def test_answers_that_rounding_changes_are_read_as_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     joint = study.rows("coherent_persuasion")
     study.artifact("coherent_persuasion").discard()

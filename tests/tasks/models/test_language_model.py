@@ -136,6 +136,14 @@ def test_a_weight_that_is_not_finite_is_refused(folder: Path, monkeypatch: pytes
         load_language_model(str(folder), device="cpu")
 
 
+def test_truncated_weights_name_the_folder_to_remove(tmp_path: Path) -> None:
+    folder = save_language_model(tmp_path / "tiny")
+    (weights,) = folder.glob("*.safetensors")
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(ModelError, match=rf"its weights are damaged: remove the folder {folder} and get the model"):
+        load_language_model(str(folder), device="cpu")
+
+
 def test_placement_names_every_device_in_order() -> None:
     model = tiny_language_model()
     assert model.placement == "cpu"

@@ -1,3 +1,4 @@
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from transformers import ByT5Tokenizer
 from data.catalog import AnswerPrompts, prompts
 from data.errors import ModelError, ScoreError
 from tasks.models import LanguageModel
+from tasks.scoring import answer_prompts
 from tasks.scoring.answer_ends import end_tokens
 from tasks.scoring.answer_prompts import AnswerPrompt, answer_header, answer_prompt, prompt_form
 from tasks.scoring.generation.answers import Ends
@@ -217,6 +219,19 @@ def test_template_that_fails_at_one_question_names_it() -> None:
     assert answer_prompt(model, "Where is Oslo?").tokens
     with pytest.raises(ModelError, match=r"the chat template of tiny fails for 'Where is Lima\?': not Lima"):
         answer_prompt(model, "Where is Lima?")
+
+
+@pytest.mark.parametrize("when", ["always", "Lima"])
+def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_prompts, "TEMPLATE_SECONDS", 0.3)
+    loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    model = tiny_language_model(chat_template=CHAT)
+    condition = "true" if when == "always" else "'Lima' in messages[-1].content"
+    model.tokenizer.chat_template = f"{{% if {condition} %}}{loops}{{% endif %}}{CHAT}"
+    began = time.process_time()
+    with pytest.raises(ModelError, match=r"the chat template of tiny .*: it does not end within 0\.3 s"):
+        answer_prompt(model, "Where is Lima?")
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.parametrize(("form", "day"), [("%d %b %Y", "26 Jul 2024"), ("%Y-%m-%d", "2024-07-26")])

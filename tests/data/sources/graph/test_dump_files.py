@@ -81,6 +81,12 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         dump_digest([], tmp_path)
 
 
+def test_a_literal_over_16_mib_is_refused_by_name(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.nt", f'<http://a/s> <http://a/p> "{"x" * 17 * 2**20}" .')
+    with pytest.raises(InputError, match=r"a\.nt has a literal, or another term, of more than 16 MiB"):
+        shared_dump([file], tmp_path / "graphs")
+
+
 def test_a_damaged_dump_is_loaded_only_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     sound, damaged = written(tmp_path, "sound.ttl", TURTLE), written(tmp_path, "a.nt", TRIPLES + "half a li")
     said = []

@@ -1,13 +1,15 @@
 import re
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from data.errors import ServiceTimeout
+from data.errors import ServiceError, ServiceTimeout
 from data.sources.graph import yago
 from data.sources.graph.dump import Dump
 from data.sources.graph.pairs import LONGER, Pair, sampled_pairs
-from data.sources.graph.sparql import Row
+from data.sources.graph.sparql import Row, Rows
 from tests.data.sources.graph.small_graphs import ALL, Changed, graph, said
 from tests.data.sources.graph.sparql_server import asking, cutting
 from tests.data.sources.graph.yago_graph import relation_named
@@ -43,6 +45,19 @@ def test_pairs_of_one_key_survive_page_ends(tmp_path: Path) -> None:
     pairs = list(sampled_pairs(store, relation_named("birthDate").yago, seed=5, page=2, english=True))
     assert len({(pair.subject, pair.object) for pair in pairs}) == len(pairs) == 10
     assert len({pair.key for pair in pairs}) == 2
+
+
+@pytest.mark.parametrize(("ignored", "clause"), [("FILTER", r"FILTER\(.*\)"), ("LIMIT", r"LIMIT \d+")])
+def test_pages_that_do_not_advance_are_an_error(ignored: str, clause: str, dump: Dump) -> None:
+    class Ignoring:
+        address = "https://cache.example/sparql"
+
+        def select(self, query: str) -> Rows:
+            return replace(dump.select(re.sub(clause, "", query)), address=self.address)
+
+    pairs = sampled_pairs(Ignoring(), relation_named("birthDate").yago, seed=5, page=3)
+    with pytest.raises(ServiceError, match=rf"^https://cache\.example/sparql .* excludes by its {ignored}"):
+        list(islice(pairs, 1_000))
 
 
 def test_a_service_that_slows_down_loses_no_pair(dump: Dump) -> None:

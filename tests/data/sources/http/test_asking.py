@@ -1,4 +1,5 @@
 import re
+import tracemalloc
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
@@ -89,13 +90,31 @@ def test_an_answer_larger_than_can_be_held_is_a_timeout(opened: Open, monkeypatc
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize(
-    "body", [b'{"a": NaN}', b'{"a": ' + b"[" * 100_000, b'{"a": "\\ud800"}', b'{"a": 1' + b"0" * 5000 + b"}"]
-)
-def test_json_that_nobody_can_use_is_an_error(body: bytes, opened: Open) -> None:
-    with serving(Say(body)) as server, pytest.raises(ServiceError):
-        opened(server).ask({})
+UNUSABLE = {
+    b'{"a": NaN}': "cannot be used: NaN is not a JSON number",
+    b'{"a": 1' + b"0" * 5000 + b"}": "cannot be used: Exceeds the limit",
+    b'{"a": ' + b"[" * 100_000: "nested too deeply",
+    b'{"a": "Z\xfcrich"}': r"not UTF-8 \(byte 8\)",
+    b'{"a": "\\ud800"}': "a lone surrogate",
+}
+
+
+@pytest.mark.parametrize("body", UNUSABLE, ids=UNUSABLE.get)
+def test_json_that_nobody_can_use_says_why(body: bytes, opened: Open) -> None:
+    with serving(Say(body)) as server:
+        with pytest.raises(ServiceError, match=rf"YAGO .* answered with .*{UNUSABLE[body]}") as raised:
+            opened(server).ask({})
+        assert raised.type is ServiceError
     assert len(server.asked) == 1
+
+
+def test_json_of_too_many_values_is_a_timeout(opened: Open) -> None:
+    bomb = b"[" + b"{}," * 5_000_000 + b"{}]"
+    tracemalloc.start()
+    with serving(gzipped(bomb)) as server, pytest.raises(ServiceTimeout, match="more than 4,000,000 values; ask for"):
+        opened(server).ask({})
+    assert tracemalloc.get_traced_memory()[1] < 10 * len(bomb)
+    tracemalloc.stop()
 
 
 def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:

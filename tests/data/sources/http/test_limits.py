@@ -38,6 +38,19 @@ def test_tries_again_count_as_requests(opened: Open) -> None:
     assert len(server.asked) == 2
 
 
+def test_repeated_requests_count_though_they_are_cached(opened: Open) -> None:
+    with serving(says([1])) as server:
+        session = opened(server, max_requests=3)
+        for _ in range(3):
+            session.ask({})
+        with pytest.raises(ServiceBudget, match="has spent its 3 requests"):
+            session.ask({})
+        resumed = opened(server, max_requests=1)
+        assert resumed.ask({}).from_cache
+        assert resumed._limits.sent == resumed._limits.repeated == 0
+    assert len(server.asked) == 1
+
+
 def test_a_service_that_refuses_every_request_is_left_alone(opened: Open) -> None:
     with serving(says([0]), Say(b"slow down", status=429)) as server:
         session = opened(server)

@@ -1,6 +1,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -129,11 +130,23 @@ def test_silence_is_a_timeout_after_one_more_try(opened: Open) -> None:
     assert len(server.asked) == 2
 
 
-def test_an_answer_that_drips_is_a_timeout(opened: Open) -> None:
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+ENDLESS = {
+    "status line": Say(raw=b"HTTP/1.1 200 O", endless=b"K"),
+    "header": Say(raw=b"HTTP/1.1 200 OK\r\nX-Long: ", endless=b"x"),
+    "100 Continue": Say(endless=b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "body": Say(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n[", endless=b" "),
+    "chunk extension": Say(raw=CHUNKED + b"1;", endless=b"x"),
+    "trailers": Say(raw=CHUNKED + b"2\r\n[]\r\n0\r\n", endless=b"X-Late: 1\r\n"),
+}
+
+
+@pytest.mark.parametrize("part", ENDLESS)
+def test_a_response_that_never_ends_is_a_timeout(part: str, opened: Open) -> None:
     began = time.monotonic()
-    with serving(Say(b"[" + b" " * 1000 + b"]", pause_s=0.05)) as server:
-        with pytest.raises(ServiceTimeout, match=r"still sends after 0\.3 s"):
-            opened(server, timeout_s=0.3).ask({})
+    with serving(replace(ENDLESS[part], pause_s=0.01)) as server:
+        with pytest.raises(ServiceTimeout, match=r"still sends after 0\.2 s, after 2 tries"):
+            opened(server, timeout_s=0.1).ask({})
         assert time.monotonic() - began < 5
     assert len(server.asked) == 2
 

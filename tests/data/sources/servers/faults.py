@@ -32,6 +32,7 @@ class Say:
 
     sent: only so many bytes of the body come, though all are promised; pause_s: seconds after each byte; chunked: in
     chunks, whose end is missing where `sent` cuts; drop: no answer, the connection is closed; reset: it is reset.
+    raw: sent in place of status, headers and body; endless: sent after it, again and again, pause_s apart.
     """
 
     body: bytes | str = b"{}"
@@ -44,6 +45,8 @@ class Say:
     chunked: bool = False
     drop: bool = False
     reset: bool = False
+    raw: bytes = b""
+    endless: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,11 @@ class _Handler(BaseHTTPRequestHandler):
             if say.reset:
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True
+            return
+        if say.raw or say.endless:
+            self.wfile.write(say.raw)
+            while say.endless and not self.server.stopped.wait(say.pause_s):
+                self.wfile.write(say.endless)
             return
         body = say.body.encode() if isinstance(say.body, str) else say.body
         self.send_response(say.status)

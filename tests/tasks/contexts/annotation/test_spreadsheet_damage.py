@@ -1,3 +1,4 @@
+import tracemalloc
 import zipfile
 from datetime import date
 from pathlib import Path
@@ -7,9 +8,11 @@ import pytest
 from openpyxl import Workbook
 
 from data.errors import InputError
-from tasks.contexts.annotation import spreadsheet
+from tasks.contexts.annotation import workbook
 from tasks.contexts.annotation.spreadsheet import read_sheet
 from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, HEADER, as_csv, as_xlsx, write
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +90,27 @@ def test_a_workbook_that_is_none_is_refused(damage: str, tmp_path: Path) -> None
         read_sheet(path, COLUMNS)
 
 
-def test_a_workbook_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spreadsheet, "LARGEST_FILE", 1000)
-    with pytest.raises(InputError, match="is too large to be a sheet of questions"):
-        read_sheet(write(tmp_path / "s.xlsx", ["Oslo"]), COLUMNS)
+BOMBS = {
+    "last row": ('<row r="1000000000"><c><v>1</v></c></row>', "number 16,384"),
+    "last column": ("".join(f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>' for n in range(1, 2_001)), "no column"),
+    "column of no program": ('<row r="1"><c r="ZZZZZZ1"><v>1</v></c></row>', "not a workbook|no column"),
+    "cells": (f"<row>{'<c/>' * 4_000_000}</row>", "too large to be a sheet of questions"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_workbook_that_would_fill_the_memory_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbook, "MOST_ROWS", 2**14)
+    rows, message = BOMBS[name]
+    bomb, sound = tmp_path / "bomb.xlsx", write(tmp_path / "sound.xlsx", ["Oslo"])
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed, zipfile.ZipFile(sound) as other:
+        for part in other.namelist():
+            sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+            packed.writestr(part, sheet if "sheet1" in part else other.read(part))
+    tracemalloc.start()
+    with pytest.raises(InputError, match=message):
+        read_sheet(bomb, COLUMNS)
+    assert tracemalloc.get_traced_memory()[1] < 50 * 2**20
+    tracemalloc.stop()
