@@ -7,8 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from data.errors import UsageError
+from flows.execution.attempt import Outcome
 from flows.execution.progress import Progress
-from flows.execution.runner import AT_ONCE, Runner
+from flows.execution.runner import Runner
+from flows.execution.workers.workers import Workers
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Run, Step, StepId
@@ -150,27 +152,29 @@ def test_only_selected_stages_run(toy: Toy) -> None:
     assert toy.run(Selection(stages=("build",))) == [BUILD_A, BUILD_B]
 
 
-def test_resources_limit_what_runs_at_once(toy: Toy) -> None:
+def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.world = dict.fromkeys("abcdef", 1)
     lock, running, most = threading.Lock(), Counter[str](), Counter[str]()
-    pool = ThreadPoolExecutor(16)
+    pool, workers = ThreadPoolExecutor(16), Workers()
 
-    def compute(step: Step) -> None:
+    def compute(step: Step, run: Run) -> Outcome:
         with lock:
             running[step.resource] += 1
             most[step.resource] = max(most[step.resource], running[step.resource])
         time.sleep(0.01)
-        step.function(step, Run(toy.root))
+        step.function(step, run)
         with lock:
             running[step.resource] -= 1
+        return Outcome()
 
-    def submit(step: Step) -> Future[None]:
-        return pool.submit(compute, step)
+    def submit(step: Step) -> Future[Outcome]:
+        return pool.submit(workers.compute, step, Run(toy.root))
 
+    monkeypatch.setattr("flows.execution.workers.workers.attempt", compute)
     with pool:
-        graph = Runner(toy.graph, Selection(), submit, Progress()).run()
+        graph = Runner(toy.graph, Selection(), submit, Progress(), workers).run()
     assert {node.state for node in graph} == {"done"}
-    assert most == AT_ONCE
+    assert most == {"services": 3, "compute": 1}
 
 
 class Told(Progress):
