@@ -85,7 +85,7 @@ def _run(
     def submit(step: Step) -> Any:
         name = str(step.id)
         run = Run(workspace.root, offline, partial(report_within, step.id.stage, name))
-        future = step_task.with_options(name=step.id.stage).submit(name, quote(step), quote(run), quote(workers))
+        future = step_task(step.id.stage).submit(name, quote(step), quote(run), quote(workers))
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 

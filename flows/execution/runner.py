@@ -8,6 +8,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
@@ -23,12 +24,31 @@ log = logging.getLogger(__name__)
 LOOK_AGAIN_SECONDS = 10.0
 """After so long without a step that ended, workers that have come meanwhile are given steps."""
 
+NO_MODEL = ("", "")
+"""Of a step that is not about a model."""
+
 
 class Future(Protocol):
     """What a task runner gives for a submitted step."""
 
     def add_done_callback(self, fn: Callable[[Any], None]) -> None:
         """Calls `fn` with the future once the step has come to its end."""
+
+
+@dataclass
+class _Plan:
+    """What may start of a graph as it was resolved; nothing that ends changes that before it is resolved again.
+
+    held: models of which more may be ready then. last: the model of the step that ended last.
+    """
+
+    ready: list[Node]
+    held: set[tuple[str, str]]
+    last: tuple[str, str] = NO_MODEL
+
+    def allows(self, node: Node) -> bool:
+        """Whether a step may start now: one of another model not before it is known what else needs the last one's."""
+        return self.last not in self.held or _model(node) == self.last
 
 
 class Runner:
@@ -65,51 +85,31 @@ class Runner:
             raise
 
     def _walk(self) -> Graph:
-        graph = self._resolve()
         while True:
-            if self._submit_ready(graph):
-                continue
-            if not self._running:
+            graph = self._resolve()
+            self._unseen.clear()
+            plan = self._plan(graph)
+            if not (plan.ready or self._running):
                 return graph
-            try:
-                ended = self._running.pop(self._ended.get(timeout=LOOK_AGAIN_SECONDS))
-            except Empty:
-                continue
-            graph.forget(ended)
-            self._unseen.add(ended.id)
-            submitted = self._submit_ready(graph, like=ended)
-            computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
-            if not (submitted and computes):
-                graph = self._resolve()
-                self._unseen.clear()
+            self._start(plan)
+            while True:
+                try:
+                    ended = self._running.pop(self._ended.get(timeout=LOOK_AGAIN_SECONDS))
+                except Empty:
+                    self._start(plan)
+                    continue
+                graph.forget(ended)
+                self._unseen.add(ended.id)
+                plan.last = _model(ended)
+                computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
+                if not (self._start(plan) and computes):
+                    break
 
-    def _submit_ready(self, graph: Graph, like: Node | None = None) -> bool:
-        """Submits what may start now; whether that was anything.
-
-        like: only steps of this one's model, as others may have become ready that a worker has the model for.
-        """
+    def _plan(self, graph: Graph) -> "_Plan":
+        """What of a graph that was just resolved may start."""
         selected = self._selection.of(graph)
         pending = self._pending(graph, selected)
         self._announce(graph, selected)
-        at_once, taken = self._workers.at_once(), Counter(map(self._place, self._running.values()))
-        submitted = False
-        for node in self._ready(graph, selected, pending):
-            step, place = node.step, self._place(node)
-            if taken[place] >= at_once[place] or (like and _model(like) != _model(node)):
-                continue
-            assert step is not None
-            if node.state == "damaged":
-                log.warning("%s: %s", node.id, node.reason)
-            taken[place] += 1
-            self._attempted.add(_attempt(node))
-            self._progress.started(node.id.stage, str(node.id))
-            self._submit(step).add_done_callback(partial(self._end, node.id))
-            self._running[node.id] = node  # now, as who is waited for must be able to end
-            submitted = True
-        return submitted
-
-    def _ready(self, graph: Graph, selected: set[StepId], pending: set[StepId]) -> list[Node]:
-        """What may start now: steps that ask a model last, by model so that a worker keeps its own, largest first."""
         ready = [
             node
             for node in graph
@@ -117,11 +117,30 @@ class Runner:
             and self._is_to_run(node)
             and not any(other.id in pending for other in (*node.inputs, *node.after))
         ]
-        models = {model: number for number, model in enumerate(dict.fromkeys(map(_model, ready)))}
-        return sorted(
-            ready,
-            key=lambda node: (models[_model(node)], -_rows_read(node)) if node.step and node.step.device else (-1, 0),
-        )
+        held = {_model(graph.nodes[identity]) for identity in pending - {node.id for node in ready} - {*self._running}}
+        return _Plan(_in_order(ready), held - {NO_MODEL})
+
+    def _start(self, plan: "_Plan") -> bool:
+        """Submits of the plan what there is room for; whether that was anything."""
+        at_once, taken = self._workers.at_once(), Counter(map(self._place, self._running.values()))
+        chosen: list[Node] = []
+        for node in plan.ready:
+            if taken.total() >= sum(at_once.values()):
+                break
+            place = self._place(node)
+            if taken[place] < at_once[place] and plan.allows(node):
+                taken[place] += 1
+                chosen.append(node)
+        for node in chosen:
+            plan.ready.remove(node)
+            assert node.step is not None
+            if node.state == "damaged":
+                log.warning("%s: %s", node.id, node.reason)
+            self._attempted.add(_attempt(node))
+            self._progress.started(node.id.stage, str(node.id))
+            self._submit(node.step).add_done_callback(partial(self._end, node.id))
+            self._running[node.id] = node  # now, as who is waited for must be able to end
+        return bool(chosen)
 
     def _place(self, node: Node) -> str:
         assert node.step is not None
@@ -164,6 +183,15 @@ def _attempt(node: Node) -> tuple[StepId, str]:
     """A step with these inputs: with others it is tried again."""
     assert node.step is not None
     return node.id, node.step.key
+
+
+def _in_order(ready: list[Node]) -> list[Node]:
+    """Steps that ask a model last, by model so that a worker keeps its own, and the largest first."""
+    models = {model: number for number, model in enumerate(dict.fromkeys(map(_model, ready)))}
+    return sorted(
+        ready,
+        key=lambda node: (models[_model(node)], -_rows_read(node)) if node.step and node.step.device else (-1, 0),
+    )
 
 
 def _model(node: Node) -> tuple[str, str]:

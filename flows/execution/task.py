@@ -7,6 +7,7 @@ Prefect's own caching would answer for steps whose files were removed, damaged o
 flow takes a persisted result past the workspace. So no result is persisted, nothing is cached, and the graph is asked.
 """
 
+import functools
 from typing import Any
 
 from prefect import task
@@ -15,7 +16,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
 from flows.execution.workers.workers import Workers
-from flows.graph.step import Run, Step
+from flows.graph.step import Run, Stage, Step
 
 TRANSIENT = "Transient"
 """The name of the state of a step that failed for a reason that may pass."""
@@ -29,8 +30,7 @@ def _run_step(name: str, step: Step, run: Run, workers: Workers) -> State[Any]:
     return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)
 
 
-step_task: Any = task(
-    name="step",
+_step: Any = task(
     task_run_name="{name}",
     retries=1,
     retry_delay_seconds=2,
@@ -38,4 +38,9 @@ step_task: Any = task(
     cache_policy=NO_CACHE,
     persist_result=False,
 )(_run_step)
-"""Submit `step_task.submit(str(step.id), quote(step), quote(run), quote(workers))`: Prefect looks into none of it."""
+
+
+@functools.cache
+def step_task(stage: Stage) -> Any:
+    """The task under the name of a stage. Quote its arguments but for the name: Prefect looks into others."""
+    return _step.with_options(name=stage)
