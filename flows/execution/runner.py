@@ -7,7 +7,7 @@ submitted and whose outputs are there is done, whatever became of its task run.
 import logging
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -118,7 +118,7 @@ class Runner:
             and not any(other.id in pending for other in (*node.inputs, *node.after))
         ]
         held = {_model(graph.nodes[identity]) for identity in pending - {node.id for node in ready} - {*self._running}}
-        return _Plan(_in_order(ready), held - {NO_MODEL})
+        return _Plan(_in_order(ready, dict.fromkeys(map(_model, graph))), held - {NO_MODEL})
 
     def _start(self, plan: "_Plan") -> bool:
         """Submits of the plan what there is room for; whether that was anything."""
@@ -185,12 +185,12 @@ def _attempt(node: Node) -> tuple[StepId, str]:
     return node.id, node.step.key
 
 
-def _in_order(ready: list[Node]) -> list[Node]:
+def _in_order(ready: list[Node], models: Iterable[tuple[str, str]]) -> list[Node]:
     """Steps that ask a model last, by model so that a worker keeps its own, and the largest first."""
-    models = {model: number for number, model in enumerate(dict.fromkeys(map(_model, ready)))}
+    places = {model: place for place, model in enumerate(models)}
     return sorted(
         ready,
-        key=lambda node: (models[_model(node)], -_rows_read(node)) if node.step and node.step.device else (-1, 0),
+        key=lambda node: (places[_model(node)], -_rows_read(node)) if node.step and node.step.device else (-1, 0),
     )
 
 

@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 MARKS = ("GPU", "CPU")
 """The resources by which workers say what they have."""
 
+HERE = "127.0.0.1"
+"""Where a cluster of this machine listens: whoever reaches a worker can have it do anything."""
+
 SECONDS_TO_COME = 120
 """How long a run waits for the first worker."""
 
@@ -139,6 +142,7 @@ def _local(of_each: list[dict[str, str]]) -> Any:
     def options(variables: Mapping[str, str]) -> dict[str, Any]:
         mark = "GPU" if "CUDA_VISIBLE_DEVICES" in variables else "CPU"
         return {
+            "host": HERE,
             "nthreads": 1,
             "resources": {mark: 1},
             "env": variables,
@@ -148,7 +152,7 @@ def _local(of_each: list[dict[str, str]]) -> Any:
         }
 
     workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(of_each)}
-    scheduler = {"cls": distributed.Scheduler, "options": {"host": "127.0.0.1", "port": 0, "dashboard": False}}
+    scheduler = {"cls": distributed.Scheduler, "options": {"host": HERE, "port": 0, "dashboard": False}}
     return distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.ERROR)
 
 
