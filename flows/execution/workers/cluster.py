@@ -49,7 +49,7 @@ class Cluster(Workers):
             raise UsageError('runner dask needs Dask, which is not installed: pip install "swaymeter[dask]"')
         self._address = address or os.environ.get("DASK_SCHEDULER_ADDRESS")
         self._workers, self._run, self._local = workers, run, None
-        self._counts, self._looked_at = Counter[str](), -math.inf
+        self._counts, self._seen, self._looked_at = Counter[str](), set[str](), -math.inf
 
     def __enter__(self) -> "Cluster":
         distributed = _distributed()
@@ -97,6 +97,7 @@ class Cluster(Workers):
         with suppress(OSError, TimeoutError):  # the scheduler may come back; until then they are as they were
             workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
             self._counts = Counter(mark for worker in workers for mark in MARKS if mark in worker["resources"])
+            self._seen |= {*self._counts}
         self._looked_at = time.monotonic()
 
     def at_once(self) -> Mapping[str, int]:
@@ -111,11 +112,13 @@ class Cluster(Workers):
     def compute(self, step: Step, run: Run) -> Outcome:
         if not step.device:
             return super().compute(step, run)
-        distributed = _distributed()
+        distributed, mark = _distributed(), self.place(step)
+        if mark not in self._seen:
+            reason = f"device {step.device}: no worker of the cluster has the resource {mark}; start one, or change it"
+            return failed(step, run, reason)
         for _ in range(TRIES):
-            future = self._client.submit(
-                _attempt, step, run, here(), key=f"{step.id} {uuid4()}", pure=False, resources={self.place(step): 1}
-            )
+            name = f"{step.id} {uuid4()}"
+            future = self._client.submit(_attempt, step, run, here(), key=name, pure=False, resources={mark: 1})
             try:
                 outcome: Outcome = future.result()
             except distributed.KilledWorker:
@@ -124,6 +127,8 @@ class Cluster(Workers):
                 if self._is_abandoned:
                     return INTERRUPTED
                 return failed(step, run, f"the Dask scheduler {self._address or ''} ended in the middle; run it again")
+            except Exception as error:  # what came back could not be read, or a connection broke
+                return failed(step, run, f"{type(error).__name__}: {first_line(error)}", may_pass=True)
             else:
                 return outcome
             finally:

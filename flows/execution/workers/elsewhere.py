@@ -1,4 +1,7 @@
-"""What a worker does in its own process: it sees that it fits the run, and computes one step at a time."""
+"""What a worker does in its own process: it sees that it fits the run, and computes one step at a time.
+
+It keeps the models of the step before, and lets go of them when a step is about another one: its GPU has room for one.
+"""
 
 import threading
 from importlib.metadata import version
@@ -6,9 +9,12 @@ from importlib.metadata import version
 from data.errors import UsageError
 from flows.execution.attempt import Outcome, attempt, failed
 from flows.graph.step import Run, Step
+from tasks.models.loading import forget_models
 
 _one_at_a_time = threading.Lock()
 """A model and its tokenizer are for one thread; somebody may start a worker with several."""
+
+_kept = ("", "")
 
 
 def here() -> str:
@@ -32,5 +38,10 @@ def attempt_elsewhere(step: Step, run: Run, wanted: str, name: str) -> Outcome:
         check(run, wanted)
     except UsageError as error:
         return failed(step, run, f"worker {name} cannot be used: {error}")
+    global _kept
     with _one_at_a_time:
+        asked = (step.id.model, step.id.dtype)
+        if asked != _kept:
+            forget_models()
+        _kept = asked
         return attempt(step, run)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from data.errors import UsageError
-from flows.execution.workers import processes
+from flows.execution.workers import elsewhere, processes
 from flows.execution.workers.cluster import Cluster
 from flows.execution.workers.elsewhere import attempt_elsewhere, here
 from flows.graph.step import Run, Step, StepId
@@ -47,8 +47,12 @@ def test_each_worker_process_has_its_gpu(
 )  # fmt: skip
 def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str, tmp_path: Path) -> None:
     cluster = Cluster("tcp://127.0.0.1:1", None, Run(tmp_path))
-    cluster._counts = Counter({"GPU": gpus, "CPU": 1})
+    cluster._counts, cluster._seen = Counter({"GPU": gpus, "CPU": 1}), {"CPU", *["GPU"][:gpus]}
     assert cluster.place(step(device)) == place
+    if place == "GPU" and not gpus:
+        assert "no worker of the cluster has the resource GPU" in str(
+            cluster.compute(step(device), cluster._run).failed
+        )
 
 
 def test_a_worker_of_another_version_or_place_is_refused_by_name(tmp_path: Path) -> None:
@@ -58,9 +62,19 @@ def test_a_worker_of_another_version_or_place_is_refused_by_name(tmp_path: Path)
         f"worker tcp://gpu-7:40000 cannot be used: it has swaymeter {here()}, and the run has"
     )
     assert not found.may_pass
-    elsewhere = attempt_elsewhere(step(), Run(tmp_path / "away"), here(), "process 1")
-    assert elsewhere.failed is not None
-    assert f"does not see the workspace {tmp_path / 'away'}" in elsewhere.failed
+    found = attempt_elsewhere(step(), Run(tmp_path / "away"), here(), "process 1")
+    assert found.failed is not None
+    assert f"does not see the workspace {tmp_path / 'away'}" in found.failed
+
+
+def test_a_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forgotten: list[str] = []
+    (tmp_path / "workspace.json").touch()
+    for model in ("a", "a", "b", "b", "a"):
+        monkeypatch.setattr(elsewhere, "forget_models", lambda model=model: forgotten.append(model))
+        asked = Step(StepId("score", "capital", "persuasion", model=model), nothing, {}, {}, device="cpu")
+        assert elsewhere.attempt_elsewhere(asked, Run(tmp_path), here(), "process 1").failed is None
+    assert forgotten == ["a", "b", "a"]
 
 
 @pytest.mark.parametrize(
