@@ -152,12 +152,12 @@ def _local(of_each: list[dict[str, str]]) -> Any:
             "resources": {mark: 1},
             "env": variables,
             "memory_limit": None,
-            "dashboard": False,
+            "dashboard_address": f"{HERE}:0",
             "silence_logs": logging.ERROR,
         }
 
     workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(of_each)}
-    scheduler = {"cls": distributed.Scheduler, "options": {"host": HERE, "port": 0, "dashboard": False}}
+    scheduler = {"cls": distributed.Scheduler, "options": {"host": HERE, "port": 0, "dashboard_address": f"{HERE}:0"}}
     return distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.ERROR)
 
 

@@ -83,7 +83,7 @@ def test_a_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeyp
 def test_a_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: str, tmp_path: Path) -> None:
     import distributed
 
-    alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources=resources, **alone) as local:
         cluster = Cluster(local.scheduler_address, None, Run(tmp_path))
         with pytest.raises(UsageError, match=f"worker [^ ]+ cannot be used: {wrong}"), cluster:
