@@ -2,7 +2,7 @@
 
 throughput       a study of real scores by a Dask cluster of this machine, with one worker of one thread and with two:
                  the stage `score` from the first step that is begun to the last that ends, loading the model among it
-orchestration    made-up scoring of 100 ms a step, by threads and by two Dask workers: the share of the stage in which
+orchestration    made-up scoring of 100 ms a step, by threads and by one and two Dask workers: the share of the stage in which
                  workers wait, and what a run takes before and after the stage
 """
 
@@ -24,7 +24,7 @@ from benchmarks.measuring import MODEL, Table, arguments, publish
 from flows.execution.progress import Progress, report_to
 from flows.server.api import prefect_api
 from flows.stages import score as stage
-from flows.study.runner import RunnerName
+from flows.study.sections.runner import RunnerName
 from tasks.measures.run import Spent
 
 MODELS = 6
@@ -90,7 +90,7 @@ def main() -> None:
         ],
     )
     rows = [
-        (name, str(one["workers"]), str(one["steps"]), f"{one['seconds']:.1f}", f"{one['ideal_seconds']:.1f}",
+        (name.partition(",")[0], str(one["workers"]), str(one["steps"]), f"{one['seconds']:.1f}", f"{one['ideal_seconds']:.1f}",
          f"{one['share']:.1%}", f"{one['seconds_beside']:.1f}")
         for name, one in orchestration.items()
     ]  # fmt: skip
@@ -137,17 +137,17 @@ def measured_orchestration(folder: Path, asked: argparse.Namespace) -> dict[str,
     """What the stage took, and what its steps did, by runner."""
     found = {}
     models = [str(made_up.write_model(folder / f"model-{number}")) for number in range(MODELS)]
-    runners: list[tuple[RunnerName, int]] = [(THREADS, 1), (DASK, 2)]
+    runners: list[tuple[RunnerName, int]] = [(THREADS, 1), (DASK, 1), (DASK, 2)]
     for runner, workers in runners:
-        study = _prepared(folder / f"made-up-{runner}", asked.made_up, 1, models)
+        study = _prepared(folder / f"made-up-{runner}-{workers}", asked.made_up, 1, models)
         with _made_up_scoring():
             run = _run(study, runner, workers)
         ideal = run.stage.seconds_of_steps / workers
-        found[runner] = {
+        found[f"{runner}, {workers}"] = {
             "workers": workers, "steps": run.stage.steps, "seconds": run.stage.seconds, "ideal_seconds": ideal,
             "share": 1 - ideal / run.stage.seconds, "seconds_beside": run.seconds - run.stage.seconds,
         }  # fmt: skip
-        print(f"  {runner}: {run.stage.seconds:.1f} s for {ideal:.1f} s of steps", flush=True)
+        print(f"  {runner}, {workers}: {run.stage.seconds:.1f} s for {ideal:.1f} s of steps", flush=True)
     return found
 
 

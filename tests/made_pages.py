@@ -18,8 +18,8 @@ from data.sources.source import FactsOptions, QuestionsOptions
 from data.warehouse.queries import QUERIES
 from data.warehouse.schema import Schema
 from flows.steps.aggregate import schema
-from flows.study.execution import ExecutionPart
 from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.execution import ExecutionPart
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
 from flows.study.sections.services import ServiceOptions, ServicesPart

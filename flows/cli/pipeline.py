@@ -26,7 +26,7 @@ from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.stages.score import measure_states
 from flows.study.models import check_models
 from flows.study.reading import read_study
-from flows.study.runner import RunnerName
+from flows.study.sections.runner import RunnerName
 from flows.study.study import Study
 
 Names = list[str] | None

@@ -24,7 +24,7 @@ from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step, StepId
 from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
-from flows.study.runner import RunnerName
+from flows.study.sections.runner import RunnerName
 from flows.study.study import Study
 
 log = logging.getLogger(__name__)

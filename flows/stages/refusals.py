@@ -14,8 +14,8 @@ from flows.graph.graph import Graph
 from flows.graph.step import StepId
 from flows.stages import study_graph as kinds
 from flows.stages.build import own_contexts
-from flows.study.runner import RunnerName
 from flows.study.sections.model import ModelPart
+from flows.study.sections.runner import RunnerName
 from flows.study.study import Study
 from tasks.contexts.entities import choose_entities, unknown_names
 from tasks.measures.asked import PerQuery, check_enough

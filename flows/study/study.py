@@ -7,12 +7,12 @@ from pydantic import Field, model_validator
 
 from data.options import Options, Problem, refused
 from data.sources.access import Access
-from flows.study.execution import ExecutionPart
-from flows.study.runner import RunnerName
 from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.execution import ExecutionPart
 from flows.study.sections.measures import Measures
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
+from flows.study.sections.runner import RunnerName
 from flows.study.sections.services import ServicesPart
 from flows.study.sections.sources import Facts, Questions
 from tasks.measures import MEASURES

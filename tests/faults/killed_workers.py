@@ -1,4 +1,4 @@
-"""Worker processes that kill themselves with SIGKILL in the middle of a step, so many times in all.
+"""Dask workers that kill themselves with SIGKILL in the middle of a step, so many times in all.
 
 Each worker dies before it stores the second chunk that it has computed, unless enough have died by then.
 """
@@ -12,8 +12,8 @@ FOLDER, MOST = "SWAYMETER_TEST_KILLED", 3
 """The variable that names the folder with a file for each that died, and how many do."""
 
 
-def prepare() -> None:
-    """What a worker calls first of all."""
+def dask_setup(worker: Any) -> None:
+    """What a Dask worker calls that is told to preload this module."""
     from tasks.measures import run
     from tests.end_to_end.preloaded import in_small_chunks
 
@@ -38,15 +38,3 @@ def _may_die() -> bool:
             continue
         return True
     return False
-
-
-def dask_setup(worker: Any) -> None:
-    """What a Dask worker calls that is told to preload this module."""
-    prepare()
-
-
-def in_processes() -> None:
-    """Makes the worker processes of a command prepare in this way."""
-    from flows.execution.workers import processes
-
-    processes._warm = prepare

@@ -1,4 +1,4 @@
-"""Workers that are killed in the middle of a step cost what they had not stored yet, and nobody has to do anything."""
+"""Dask workers that are killed in the middle of a step cost what they had not stored yet, and nobody has to do anything."""
 
 import json
 from pathlib import Path
@@ -12,9 +12,8 @@ from tests.faults import killed_workers
 MEASURES = ("persuasion", "susceptibility")
 
 
-@pytest.mark.parametrize("runner", ["processes", "dask"])
 def test_killed_workers_leave_every_score_once_as_undisturbed(
-    runner: str, undisturbed: tuple[TinyStudy, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    undisturbed: tuple[TinyStudy, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     died = tmp_path / "died"
     died.mkdir()
@@ -22,8 +21,7 @@ def test_killed_workers_leave_every_score_once_as_undisturbed(
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([killed_workers.__name__]))
     study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").elsewhere(tmp_path / "space", with_files=False)
 
-    before = killed_workers.in_processes if runner == "processes" else None
-    run = study.run("run", "--runner", runner, before=before)
+    run = study.run("run", "--runner", "dask")
     assert run.code == 0, run.said
     assert len([*died.iterdir()]) == killed_workers.MOST, run.said
     assert study.processes() == []

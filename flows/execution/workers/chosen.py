@@ -2,7 +2,7 @@
 
 from flows.execution.workers.workers import Workers
 from flows.graph.step import Run
-from flows.study.execution import ExecutionPart
+from flows.study.sections.execution import ExecutionPart
 
 
 def chosen_workers(execution: ExecutionPart, run: Run) -> Workers:

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from data.options import Options
-from flows.study.runner import RunnerName
+from flows.study.sections.runner import RunnerName
 
 
 class ExecutionPart(Options):
