@@ -1,4 +1,4 @@
-"""Dask workers that are killed in the middle of a step cost what they had not stored yet, and nobody has to do anything."""
+"""Dask workers that are killed in the middle of a step cost what was not stored yet, and nobody has to do anything."""
 
 import json
 from pathlib import Path
