@@ -2,8 +2,8 @@
 
 throughput       a study of real scores by a Dask cluster of this machine, with one worker of one thread and with two:
                  the stage `score` from the first step that is begun to the last that ends, loading the model among it
-orchestration    made-up scoring of 100 ms a step, by threads, one and two Dask workers: the share of the stage in which workers
-                 wait, and what a run takes before and after the stage
+orchestration    made-up scoring of 100 ms a step, by threads, one and two Dask workers: the share of the stage in
+                 which workers wait, and what a run takes before and after the stage
 """
 
 import argparse
