@@ -151,7 +151,7 @@ lock: setup ## write the lock files anew from pyproject.toml
 	        | sed -E 's/^(torch==[0-9.]+)\+[a-z0-9.]+/\1/; s/-r -/pyproject/'; } > "$$work/new" && \
 	    cp "$$work/new" $$file && echo "lock: $$file, $$(grep -c == $$file) packages"; \
 	}; \
-	compile requirements.lock && cp requirements.lock "$$work/base" && compile requirements-dev.lock dev
+	compile requirements.lock && cp requirements.lock "$$work/base" && compile requirements-dev.lock dev dask
 
 clean: ## remove caches; .venv and the workspaces stay
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist *.egg-info

@@ -3,6 +3,7 @@
 Facts and scores are made up: 200 pairs a relation, and persuasion drawn from a gamma distribution.
 """
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,16 @@ from data import catalog
 from data.records import Fact, RelationName, as_row
 from data.records.table import Table
 from flows.graph.graph import Graph, Node
-from flows.graph.step import Run, Stage
+from flows.graph.step import Run, Stage, Step
 from flows.stages.resolve import study_graph, workspace_of
 from flows.study.reading import read_study
-from tasks.measures.run import versions
+from tasks.measures.run import Spent, versions
 from tasks.models import identify_language_model
 
 MODEL, DTYPE = "smollm2-135m-instruct", "float32"
 PAIRS, PER_KIND = 200, 2
 QUERIES, CONTEXTS = 4, 3 * PER_KIND  # of an entity
+STEP_SECONDS = 0.1  # of a step that only takes its time
 
 
 def write_study(folder: Path, relations: int, entities: int) -> Path:
@@ -75,6 +77,23 @@ def write_scores(file: Path, seed: int = 0, relation: str | None = None) -> None
             assert node.step is not None
             if relation in (None, node.id.subject):
                 _write_scores(node.step, group, np.random.default_rng((seed, number)))
+
+
+def write_model(folder: Path) -> Path:
+    """Writes a folder that can be told from other models, and not be loaded."""
+    folder.mkdir()
+    (folder / "config.json").write_text("{}", encoding="utf-8")
+    (folder / "model.safetensors").write_bytes(folder.name.encode())
+    return folder
+
+
+def score_in_time(step: Step, run: Run) -> Spent:
+    """A step that writes made-up scores, and takes `STEP_SECONDS` unless the disk takes longer."""
+    start = time.perf_counter()
+    prompts = len(step.table("queries").read())
+    _write_scores(step, "persuasion", np.random.default_rng(0))
+    time.sleep(max(0.0, STEP_SECONDS - (time.perf_counter() - start)))
+    return Spent(prompts, 0, time.perf_counter() - start)
 
 
 def _missing(graph: Graph, stage: Stage) -> list[Node]:

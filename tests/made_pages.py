@@ -19,6 +19,7 @@ from data.warehouse.queries import QUERIES
 from data.warehouse.schema import Schema
 from flows.steps.aggregate import schema
 from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.execution import ExecutionPart
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
 from flows.study.sections.services import ServiceOptions, ServicesPart
@@ -133,6 +134,7 @@ def study_file() -> str:
             *_sources("questions", QuestionsOptions, QUESTION_SOURCES),
             *_section(2, "prompt", PromptPart),
             *_section(2, "models", ModelPart),
+            *_section(2, "execution", ExecutionPart),
             *_measures(),
             *_section(2, "entropy_classes", EntropyClasses),
         ]

@@ -143,8 +143,9 @@ class TableArtifact:
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
+        before = self.files()  # what two workers write at once, neither removes of the other: one of them stays
         path = write_parquet(self.folder, self.stem, rows, metadata)
-        for other in self.files():
+        for other in before:
             if other != path:
                 other.unlink(missing_ok=True)
         return path

@@ -7,7 +7,7 @@ would cover the pages alone; the digest covers headers and footer, too, so that 
 import hashlib
 import json
 import os
-import threading
+import uuid
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -38,7 +38,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`, removed on leaving; WorkspaceError where it cannot be written."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}{TEMPORARY}")
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}")  # also on another host no other's
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary

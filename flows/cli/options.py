@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from flows.study.sections.runner import RunnerName
+
 StudyFile = Annotated[str, typer.Argument(metavar="STUDY", help="A study's YAML file, or the name of a bundled one.")]
 Folder = Annotated[str | None, typer.Option("--workspace", help="The folder of the study's files.")]
 Relations = Annotated[list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")]
@@ -11,6 +13,10 @@ Models = Annotated[list[str] | None, typer.Option("--model", help="Only this mod
 Measures = Annotated[list[str] | None, typer.Option("--measure", help="Only this measure; may be repeated.")]
 Force = Annotated[bool, typer.Option("--force", help="Do it again, also what is done.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Use no network: no hub, no downloads.")]
+Runner = Annotated[
+    RunnerName | None,
+    typer.Option("--runner", help="Where models are asked: threads, processes or dask, in place of the study's."),
+]
 Refresh = Annotated[bool, typer.Option("--refresh", help="Request edits and page views of live questions again.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all of it, as JSON on standard output.")]

@@ -26,6 +26,7 @@ from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.stages.score import measure_states
 from flows.study.models import check_models
 from flows.study.reading import read_study
+from flows.study.sections.runner import RunnerName
 from flows.study.study import Study
 
 Names = list[str] | None
@@ -43,10 +44,10 @@ class Selected:
     @classmethod
     def of(
         cls, study: str, workspace: str | None = None, relation: Names = None, model: Names = None,
-        measure: Names = None,
+        measure: Names = None, runner: RunnerName | None = None,
     ) -> "Selected":  # fmt: skip
         """The study file's steps, or those that the options name; UnknownName where it has none of that name."""
-        read = read_study(study)
+        read = read_study(study).run_by(runner)
         selection = Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ()))
         selected = cls(study, read, workspace_of(read, workspace), selection)
         for kind, names, known in (
@@ -129,7 +130,8 @@ class Selected:
             with prefect_api(meanwhile=partial(_import, undone)), progress.bars:
                 state = importlib.import_module(FLOW).study(
                     self.name, str(self.workspace.root), **selection.as_json(),
-                    force=force, offline=offline, refresh=refresh, return_state=True,
+                    force=force, offline=offline, refresh=refresh, runner=self.study.execution.runner,
+                    return_state=True,
                 )  # fmt: skip
             graph = study_graph(self.study, self.workspace, memory)
         if state.is_completed():

@@ -15,25 +15,30 @@ from prefect.utilities.annotations import quote
 from data.sources.http.session import close_sessions
 from data.storage.workspace import Workspace
 from flows.execution.progress import progress, report_within
-from flows.execution.runner import AT_ONCE, Runner
+from flows.execution.runner import Runner
 from flows.execution.task import step_task
+from flows.execution.workers.chosen import chosen_workers
 from flows.graph.graph import Graph
 from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step, StepId
 from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
+from flows.study.sections.runner import RunnerName
+from flows.study.study import Study
 
 log = logging.getLogger(__name__)
 
 QUICKSTART = "flows/studies/quickstart.yaml"
+THREADS = 2000
+"""More than there are steps at the same time: what limits them is what the run's workers can take."""
 
 
 @flow(
     name="study",
     flow_run_name="{study}",
     persist_result=False,
-    task_runner=ThreadPoolTaskRunner(max_workers=sum(AT_ONCE.values())),  # type: ignore[arg-type]
+    task_runner=ThreadPoolTaskRunner(max_workers=THREADS),  # type: ignore[arg-type]
 )
 def study(
     study: str = QUICKSTART,
@@ -45,6 +50,7 @@ def study(
     force: bool = False,
     offline: bool = False,
     refresh: bool = False,
+    runner: RunnerName | None = None,
 ) -> State[Any]:
     """Fetches, builds, scores, aggregates and reports; run again, it does only what is missing, failed or changed.
 
@@ -58,34 +64,37 @@ def study(
         force: what is selected is made again, also what is done.
         offline: no network is used.
         refresh: the edits and page views of live questions are fetched again; only what they change is done again.
+        runner: where models are asked, in place of what the study file says.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
-    return _run(study, workspace, selection, force=force, offline=offline, refresh=refresh)
+    kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
+    return _run(read_study(study).run_by(runner), workspace, selection, kinds, offline=offline)
 
 
 @flow(name="report", flow_run_name="{study}", persist_result=False)
 def report(study: str = QUICKSTART, workspace: str | None = None) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
-    return _run(study, workspace, Selection(stages=("aggregate", "report")), force=False, offline=False, refresh=False)
+    return _run(read_study(study), workspace, Selection(stages=("aggregate", "report")), {}, offline=False)
 
 
 def _run(
-    name: str, folder: str | None, selection: Selection, *, force: bool, offline: bool, refresh: bool
+    chosen: Study, folder: str | None, selection: Selection, kinds: dict[Kind, bool], *, offline: bool
 ) -> State[Any]:
-    chosen = read_study(name)
     workspace = workspace_of(chosen, folder)
 
     def submit(step: Step) -> Any:
         name = str(step.id)
         run = Run(workspace.root, offline, partial(report_within, step.id.stage, name))
-        future = step_task.with_options(name=step.id.stage).submit(name, quote(step), quote(run))
+        future = step_task(step.id.stage).submit(name, quote(step), quote(run), quote(workers))
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 
     with workspace.lock() as memory:
-        _request(workspace, selection, {"force": force, "refresh": refresh})
+        _request(workspace, selection, kinds)
         try:
-            graph = Runner(lambda: study_graph(chosen, workspace, memory), selection, submit, progress()).run()
+            with chosen_workers(chosen.execution, Run(workspace.root, offline)) as workers:
+                resolve = partial(study_graph, chosen, workspace, memory)
+                graph = Runner(resolve, selection, submit, progress(), workers).run()
         finally:
             close_sessions()
         _settle(workspace, graph)

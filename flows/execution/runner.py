@@ -5,21 +5,27 @@ submitted and whose outputs are there is done, whatever became of its task run.
 """
 
 import logging
+import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from flows.execution.progress import Progress
+from flows.execution.workers.workers import Workers
 from flows.graph.graph import Graph, Node
 from flows.graph.selection import Selection
-from flows.graph.step import Resource, Step, StepId
+from flows.graph.step import Step, StepId
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Mapping[Resource, int] = {"services": 3, "compute": 1}
-"""Steps that run at the same time: those that wait for services, and those that have the processors or the GPU."""
+LOOK_AGAIN_SECONDS = 10.0
+"""After so long without a step that ended, workers that have come meanwhile are given steps."""
+
+NO_MODEL = ("", "")
+"""Of a step that is not about a model."""
 
 
 class Future(Protocol):
@@ -29,14 +35,39 @@ class Future(Protocol):
         """Calls `fn` with the future once the step has come to its end."""
 
 
+@dataclass
+class _Plan:
+    """What may start of a graph as it was resolved; nothing that ends changes that before it is resolved again.
+
+    held: models of which more may be ready then. last: the model of the step that ended last.
+    """
+
+    ready: list[Node]
+    held: set[tuple[str, str]]
+    last: tuple[str, str] = NO_MODEL
+
+    def allows(self, node: Node) -> bool:
+        """Whether a step may start now: one of another model not before it is known what else needs the last one's."""
+        return self.last not in self.held or _model(node) == self.last
+
+
 class Runner:
     """One run over the selected steps of a study."""
 
     def __init__(
-        self, resolve: Callable[[], Graph], selection: Selection, submit: Callable[[Step], Future], progress: Progress
+        self,
+        resolve: Callable[[], Graph],
+        selection: Selection,
+        submit: Callable[[Step], Future],
+        progress: Progress,
+        workers: Workers | None = None,
     ) -> None:
-        """A run that has not begun; resolve: gives the graph as the workspace is now. submit: starts a step."""
+        """A run that has not begun.
+
+        resolve: gives the graph as the workspace is now; submit: starts a step; workers: how many may run, and where.
+        """
         self._resolve, self._selection, self._submit, self._progress = resolve, selection, submit, progress
+        self._workers = workers or Workers()
         self._running: dict[StepId, Node] = {}
         self._attempted: set[tuple[StepId, str]] = set()
         self._ended: SimpleQueue[StepId] = SimpleQueue()
@@ -48,49 +79,72 @@ class Runner:
         try:
             return self._walk()
         except BaseException:
+            self._workers.abandon()
             while self._running:  # the workspace is theirs until they have come to their ends
                 self._running.pop(self._ended.get())
             raise
 
     def _walk(self) -> Graph:
-        graph = self._resolve()
         while True:
-            if self._submit_ready(graph):
-                continue
-            if not self._running:
+            graph = self._resolve()
+            self._unseen.clear()
+            plan = self._plan(graph)
+            if not (plan.ready or self._running):
                 return graph
-            ended = self._running.pop(self._ended.get())
-            graph.forget(ended)
-            self._unseen.add(ended.id)
-            submitted = self._submit_ready(graph)
-            computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
-            if not (submitted and computes):
-                graph = self._resolve()
-                self._unseen.clear()
+            self._start(plan)
+            while True:
+                try:
+                    ended = self._running.pop(self._ended.get(timeout=LOOK_AGAIN_SECONDS))
+                except Empty:
+                    self._start(plan)
+                    continue
+                graph.forget(ended)
+                self._unseen.add(ended.id)
+                plan.last = _model(ended)
+                computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
+                if not (self._start(plan) and computes):
+                    break
 
-    def _submit_ready(self, graph: Graph) -> bool:
-        """Submits what may start now; whether that was anything."""
+    def _plan(self, graph: Graph) -> "_Plan":
+        """What of a graph that was just resolved may start."""
         selected = self._selection.of(graph)
         pending = self._pending(graph, selected)
         self._announce(graph, selected)
-        submitted = False
-        for node in graph:
-            waits = any(other.id in pending for other in (*node.inputs, *node.after))
-            if node.id not in selected or waits or not self._is_to_run(node):
-                continue
-            step = node.step
-            assert step is not None
-            running = [other.step for other in self._running.values() if other.step]
-            if sum(other.resource == step.resource for other in running) >= AT_ONCE[step.resource]:
-                continue
+        ready = [
+            node
+            for node in graph
+            if node.id in selected
+            and self._is_to_run(node)
+            and not any(other.id in pending for other in (*node.inputs, *node.after))
+        ]
+        held = {_model(graph.nodes[identity]) for identity in pending - {node.id for node in ready} - {*self._running}}
+        return _Plan(_in_order(ready, dict.fromkeys(map(_model, graph))), held - {NO_MODEL})
+
+    def _start(self, plan: "_Plan") -> bool:
+        """Submits of the plan what there is room for; whether that was anything."""
+        at_once, taken = self._workers.at_once(), Counter(map(self._place, self._running.values()))
+        chosen: list[Node] = []
+        for node in plan.ready:
+            if taken.total() >= sum(at_once.values()):
+                break
+            place = self._place(node)
+            if taken[place] < at_once[place] and plan.allows(node):
+                taken[place] += 1
+                chosen.append(node)
+        for node in chosen:
+            plan.ready.remove(node)
+            assert node.step is not None
             if node.state == "damaged":
                 log.warning("%s: %s", node.id, node.reason)
             self._attempted.add(_attempt(node))
             self._progress.started(node.id.stage, str(node.id))
-            self._submit(step).add_done_callback(partial(self._end, node.id))
+            self._submit(node.step).add_done_callback(partial(self._end, node.id))
             self._running[node.id] = node  # now, as who is waited for must be able to end
-            submitted = True
-        return submitted
+        return bool(chosen)
+
+    def _place(self, node: Node) -> str:
+        assert node.step is not None
+        return self._workers.place(node.step)
 
     def _end(self, identity: StepId, future: Any) -> None:
         self._ended.put(identity)
@@ -129,3 +183,21 @@ def _attempt(node: Node) -> tuple[StepId, str]:
     """A step with these inputs: with others it is tried again."""
     assert node.step is not None
     return node.id, node.step.key
+
+
+def _in_order(ready: list[Node], models: Iterable[tuple[str, str]]) -> list[Node]:
+    """Steps that ask a model last, by model so that a worker keeps its own, and the largest first."""
+    places = {model: place for place, model in enumerate(models)}
+    return sorted(
+        ready,
+        key=lambda node: (places[_model(node)], -_rows_read(node)) if node.step and node.step.device else (-1, 0),
+    )
+
+
+def _model(node: Node) -> tuple[str, str]:
+    return node.id.model, node.id.dtype
+
+
+def _rows_read(node: Node) -> int:
+    """How much a step has to do, as far as its inputs say: queries times contexts, or questions."""
+    return math.prod(check.rows for check in node.step.checks.values()) if node.step else 0

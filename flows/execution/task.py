@@ -1,13 +1,13 @@
-"""The one Prefect task: it runs any step, and notes in the workspace why one failed.
+"""The one Prefect task: it has any step computed by the run's workers, here or elsewhere, and says what came of it.
+
+The task runs in a thread of the process that walks the graph, also where a worker computes: its state is right whatever
+becomes of the worker, and only that process needs Prefect's API.
 
 Prefect's own caching would answer for steps whose files were removed, damaged or made from something else: a retried
 flow takes a persisted result past the workspace. So no result is persisted, nothing is cached, and the graph is asked.
 """
 
-import logging
-import os
-import traceback
-from contextlib import suppress
+import functools
 from typing import Any
 
 from prefect import task
@@ -15,47 +15,22 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from data.errors import ServiceClosed, SwaymeterError
-from data.storage.workspace import Workspace
-from flows.graph.step import Run, Step
-
-log = logging.getLogger(__name__)
+from flows.execution.workers.workers import Workers
+from flows.graph.step import Run, Stage, Step
 
 TRANSIENT = "Transient"
 """The name of the state of a step that failed for a reason that may pass."""
 
 
-def _run_step(name: str, step: Step, run: Run) -> State[Any]:
-    """Runs a step; its failure is noted in the workspace, where `status` and the page find it.
-
-    What we raise on purpose does not pass by itself; anything else may, and is tried again.
-    """
-    workspace = Workspace(run.workspace)
-    if run.offline:
-        os.environ["HF_HUB_OFFLINE"] = "1"
-    try:
-        spent = step.function(step, run)
-    except ServiceClosed as error:  # the run ends before the step does: that is no failure of the step
-        return Failed(message=str(error))
-    except SwaymeterError as error:
-        _note(workspace, step, str(error))
-        return Failed(message=str(error))
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        _note(workspace, step, reason, detail=traceback.format_exc())
-        log.debug("%s", name, exc_info=True)
-        return Failed(name=TRANSIENT, message=reason)
-    workspace.forget_failure(name)
-    return Completed(message=name, data=spent)
+def _run_step(name: str, step: Step, run: Run, workers: Workers) -> State[Any]:
+    """Has a step computed, and gives its state."""
+    outcome = workers.compute(step, run)
+    if outcome.failed is None:
+        return Completed(message=name, data=outcome.spent)
+    return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)
 
 
-def _note(workspace: Workspace, step: Step, reason: str, detail: str = "") -> None:
-    with suppress(SwaymeterError):  # a full disk must not hide the reason that is being noted
-        workspace.note_failure(str(step.id), step.key, reason, detail)
-
-
-step_task: Any = task(
-    name="step",
+_step: Any = task(
     task_run_name="{name}",
     retries=1,
     retry_delay_seconds=2,
@@ -63,4 +38,9 @@ step_task: Any = task(
     cache_policy=NO_CACHE,
     persist_result=False,
 )(_run_step)
-"""Submit `step_task.submit(str(step.id), quote(step), quote(run))`: what is quoted, Prefect does not look into."""
+
+
+@functools.cache
+def step_task(stage: Stage) -> Any:
+    """The task under the name of a stage. Quote its arguments but for the name: Prefect looks into others."""
+    return _step.with_options(name=stage)

@@ -105,6 +105,7 @@ class Graph:
         parameters: Mapping[str, Any] | None = None,
         arguments: Any = None,
         resource: Resource | None = None,
+        device: str = "",
         after: Iterable[Node] = (),
     ) -> Node:
         """Adds a step and resolves it.
@@ -118,6 +119,7 @@ class Graph:
             parameters: what else its outputs depend on, as JSON.
             arguments: what the function needs; picklable, and determined by inputs and parameters.
             resource: what it waits for, where that is not what its kind waits for.
+            device: of the model that it asks; empty where it asks none.
             after: further nodes whose end it waits for.
 
         Raises:
@@ -146,7 +148,7 @@ class Graph:
         artifacts = self._artifacts(outputs, made_from)
         node.step = Step(
             identity, kind.function, {role: reference.artifact for role, reference in usable.items()}, artifacts,
-            arguments, resource or kind.resource, self.reruns.since(identity, "force"),
+            arguments, resource or kind.resource, device, self.reruns.since(identity, "force"),
             self.reruns.since(identity, "refresh"), {role: r.check for role, r in usable.items() if r.check},
         )  # fmt: skip
         self._resolve(node)

@@ -61,7 +61,8 @@ class Step:
     """One step of a study, resolved: its inputs are done, and the keys of its outputs are known.
 
     function: of a module's top level; makes the outputs and opens what it needs itself. inputs, outputs: by role.
-    arguments: what else the function needs; picklable. not_before: nothing that was fetched earlier counts; None where
+    arguments: what else the function needs; picklable. device: of the model that it asks, as study files name it; empty
+    where it asks none. not_before: nothing that was fetched earlier counts; None where
     anything does. refreshed: the same for what changes by the day alone. checks: how the inputs stood, each verified,
     when the step was resolved.
     """
@@ -72,6 +73,7 @@ class Step:
     outputs: Mapping[str, Artifact]
     arguments: Any = None
     resource: Resource = "compute"
+    device: str = ""
     not_before: datetime | None = None
     refreshed: datetime | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)

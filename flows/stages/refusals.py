@@ -14,6 +14,8 @@ from flows.graph.graph import Graph
 from flows.graph.step import StepId
 from flows.stages import study_graph as kinds
 from flows.stages.build import own_contexts
+from flows.study.sections.model import ModelPart
+from flows.study.sections.runner import RunnerName
 from flows.study.study import Study
 from tasks.contexts.entities import choose_entities, unknown_names
 from tasks.measures.asked import PerQuery, check_enough
@@ -46,7 +48,7 @@ def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force:
     asked = {(n.id.model, n.id.dtype) for n in nodes if n.id.stage == "score" and (force or n.state != "done")}
     for number, model in enumerate(study.models):
         if (model.name, model.dtype) in asked:
-            yield from _no_device(number, model.dtype, model.device)
+            yield from _no_device(number, model, study.execution.runner)
 
 
 def _too_few(graph: Graph, study: Study, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
@@ -114,9 +116,18 @@ def _too_few_contexts(
             return
 
 
-def _no_device(number: int, dtype: str, device: str) -> Iterator[str]:
-    from tasks.models.loading import QUANTISED, chosen_device, chosen_dtype
+def _no_device(number: int, model: ModelPart, runner: RunnerName) -> Iterator[str]:
+    from tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
 
+    dtype, device = model.dtype, model.device
+    if runner == "dask":
+        return  # the devices are those of its workers
+    if runner == "processes" and (device == BALANCED or ":" in device):
+        yield (
+            f"models.{number}: device {device}, and with runner processes each worker has a GPU of its own; use device "
+            "cuda, or runner threads"
+        )
+        return
     if device == "cpu" or (device == "auto" and dtype not in QUANTISED):
         return  # torch, which knows the devices, takes seconds to import
     try:

@@ -38,7 +38,7 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
         REPORT, REPORT.id("study"), graph.workspace.report_artifact,
         inputs={"database": database.output("files")}, optional={**facts, **questions},
         parameters={
-            "study": study.model_dump(mode="json"),
+            "study": study.model_dump(mode="json", exclude={"execution"}),
             "drawn by": _digest_of_reports(),
             "catalog": {name: catalog.digest(name) for name in PRINTED},
             "queries": queries_digest(),

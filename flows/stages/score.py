@@ -68,16 +68,25 @@ def _add(
         }  # fmt: skip
         folders = ("scores", relation, model.name, *filter(None, [part]))
         outputs = {
-            name: Output(MEASURES[name].table, folders, name, declaration(name, parameters))
-            for name in group.measures
+            name: Output(MEASURES[name].table, folders, name, declaration(name, parameters)) for name in group.measures
         }
     except SwaymeterError as error:
         return graph.refuse(SCORES, identity, error, inputs=[reference.node for reference in inputs.values()])
     per_query = study.contexts.sample if group.leading.about == "contexts" else None
     if per_query is not None:
         common["per_query"] = asdict(per_query)
-    arguments = Score(group.leading.name, model, study.seed, parameters, answer_prompts, per_query)
-    return graph.add(SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments)
+    computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
+    arguments = Score(group.leading.name, computed, study.seed, parameters, answer_prompts, per_query)
+    return graph.add(
+        SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
+        device=model.device if _asks_a_model(group, parameters) else "",
+    )  # fmt: skip
+
+
+def _asks_a_model(group: Pass, parameters: Mapping[str, Any]) -> bool:
+    """Whether a pass asks the language model, or one that judges entailment where that computes."""
+    names = (group.leading.name, *group.measures)
+    return any(MEASURES[name].capability or getattr(parameters[name], "entailment", None) for name in names)
 
 
 def _applies(study: Study, model: ModelPart, group: Pass) -> bool:

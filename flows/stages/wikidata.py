@@ -165,7 +165,7 @@ class _Wikidata:
         }  # fmt: skip
         return self.graph.add(
             kind, identity, _questions(title), inputs={"disputes": disputes}, parameters=parameters,
-            arguments=self.study,
+            arguments=self.study, device=writer.device,
         ).output("questions")  # fmt: skip
 
     # ---- what keys are made of -------------------------------------------------------------------------------------

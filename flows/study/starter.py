@@ -12,6 +12,7 @@ from data.errors import UsageError
 from data.options import Options
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.execution import ExecutionPart
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
 from flows.study.sections.services import ServicesPart
@@ -34,6 +35,7 @@ CONTENT: Mapping[str, Any] = {
     "questions": {"source": "sample", "partitions": ["static", "temporal", "disputable"], "per_partition": 3},
     "prompt": {"form": "default", "system": None},
     "models": [{"name": "smollm2-135m-instruct", "dtype": "float32", "device": "auto"}],
+    "execution": {"runner": "threads"},
     "measures": {
         "persuasion": {}, "susceptibility": {}, "answers": {"samples": 5, "max_new_tokens": 10, "temperature": 0.5},
         "clusters": {"entailment": "all-minilm-l6-v2"}, "semantic_entropy": {}, "accuracy": {}, "whose_answer": {},
@@ -48,6 +50,7 @@ SECTIONS: Mapping[str, type[Options]] = {
     "questions": QUESTION_SOURCES[CONTENT["questions"]["source"]].options,
     "prompt": PromptPart,
     "models": ModelPart,
+    "execution": ExecutionPart,
     "entropy_classes": EntropyClasses,
     "services": ServicesPart,
     **{f"measures.{name}": measure.parameters for name, measure in MEASURES.items()},

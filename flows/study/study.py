@@ -8,9 +8,11 @@ from pydantic import Field, model_validator
 from data.options import Options, Problem, refused
 from data.sources.access import Access
 from flows.study.sections.contexts import ContextsPart
+from flows.study.sections.execution import ExecutionPart
 from flows.study.sections.measures import Measures
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
+from flows.study.sections.runner import RunnerName
 from flows.study.sections.services import ServicesPart
 from flows.study.sections.sources import Facts, Questions
 from tasks.measures import MEASURES
@@ -48,6 +50,8 @@ class Study(Options):
     """How questions are put to the models."""
     models: tuple[ModelPart, ...]
     """The models that are asked."""
+    execution: ExecutionPart = ExecutionPart()
+    """Where the models are asked."""
     measures: Measures
     """The measures with their parameters, such as `persuasion: {}`; or a list of names."""
     entropy_classes: EntropyClasses = EntropyClasses()
@@ -94,6 +98,11 @@ class Study(Options):
     def further_seeds(self) -> tuple[int, ...]:
         """The seeds beside the study's."""
         return (self.seeds or ())[1:]
+
+    def run_by(self, runner: RunnerName | None) -> "Study":
+        """The study with another runner; None for its own."""
+        execution = self.execution.model_copy(update={"runner": runner or self.execution.runner})
+        return self.model_copy(update={"execution": execution})
 
     def of_seed(self, seed: int) -> "Study":
         """The study with one of its seeds alone, and of its measures those that are compared between seeds."""

@@ -103,7 +103,8 @@ def _run(
                 spent = {} if name == measure.name else asdict(Spent())
                 _store(inputs, model, rows[name], output.part(number), {**noted[-1], **spent})
     for output in outputs.values():
-        _join(output, len(chunks))
+        if not _is_done(output, not_before):  # another worker that was given the same step may have been faster
+            _join(output, len(chunks))
     for output in outputs.values():
         _discard_parts(output, len(chunks))
     progress(len(chunks), len(chunks))

@@ -9,6 +9,7 @@ torch and transformers are imported by the functions that need them: a plan asks
 """
 
 import functools
+import gc
 import importlib.util
 import logging
 import re
@@ -28,15 +29,26 @@ BALANCED = "balanced"
 Load = TypeVar("Load", bound=Callable[..., Any])
 
 
+_loaded: list[Any] = []
+
+
 def loaded_once(load: Load) -> Load:
-    """`load`, called once a process for the same arguments, and by one thread at a time."""
+    """`load`, called once a process for the same arguments until it is forgotten, and by one thread at a time."""
     loaded, lock = functools.cache(load), threading.Lock()
+    _loaded.append(loaded)
 
     def once(*arguments: Any) -> Any:
         with lock:
             return loaded(*arguments)
 
     return cast("Load", once)
+
+
+def forget_models() -> None:
+    """Lets go of all models that this process has loaded: what nobody else holds leaves the memory."""
+    for loaded in _loaded:
+        loaded.cache_clear()
+    gc.collect()
 
 
 def chosen_device(device: str, *, spread: bool = False) -> str:

@@ -21,6 +21,9 @@ COMMANDS = {
     "report": "Draw the page, its figures and tables.",
 }
 
+ONLY_OF = {"refresh": ("run", "fetch"), "runner": ("run", "fetch", "score")}
+"""The commands that have an option: the others fetch nothing, or ask no model."""
+
 
 def _stage(name: str) -> Callable[..., None]:
     def command(
@@ -32,6 +35,7 @@ def _stage(name: str) -> Callable[..., None]:
         force: options.Force = False,
         refresh: options.Refresh = False,
         offline: options.Offline = False,
+        runner: options.Runner = None,
         dry_run: options.DryRun = False,
         traceback: options.Traceback = False,
     ) -> None:
@@ -39,7 +43,7 @@ def _stage(name: str) -> Callable[..., None]:
         from flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
 
         began = time.monotonic()
-        selected = Selected.of(study, workspace, relation, model, measure)
+        selected = Selected.of(study, workspace, relation, model, measure, runner)
         selected.check_models(name)
         if dry_run:
             for line in selected.estimate(name, force=force, refresh=refresh):
@@ -56,10 +60,10 @@ def _stage(name: str) -> Callable[..., None]:
         if message:
             raise typer.Exit(WorkFailed.exit_code)
 
-    if name not in ("run", "fetch"):  # the others fetch nothing
-        signature = inspect.signature(command)
-        parameters = [one for one in signature.parameters.values() if one.name != "refresh"]
-        command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    signature = inspect.signature(command)
+    without = {option for option, stages in ONLY_OF.items() if name not in stages}
+    parameters = [one for one in signature.parameters.values() if one.name not in without]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return command
 
 

@@ -1,1 +1,1 @@
-"""The sections of a study file: what each may hold, and what is refused in it. They import nothing of flows."""
+"""The sections of a study file: what each may hold, and what is refused in it. They import nothing else of flows."""

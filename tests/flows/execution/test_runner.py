@@ -3,13 +3,18 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from data.errors import UsageError
+from data.storage.artifact import Check
+from data.storage.workspace import Workspace
+from flows.execution.attempt import Outcome
 from flows.execution.progress import Progress
-from flows.execution.runner import AT_ONCE, Runner
-from flows.graph.graph import Graph
+from flows.execution.runner import Runner
+from flows.execution.workers.workers import Workers
+from flows.graph.graph import Graph, Node
 from flows.graph.selection import Selection
 from flows.graph.step import Run, Step, StepId
 from tests.flows.graph.toy import (
@@ -26,7 +31,7 @@ from tests.flows.graph.toy import (
     Toy,
     kind_of,
 )
-from tests.flows.small_study import run
+from tests.flows.small_study import Ended, run
 
 EVERYTHING = {*OF_A, *OF_B, TOTAL, PAGE}
 
@@ -150,27 +155,29 @@ def test_only_selected_stages_run(toy: Toy) -> None:
     assert toy.run(Selection(stages=("build",))) == [BUILD_A, BUILD_B]
 
 
-def test_resources_limit_what_runs_at_once(toy: Toy) -> None:
+def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.world = dict.fromkeys("abcdef", 1)
     lock, running, most = threading.Lock(), Counter[str](), Counter[str]()
-    pool = ThreadPoolExecutor(16)
+    pool, workers = ThreadPoolExecutor(16), Workers()
 
-    def compute(step: Step) -> None:
+    def compute(step: Step, run: Run) -> Outcome:
         with lock:
             running[step.resource] += 1
             most[step.resource] = max(most[step.resource], running[step.resource])
         time.sleep(0.01)
-        step.function(step, Run(toy.root))
+        step.function(step, run)
         with lock:
             running[step.resource] -= 1
+        return Outcome()
 
-    def submit(step: Step) -> Future[None]:
-        return pool.submit(compute, step)
+    def submit(step: Step) -> Future[Outcome]:
+        return pool.submit(workers.compute, step, Run(toy.root))
 
+    monkeypatch.setattr("flows.execution.workers.workers.attempt", compute)
     with pool:
-        graph = Runner(toy.graph, Selection(), submit, Progress()).run()
+        graph = Runner(toy.graph, Selection(), submit, Progress(), workers).run()
     assert {node.state for node in graph} == {"done"}
-    assert most == AT_ONCE
+    assert most == {"services": 3, "compute": 1}
 
 
 class Told(Progress):
@@ -206,3 +213,49 @@ def test_a_step_that_cannot_run_is_not_planned(toy: Toy) -> None:
     told = Told()
     run(resolve, progress=told)
     assert told.plans[-1]["score"] == 2
+
+
+# ---- steps that ask a model ------------------------------------------------------------------------------------------
+
+
+def asking(model: str, subject: str, rows: int, group: str = "1") -> Node:
+    """A step that asks a model about so many rows."""
+    identity = StepId("score", subject, group, model=model)
+    step = Step(identity, lambda step, run: None, {}, {}, device="cuda", checks={"queries": Check("done", rows=rows)})
+    return Node(kind_of(identity), identity, "missing", step=step)
+
+
+def order_of(folder: Path, nodes: list[Node], later: Mapping[int, int] | None = None) -> list[str]:
+    """The order in which the steps run; later: which become ready only once another one, by its place, is done."""
+    ran: list[str] = []
+
+    def resolve() -> Graph:
+        graph = Graph(Workspace(folder))
+        for place, node in enumerate(nodes):
+            before = nodes[later[place]] if later and place in later else None
+            if before is not None and before.state != "done":
+                graph.wait(node.kind, node.id, before)
+            else:
+                graph.nodes[node.id] = node
+        return graph
+
+    def submit(step: Step) -> Ended:
+        ran.append(f"{step.id.model} {step.id.subject} {step.id.group}")
+        next(node for node in nodes if node.id == step.id).state = "done"
+        return Ended()
+
+    Runner(resolve, Selection(), submit, Progress()).run()
+    return ran
+
+
+def test_a_model_is_asked_about_the_largest_relation_first(tmp_path: Path) -> None:
+    nodes = [asking("a", "small", 2), asking("b", "large", 9), asking("a", "large", 8), asking("b", "small", 1)]
+    assert order_of(tmp_path, nodes) == ["a large 1", "a small 1", "b large 1", "b small 1"]
+
+
+def test_a_model_is_kept_while_more_becomes_ready_for_it(tmp_path: Path) -> None:
+    subjects = ("x", "y", "z")
+    nodes = [*(asking("a", one, 1) for one in subjects), *(asking("b", one, 1) for one in subjects)]
+    nodes += [asking("a", one, 1, "2") for one in subjects]
+    found = order_of(tmp_path, nodes, {6: 0, 7: 1, 8: 2})
+    assert [one[0] for one in found] == ["a"] * 6 + ["b"] * 3

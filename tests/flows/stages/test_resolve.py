@@ -223,3 +223,9 @@ def test_every_step_makes_what_its_kind_names(study: Selected) -> None:
         assert node.step is not None
         collective = node.kind.makes in (("scores",), ("statistics",))
         assert collective or {*node.step.outputs} == {*node.kind.makes}, node.id
+
+
+def test_no_score_depends_on_what_computes_it(study: Selected, folder: Path) -> None:
+    elsewhere = selected(folder, execution={"runner": "dask", "workers": 3, "address": "tcp://127.0.0.1:8786"})
+    assert keys(elsewhere) == keys(study)
+    assert elsewhere.study.run_by("threads").execution.runner == "threads"

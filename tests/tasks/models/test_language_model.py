@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 from data.errors import ModelError, UnknownName, UsageError
 from tasks.models import load_language_model, transformers_backend
 from tasks.models.backends import capabilities
-from tasks.models.loading import chosen_device, loaded_once, resolve_dtype, weights_options
+from tasks.models.loading import chosen_device, forget_models, loaded_once, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
     CHAT,
     byte_pair_tokenizer,
@@ -40,6 +40,8 @@ def test_a_model_is_loaded_once_in_each_dtype(folder: Path) -> None:
     assert not first.model.training
     half = load_language_model(str(folder), dtype="bfloat16", device="cpu")
     assert {weights.dtype for weights in half.model.parameters()} == {torch.bfloat16}
+    forget_models()
+    assert load_language_model(str(folder), device="cpu") is not first
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""A step is tried once: in whichever process, without Prefect. What came of it is a value, and noted in the workspace.
+
+What we raise on purpose does not pass by itself; anything else may, and can be tried again.
+"""
+
+import logging
+import os
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass
+
+from data.errors import ServiceClosed, SwaymeterError
+from data.storage.workspace import Workspace
+from flows.graph.step import Run, Step
+from tasks.measures.run import Spent
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a step: what it spent, or why it failed, and whether that may pass."""
+
+    spent: Spent | None = None
+    failed: str | None = None
+    may_pass: bool = False
+
+
+def attempt(step: Step, run: Run) -> Outcome:
+    """Runs a step; its failure is noted in the workspace, where `status` and the page find it."""
+    if run.offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    try:
+        spent = step.function(step, run)
+    except ServiceClosed as error:  # the run ends before the step does: that is no failure of the step
+        return Outcome(failed=str(error))
+    except SwaymeterError as error:
+        return failed(step, run, str(error))
+    except Exception as error:
+        log.debug("%s", step.id, exc_info=True)
+        return failed(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
+    Workspace(run.workspace).forget_failure(str(step.id))
+    return Outcome(spent)
+
+
+def failed(step: Step, run: Run, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
+    """Notes why a step failed, and gives that."""
+    with suppress(SwaymeterError):  # a full disk must not hide the reason that is being noted
+        Workspace(run.workspace).note_failure(str(step.id), step.key, reason, detail)
+    return Outcome(failed=reason, may_pass=may_pass)

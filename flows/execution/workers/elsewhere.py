@@ -1,0 +1,47 @@
+"""What a worker does in its own process: it sees that it fits the run, and computes one step at a time.
+
+It keeps the models of the step before, and lets go of them when a step is about another one: its GPU has room for one.
+"""
+
+import threading
+from importlib.metadata import version
+
+from data.errors import UsageError
+from flows.execution.attempt import Outcome, attempt, failed
+from flows.graph.step import Run, Step
+from tasks.models.loading import forget_models
+
+_one_at_a_time = threading.Lock()
+"""A model and its tokenizer are for one thread; somebody may start a worker with several."""
+
+_kept = ("", "")
+
+
+def here() -> str:
+    """The version of this package where this is called."""
+    return version("swaymeter")
+
+
+def check(run: Run, wanted: str) -> None:
+    """Raises UsageError where a worker has another version of the package, or does not see the workspace."""
+    if here() != wanted:
+        raise UsageError(f"it has swaymeter {here()}, and the run has {wanted}; install the same version there")
+    if not (run.workspace / "workspace.json").exists():
+        raise UsageError(
+            f"it does not see the workspace {run.workspace}; put it in a folder that all workers share, under one path"
+        )
+
+
+def attempt_elsewhere(step: Step, run: Run, wanted: str, name: str) -> Outcome:
+    """Computes a step in a worker of that name; wanted: the version of the package that gave the step its key."""
+    try:
+        check(run, wanted)
+    except UsageError as error:
+        return failed(step, run, f"worker {name} cannot be used: {error}")
+    global _kept
+    with _one_at_a_time:
+        asked = (step.id.model, step.id.dtype)
+        if asked != _kept:
+            forget_models()
+        _kept = asked
+        return attempt(step, run)

@@ -1,0 +1,41 @@
+"""Dask workers that are killed in the middle of a step cost what was not stored yet, and nobody has to do anything."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.end_to_end.tiny_study import RELATIONS, Run, TinyStudy
+from tests.faults import killed_workers
+
+MEASURES = ("persuasion", "susceptibility")
+
+
+def test_killed_workers_leave_every_score_once_as_undisturbed(
+    undisturbed: tuple[TinyStudy, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    died = tmp_path / "died"
+    died.mkdir()
+    monkeypatch.setenv(killed_workers.FOLDER, str(died))
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([killed_workers.__name__]))
+    study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").elsewhere(tmp_path / "space", with_files=False)
+
+    run = study.run("run", "--runner", "dask")
+    assert run.code == 0, run.said
+    assert len([*died.iterdir()]) == killed_workers.MOST, run.said
+    assert study.processes() == []
+
+    found, expected = study.scores(), undisturbed[0].scores()
+    assert len(found) == 6
+    assert found == {name: expected[name] for name in found}
+    assert len([*study.workspace.glob("scores/*/*/*.parquet")]) == 6
+
+    with httpx.Client(base_url=study.api, trust_env=False) as api:
+        flows = api.post("/flow_runs/filter", json={"sort": "START_TIME_DESC", "limit": 20}).json()
+        (flow,) = [one for one in flows if one["parameters"]["workspace"] == str(study.workspace)]
+        assert flow["state_type"] == "COMPLETED"
+        tasks = api.post("/task_runs/filter", json={"flow_runs": {"id": {"any_": [flow["id"]]}}}).json()
+        assert {task["state_type"] for task in tasks} == {"COMPLETED"}
+        scored = [task["name"].split(" · ")[1:3] for task in tasks if task["name"].startswith("score")]
+        assert sorted(scored) == sorted([one, measure] for one in RELATIONS for measure in MEASURES)

@@ -1,0 +1,102 @@
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.errors import UsageError
+from flows.execution.workers import elsewhere, processes
+from flows.execution.workers.cluster import Cluster
+from flows.execution.workers.elsewhere import attempt_elsewhere, here
+from flows.graph.step import Run, Step, StepId
+
+STEP = StepId("score", "capital", "persuasion")
+
+
+def nothing(step: Step, run: Run) -> None:
+    """A step that does nothing."""
+
+
+def step(device: str = "auto") -> Step:
+    return Step(STEP, nothing, {}, {}, device=device)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "asked", "expected"),
+    [
+        (["0", "1", "2"], None, ["0", "1", "2"]),
+        (["4", "GPU-7"], 3, ["4", "GPU-7", "4"]),
+        ([], None, [None, None]),
+        ([], 1, [None]),
+    ],
+)
+def test_each_worker_process_has_its_gpu(
+    gpus: list[str], asked: int | None, expected: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "visible_gpus", lambda: gpus)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: range(8))
+    found = processes.environments(asked)
+    assert [one.get("CUDA_VISIBLE_DEVICES") for one in found] == expected
+    assert {one["OMP_NUM_THREADS"] for one in found} == {str(8 // len(expected))}
+
+
+@pytest.mark.parametrize(
+    ("device", "gpus", "place"),
+    [("cuda:1", 0, "GPU"), ("balanced", 1, "GPU"), ("auto", 1, "GPU"), ("auto", 0, "CPU"), ("cpu", 1, "CPU"),
+     ("", 1, "compute")],
+)  # fmt: skip
+def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str, tmp_path: Path) -> None:
+    cluster = Cluster("tcp://127.0.0.1:1", None, Run(tmp_path))
+    cluster._counts, cluster._seen = Counter({"GPU": gpus, "CPU": 1}), {"CPU", *["GPU"][:gpus]}
+    assert cluster.place(step(device)) == place
+    if place == "GPU" and not gpus:
+        assert "no worker of the cluster has the resource GPU" in str(
+            cluster.compute(step(device), cluster._run).failed
+        )
+
+
+def test_a_worker_of_another_version_or_place_is_refused_by_name(tmp_path: Path) -> None:
+    found = attempt_elsewhere(step(), Run(tmp_path), "0.0.1", "tcp://gpu-7:40000")
+    assert found.failed is not None
+    assert found.failed.startswith(
+        f"worker tcp://gpu-7:40000 cannot be used: it has swaymeter {here()}, and the run has"
+    )
+    assert not found.may_pass
+    found = attempt_elsewhere(step(), Run(tmp_path / "away"), here(), "process 1")
+    assert found.failed is not None
+    assert f"does not see the workspace {tmp_path / 'away'}" in found.failed
+
+
+def test_a_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forgotten: list[str] = []
+    (tmp_path / "workspace.json").touch()
+    for model in ("a", "a", "b", "b", "a"):
+        monkeypatch.setattr(elsewhere, "forget_models", lambda model=model: forgotten.append(model))
+        asked = Step(StepId("score", "capital", "persuasion", model=model), nothing, {}, {}, device="cpu")
+        assert elsewhere.attempt_elsewhere(asked, Run(tmp_path), here(), "process 1").failed is None
+    assert forgotten == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("resources", "wrong"), [({}, "it has no resource"), ({"CPU": 1}, "it does not see the workspace")]
+)
+def test_a_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: str, tmp_path: Path) -> None:
+    import distributed
+
+    alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources=resources, **alone) as local:
+        cluster = Cluster(local.scheduler_address, None, Run(tmp_path))
+        with pytest.raises(UsageError, match=f"worker [^ ]+ cannot be used: {wrong}"), cluster:
+            pass
+
+
+def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
+    import dask
+
+    cluster = Cluster("tcp://127.0.0.1:9", None, Run(tmp_path))
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "100ms"}),
+        pytest.raises(UsageError, match=r"the Dask cluster at tcp://127\.0\.0\.1:9 cannot be used"),
+        cluster,
+    ):
+        pass
