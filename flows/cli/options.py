@@ -12,6 +12,7 @@ Measures = Annotated[list[str] | None, typer.Option("--measure", help="Only this
 Force = Annotated[bool, typer.Option("--force", help="Do it again, also what is done.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Use no network: no hub, no downloads.")]
 Refresh = Annotated[bool, typer.Option("--refresh", help="Request edits and page views of live questions again.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run uses the workspace.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all of it, as JSON on standard output.")]
 Traceback = Annotated[bool, typer.Option("--traceback", help="On an error, show where in the code it arose.")]

@@ -11,7 +11,7 @@ from pathlib import Path
 from data import catalog
 from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed
 from data.storage.workspace import Workspace
-from flows.cli.console import first_names
+from flows.cli.console import first_names, warn
 from flows.cli.terminal import TerminalProgress
 from flows.cli.views.status import StatusRow
 from flows.execution.progress import report_to
@@ -110,14 +110,15 @@ class Selected:
             raise StudyFileError(f"{self.name}: {first_names(problems, separator='; ')}")
 
     def execute(
-        self, name: str, progress: TerminalProgress, *, force: bool, refresh: bool, offline: bool
-    ) -> tuple[Graph, str | None]:
+        self, name: str, progress: TerminalProgress, *,
+        force: bool, refresh: bool, offline: bool, wait: bool = False,
+    ) -> tuple[Graph, str | None]:  # fmt: skip
         """Runs what is not done; gives the graph as it is then, and a message where something failed.
 
         Prefect's API is started only once the workspace is locked and something has to be done.
         """
         selection = self._stages(name)
-        with self.workspace.lock() as memory:
+        with self.workspace.lock(warn if wait else None) as memory:
             graph = study_graph(self.study, self.workspace, memory)
             self._check(graph, selection, force=force)
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}

@@ -1,6 +1,7 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import logging
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -45,6 +46,7 @@ def study(
     force: bool = False,
     offline: bool = False,
     refresh: bool = False,
+    wait: bool = False,
 ) -> State[Any]:
     """Fetches, builds, scores, aggregates and reports; run again, it does only what is missing, failed or changed.
 
@@ -58,19 +60,20 @@ def study(
         force: what is selected is made again, also what is done.
         offline: no network is used.
         refresh: the edits and page views of live questions are fetched again; only what they change is done again.
+        wait: where another run uses the workspace, this one waits for its end; otherwise it fails, and says who it is.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
-    return _run(study, workspace, selection, force=force, offline=offline, refresh=refresh)
+    return _run(study, workspace, selection, {"force": force, "refresh": refresh}, offline=offline, wait=wait)
 
 
 @flow(name="report", flow_run_name="{study}", persist_result=False)
-def report(study: str = QUICKSTART, workspace: str | None = None) -> State[Any]:
+def report(study: str = QUICKSTART, workspace: str | None = None, wait: bool = False) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
-    return _run(study, workspace, Selection(stages=("aggregate", "report")), force=False, offline=False, refresh=False)
+    return _run(study, workspace, Selection(stages=("aggregate", "report")), {}, offline=False, wait=wait)
 
 
 def _run(
-    name: str, folder: str | None, selection: Selection, *, force: bool, offline: bool, refresh: bool
+    name: str, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool], *, offline: bool, wait: bool
 ) -> State[Any]:
     chosen = read_study(name)
     workspace = workspace_of(chosen, folder)
@@ -82,8 +85,8 @@ def _run(
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 
-    with workspace.lock() as memory:
-        _request(workspace, selection, {"force": force, "refresh": refresh})
+    with workspace.lock(log.warning if wait else None) as memory:
+        _request(workspace, selection, kinds)
         try:
             graph = Runner(lambda: study_graph(chosen, workspace, memory), selection, submit, progress()).run()
         finally:
@@ -99,7 +102,7 @@ def _tell(step: Step, ended: Any) -> None:
     progress().finished(step.id.stage, name, failed, None if failed else state.result(raise_on_failure=False))
 
 
-def _request(workspace: Workspace, selection: Selection, kinds: dict[Kind, bool]) -> None:
+def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bool]) -> None:
     """Notes what is asked to be made again, unless the same request is still being worked on."""
     file = reruns_of(workspace)
     requests = read_reruns(file)

@@ -32,6 +32,7 @@ def _stage(name: str) -> Callable[..., None]:
         force: options.Force = False,
         refresh: options.Refresh = False,
         offline: options.Offline = False,
+        wait: options.Wait = False,
         dry_run: options.DryRun = False,
         traceback: options.Traceback = False,
     ) -> None:
@@ -47,7 +48,7 @@ def _stage(name: str) -> Callable[..., None]:
             return
         progress = TerminalProgress(out)
         log_to(out, verbose=traceback)
-        graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
+        graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline, wait=wait)
         summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
         if name in ("run", "report"):
             show_findings(out, selected.findings(graph))
