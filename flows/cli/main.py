@@ -44,6 +44,7 @@ def main() -> None:
     hold; all is written and sent by now, so the process ends at once.
     """
     end_when_interrupted(_end_interrupted)
+    logging.raiseExceptions = False  # a log that Prefect's API does not take is none of the person's business
     code = exit_code()
     logging.shutdown()
     sys.stdout.flush()

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from data import catalog
-from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed
+from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, first_line
 from data.storage.workspace import Workspace
 from flows.cli.console import first_names, warn
 from flows.cli.terminal import TerminalProgress
@@ -127,11 +127,23 @@ class Selected:
             from flows.server.api import prefect_api
 
             report_to(progress)
-            with prefect_api(meanwhile=partial(_import, undone)), progress.bars:
-                state = importlib.import_module(FLOW).study(
-                    self.name, str(self.workspace.root), **selection.as_json(),
-                    force=force, offline=offline, refresh=refresh, return_state=True,
-                )  # fmt: skip
+            kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
+            with prefect_api(meanwhile=partial(_import, undone)) as url, progress:
+                flow = importlib.import_module(FLOW)
+                try:
+                    state = flow.study(
+                        self.name, str(self.workspace.root), **selection.as_json(), **kinds,
+                        offline=offline, return_state=True,
+                    )  # fmt: skip
+                except Exception as error:  # of Prefect: those of the flow are in its state
+                    warn(
+                        f"Prefect's API at {url} failed in the middle ({first_line(error)}): its page does not show "
+                        "how this run ends; it goes on without it, and nothing in the workspace depends on it"
+                    )
+                    kinds = {} if progress.is_begun else kinds  # what was requested is noted by then
+                    state = flow.run_without_prefect(
+                        self.name, str(self.workspace.root), selection, kinds, offline=offline
+                    )
             graph = study_graph(self.study, self.workspace, memory)
         if state.is_completed():
             return graph, None

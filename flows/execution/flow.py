@@ -1,13 +1,13 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from prefect import flow
-from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
@@ -15,10 +15,12 @@ from prefect.utilities.annotations import quote
 
 from data.sources.http.session import close_sessions
 from data.storage.workspace import Workspace
+from flows.execution.artifacts import show_outcome, shown_progress
+from flows.execution.names import run_name
 from flows.execution.progress import progress, report_within
 from flows.execution.runner import AT_ONCE, Runner
 from flows.execution.task import step_task
-from flows.graph.graph import Graph
+from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step, StepId
@@ -32,7 +34,7 @@ QUICKSTART = "flows/studies/quickstart.yaml"
 
 @flow(
     name="study",
-    flow_run_name="{study}",
+    flow_run_name=run_name,
     persist_result=False,
     task_runner=ThreadPoolTaskRunner(max_workers=sum(AT_ONCE.values())),  # type: ignore[arg-type]
 )
@@ -66,22 +68,48 @@ def study(
     return _run(study, workspace, selection, {"force": force, "refresh": refresh}, offline=offline, wait=wait)
 
 
-@flow(name="report", flow_run_name="{study}", persist_result=False)
+@flow(name="report", flow_run_name=run_name, persist_result=False)
 def report(study: str = QUICKSTART, workspace: str | None = None, wait: bool = False) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
     return _run(study, workspace, Selection(stages=("aggregate", "report")), {}, offline=False, wait=wait)
 
 
+def run_without_prefect(
+    study: str, workspace: str, selection: Selection, kinds: Mapping[Kind, bool], *, offline: bool
+) -> State[Any]:
+    """The same as the flow `study`, of which Prefect learns nothing: what goes on where its API has failed."""
+    with ThreadPoolExecutor(sum(AT_ONCE.values())) as pool:
+
+        def start(step: Step, run: Run) -> Any:
+            return pool.submit(step_task.fn, str(step.id), step, run)
+
+        graph = _graph_after(study, workspace, selection, kinds, start, offline=offline, wait=False)
+    return _outcome(graph, selection)
+
+
 def _run(
     name: str, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool], *, offline: bool, wait: bool
 ) -> State[Any]:
+    def start(step: Step, run: Run) -> Any:
+        return step_task.with_options(name=step.id.stage).submit(str(step.id), quote(step), quote(run))
+
+    with shown_progress():
+        graph = _graph_after(name, folder, selection, kinds, start, offline=offline, wait=wait)
+    show_outcome(graph, _undone(graph, selection))
+    return _outcome(graph, selection)
+
+
+def _graph_after(
+    name: str, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool],
+    start: Callable[[Step, Run], Any], *, offline: bool, wait: bool,
+) -> Graph:  # fmt: skip
+    """The graph after a run; start: gives the future of a step's state."""
     chosen = read_study(name)
     workspace = workspace_of(chosen, folder)
 
     def submit(step: Step) -> Any:
         name = str(step.id)
-        run = Run(workspace.root, offline, partial(report_within, step.id.stage, name))
-        future = step_task.with_options(name=step.id.stage).submit(name, quote(step), quote(run))
+        future = start(step, Run(workspace.root, offline, partial(report_within, step.id.stage, name)))
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 
@@ -92,14 +120,18 @@ def _run(
         finally:
             close_sessions()
         _settle(workspace, graph)
-    return _outcome(graph, selection)
+    return graph
 
 
 def _tell(step: Step, ended: Any) -> None:
-    ended.wait()  # it has ended; this only lets the future know its final state
-    state, name = ended.state, str(step.id)
+    if isinstance(ended, Future):
+        state = ended.result()
+    else:
+        ended.wait()  # it has ended; this only lets the future know its final state
+        state = ended.state
     failed = None if state.is_completed() else state.message or "no reason was given"
-    progress().finished(step.id.stage, name, failed, None if failed else state.result(raise_on_failure=False))
+    spent = None if failed else state.result(raise_on_failure=False)
+    progress().finished(step.id.stage, str(step.id), failed, spent)
 
 
 def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bool]) -> None:
@@ -126,22 +158,24 @@ def _settle(workspace: Workspace, graph: Graph) -> None:
     write_reruns(reruns_of(workspace), open_requests)
 
 
-def _outcome(graph: Graph, selection: Selection) -> State[Any]:
+def _undone(graph: Graph, selection: Selection) -> list[Node]:
+    """What was selected and is not done, and what of its inputs is damaged."""
     selected = selection.of(graph)
     nodes = [graph.nodes[identity] for identity in selected]
     read = {other.id for node in nodes for other in (*node.inputs, *node.after)}
-    undone = [
+    return [
         node
         for node in graph
         if (node.id in selected and node.state != "done") or (node.id in read and node.state == "damaged")
     ]
+
+
+def _outcome(graph: Graph, selection: Selection) -> State[Any]:
+    undone = _undone(graph, selection)
     if not undone:
-        return Completed(message=f"{len(selected)} steps are done")
-    failed = [node for node in undone if node.state != "blocked"] or undone
-    rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in undone]
-    create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
+        return Completed(message=f"{len(selection.of(graph))} steps are done")
     reasons: dict[str, list[StepId]] = {}
-    for node in failed:
+    for node in [node for node in undone if node.state != "blocked"] or undone:
         reasons.setdefault(node.reason or node.state, []).append(node.id)
     return Failed(
         message="; ".join(

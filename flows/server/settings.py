@@ -14,6 +14,9 @@ QUIET = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+    # Prefect waits 60 s for an answer and asks six times, for each of four calls: 28 minutes for a server that hangs.
+    "PREFECT_API_REQUEST_TIMEOUT": "10",
+    "PREFECT_CLIENT_MAX_RETRIES": "1",
     # Warnings of our own packages belong to the run that met them; outside a run there is nothing to belong to.
     "PREFECT_LOGGING_EXTRA_LOGGERS": "data,tasks,reports,flows",
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
