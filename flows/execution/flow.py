@@ -20,6 +20,7 @@ from flows.execution.names import run_name
 from flows.execution.progress import progress, report_within
 from flows.execution.runner import AT_ONCE, Runner
 from flows.execution.task import step_task
+from flows.execution.threads import limit_threads
 from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
@@ -48,6 +49,7 @@ def study(
     force: bool = False,
     offline: bool = False,
     refresh: bool = False,
+    failed: bool = False,
     wait: bool = False,
 ) -> State[Any]:
     """Fetches, builds, scores, aggregates and reports; run again, it does only what is missing, failed or changed.
@@ -62,10 +64,12 @@ def study(
         force: what is selected is made again, also what is done.
         offline: no network is used.
         refresh: the edits and page views of live questions are fetched again; only what they change is done again.
+        failed: only the relations of which a step has failed; where none has, as after a killed run, all.
         wait: where another run uses the workspace, this one waits for its end; otherwise it fails, and says who it is.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
-    return _run(study, workspace, selection, {"force": force, "refresh": refresh}, offline=offline, wait=wait)
+    kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
+    return _run(study, workspace, selection, kinds, offline=offline, failed=failed, wait=wait)
 
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
@@ -83,27 +87,31 @@ def run_without_prefect(
         def start(step: Step, run: Run) -> Any:
             return pool.submit(step_task.fn, str(step.id), step, run)
 
-        graph = _graph_after(study, workspace, selection, kinds, start, offline=offline, wait=False)
+        graph, selection = _graph_after(study, workspace, selection, kinds, start, offline=offline, wait=False)
     return _outcome(graph, selection)
 
 
 def _run(
-    name: str, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool], *, offline: bool, wait: bool
-) -> State[Any]:
+    name: str, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool],
+    *, offline: bool, wait: bool, failed: bool = False,
+) -> State[Any]:  # fmt: skip
     def start(step: Step, run: Run) -> Any:
         return step_task.with_options(name=step.id.stage).submit(str(step.id), quote(step), quote(run))
 
     with shown_progress():
-        graph = _graph_after(name, folder, selection, kinds, start, offline=offline, wait=wait)
+        graph, selection = _graph_after(
+            name, folder, selection, kinds, start, offline=offline, wait=wait, failed=failed
+        )
     show_outcome(graph, _undone(graph, selection))
     return _outcome(graph, selection)
 
 
 def _graph_after(
     name: str, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool],
-    start: Callable[[Step, Run], Any], *, offline: bool, wait: bool,
-) -> Graph:  # fmt: skip
-    """The graph after a run; start: gives the future of a step's state."""
+    start: Callable[[Step, Run], Any], *, offline: bool, wait: bool, failed: bool = False,
+) -> tuple[Graph, Selection]:  # fmt: skip
+    """The graph after a run, and what of it was selected; start: gives the future of a step's state."""
+    limit_threads()  # in a worker's process; nothing has imported torch yet
     chosen = read_study(name)
     workspace = workspace_of(chosen, folder)
 
@@ -114,13 +122,15 @@ def _graph_after(
         return future
 
     with workspace.lock(log.warning if wait else None) as memory:
+        if failed:
+            selection = selection.failed(study_graph(chosen, workspace, memory))
         _request(workspace, selection, kinds)
         try:
             graph = Runner(lambda: study_graph(chosen, workspace, memory), selection, submit, progress()).run()
         finally:
             close_sessions()
         _settle(workspace, graph)
-    return graph
+    return graph, selection
 
 
 def _tell(step: Step, ended: Any) -> None:
