@@ -16,4 +16,6 @@ def run_name() -> str:
     stages = parameters.get("stages") or STAGES
     whole = "run" if "stages" in parameters else flow_run.flow_name
     verb = whole if set(stages) == set(STAGES) else " and ".join(stages)
+    if parameters.get("failed"):
+        verb += " what failed"
     return f"{Path(parameters['study']).stem}, {verb}, {datetime.now():%Y-%m-%d %H:%M:%S}"

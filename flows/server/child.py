@@ -21,6 +21,8 @@ import threading
 from contextlib import suppress
 
 PARENT_CHECK_SECONDS = 0.5
+COLLECT_SECONDS = 60
+"""Between two collections of the server's garbage."""
 LEADER = "SWAYMETER_LEADER"
 """The variable of the process with which its children end, as `startup/sitecustomize.py` sees to."""
 
@@ -79,11 +81,21 @@ def _serve(descriptor: int, page: bool) -> None:
             with FileLock(get_current_settings().home / "swaymeter-server.lock"):
                 await super().startup(sockets)
 
+    async def collect() -> None:
+        """Collects garbage between two requests, in this thread.
+
+        Left to itself, a collection begins in any thread, also in that of a database connection that holds the lock:
+        a few runs in a hundred then stood still until the lock's timeout, a minute.
+        """
+        gc.collect()
+
     app = create_app(ephemeral=not page, final=True)
-    gc.enable()
     gc.freeze()
     # log_config: leave alone what Prefect has set up. Graceful shutdown: a page left open keeps nothing alive.
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=2,
+        callback_notify=collect, timeout_notify=COLLECT_SECONDS,
+    )  # fmt: skip
     OneAtATime(config).run(sockets=[socket.socket(fileno=descriptor)])
 
 
