@@ -142,7 +142,7 @@ class Selected:
                     )
                     kinds = {} if progress.is_begun else kinds  # what was requested is noted by then
                     state = flow.run_without_prefect(
-                        self.name, str(self.workspace.root), selection, kinds, offline=offline
+                        self.study, str(self.workspace.root), selection, kinds, offline=offline
                     )
             graph = study_graph(self.study, self.workspace, memory)
         if state.is_completed():

@@ -27,6 +27,7 @@ from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step, StepId
 from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
+from flows.study.study import Study
 
 log = logging.getLogger(__name__)
 
@@ -69,55 +70,54 @@ def study(
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
     kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
-    return _run(study, workspace, selection, kinds, offline=offline, failed=failed, wait=wait)
+    return _run(read_study(study), workspace, selection, kinds, offline=offline, failed=failed, wait=wait)
 
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
 def report(study: str = QUICKSTART, workspace: str | None = None, wait: bool = False) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
-    return _run(study, workspace, Selection(stages=("aggregate", "report")), {}, offline=False, wait=wait)
+    return _run(read_study(study), workspace, Selection(stages=("aggregate", "report")), {}, wait=wait)
 
 
 def run_without_prefect(
-    study: str, workspace: str, selection: Selection, kinds: Mapping[Kind, bool], *, offline: bool
+    study: Study, workspace: str, selection: Selection, kinds: Mapping[Kind, bool], *, offline: bool
 ) -> State[Any]:
     """The same as the flow `study`, of which Prefect learns nothing: what goes on where its API has failed."""
     with ThreadPoolExecutor(sum(AT_ONCE.values())) as pool:
-
-        def start(step: Step, run: Run) -> Any:
-            return pool.submit(step_task.fn, str(step.id), step, run)
-
-        graph, selection = _graph_after(study, workspace, selection, kinds, start, offline=offline, wait=False)
-    return _outcome(graph, selection)
+        start = partial(pool.submit, step_task.fn)
+        return _outcome(*_executed(study, workspace, selection, kinds, start, offline=offline))
 
 
 def _run(
-    name: str, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool],
-    *, offline: bool, wait: bool, failed: bool = False,
-) -> State[Any]:  # fmt: skip
-    def start(step: Step, run: Run) -> Any:
-        return step_task.with_options(name=step.id.stage).submit(str(step.id), quote(step), quote(run))
+    chosen: Study, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool], **options: bool
+) -> State[Any]:
+    def start(name: str, step: Step, run: Run) -> Any:
+        return step_task.with_options(name=step.id.stage).submit(name, quote(step), quote(run))
 
     with shown_progress():
-        graph, selection = _graph_after(
-            name, folder, selection, kinds, start, offline=offline, wait=wait, failed=failed
-        )
+        graph, selection = _executed(chosen, folder, selection, kinds, start, **options)
     show_outcome(graph, _undone(graph, selection))
     return _outcome(graph, selection)
 
 
-def _graph_after(
-    name: str, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool],
-    start: Callable[[Step, Run], Any], *, offline: bool, wait: bool, failed: bool = False,
-) -> tuple[Graph, Selection]:  # fmt: skip
+def _executed(
+    chosen: Study,
+    folder: str | None,
+    selection: Selection,
+    kinds: Mapping[Kind, bool],
+    start: Callable[[str, Step, Run], Any],
+    *,
+    offline: bool = False,
+    failed: bool = False,
+    wait: bool = False,
+) -> tuple[Graph, Selection]:
     """The graph after a run, and what of it was selected; start: gives the future of a step's state."""
     limit_threads()  # in a worker's process; nothing has imported torch yet
-    chosen = read_study(name)
     workspace = workspace_of(chosen, folder)
 
     def submit(step: Step) -> Any:
         name = str(step.id)
-        future = start(step, Run(workspace.root, offline, partial(report_within, step.id.stage, name)))
+        future = start(name, step, Run(workspace.root, offline, partial(report_within, step.id.stage, name)))
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 
