@@ -17,7 +17,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ from data.errors import WorkspaceBusy, WorkspaceError
 from data.records.table import Table
 from data.storage.artifact import FilesArtifact, TableArtifact, is_joined
 from data.storage.files import CHARACTERS, TEMPORARY, written_whole
+from data.storage.holder import describe_holder, note_holder
 from data.storage.keys import content_key
 
 LAYOUT = 2
@@ -36,6 +37,9 @@ LAYOUT = 2
 
 _UNUSABLE = set("?*[\\\0") - {os.sep}
 """Characters of a path with which DuckDB would write elsewhere, or read the files of other folders, too."""
+
+WAITING_SECONDS = 0.5
+"""Between two looks whether another process has left the workspace."""
 
 _memories: dict[Path, dict[Any, Any]] = {}
 
@@ -83,26 +87,45 @@ class Workspace:
         return sorted((self.root / "annotations").glob("*.parquet"))
 
     @contextmanager
-    def lock(self) -> Iterator[dict[Any, Any]]:
+    def lock(self, waiting: Callable[[str], object] | None = None) -> Iterator[dict[Any, Any]]:
         """Holds the workspace for one run, and removes what killed runs left.
 
         The lock dies with its process, and one process may take it again inside. It comes with a memory for how
-        artifacts stand, the same one inside: nobody else writes here meanwhile. WorkspaceBusy where another process
-        holds it, WorkspaceError where the folder cannot be written, or another version made it.
+        artifacts stand, the same one inside: nobody else writes here meanwhile.
+
+        Args:
+            waiting: Is called with who holds the workspace, and since when, where another process does; then the call
+                waits for it. Without it, such a workspace is refused.
+
+        Raises:
+            WorkspaceBusy: Another process holds it.
+            WorkspaceError: The folder cannot be written, or another version made it.
         """
         self.check_layout()
         lock = FileLock(self.root / ".lock", timeout=0, thread_local=False, is_singleton=True)
         with self._writing():
             self.root.mkdir(parents=True, exist_ok=True)
-            lock.acquire()
+            self._acquire(lock, waiting)
         try:
             with self._writing():
                 self._prepare()
+                if lock.lock_counter == 1:
+                    note_holder(self.root)
             yield _memories.setdefault(self.root, {})
         finally:
             lock.release()
             if not lock.is_locked:
                 _memories.pop(self.root, None)
+
+    def _acquire(self, lock: FileLock, waiting: Callable[[str], object] | None) -> None:
+        try:
+            lock.acquire()
+        except Timeout:
+            holder = describe_holder(self.root)
+            if not waiting:
+                raise WorkspaceBusy(f"{holder}; wait for it to end (--wait), or choose another --workspace") from None
+            waiting(f"{holder}; waiting for it to end")
+            lock.acquire(timeout=-1, poll_interval=WAITING_SECONDS)
 
     def check_layout(self) -> None:
         """WorkspaceError where the folder is a workspace of another version of this layout, or has an unusable name."""
@@ -142,10 +165,6 @@ class Workspace:
     def _writing(self) -> Iterator[None]:
         try:
             yield
-        except Timeout:
-            raise WorkspaceBusy(
-                f"another run uses the workspace {self.root}; wait for it to end, or choose another --workspace"
-            ) from None
         except OSError as error:
             raise WorkspaceError(
                 f"the workspace {self.root} cannot be written: {error.strerror or error}; choose another --workspace"

@@ -17,9 +17,11 @@ from flows.cli.commands.datasets import datasets
 from flows.cli.commands.stages import stages
 from flows.cli.console import err, out
 from flows.cli.interrupt import end_when_interrupted
+from flows.execution.threads import limit_threads
 from flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect
+limit_threads()  # before anything imports torch
 
 app = typer.Typer(
     help="How far a context sways a language model away from what it already believes, fact by fact.",
@@ -44,6 +46,7 @@ def main() -> None:
     hold; all is written and sent by now, so the process ends at once.
     """
     end_when_interrupted(_end_interrupted)
+    logging.raiseExceptions = False  # a log that Prefect's API does not take is none of the person's business
     code = exit_code()
     logging.shutdown()
     sys.stdout.flush()

@@ -18,6 +18,7 @@ Runner = Annotated[
     typer.Option("--runner", help="Where models are asked: threads, processes or dask, in place of the study's."),
 ]
 Refresh = Annotated[bool, typer.Option("--refresh", help="Request edits and page views of live questions again.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run uses the workspace.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all of it, as JSON on standard output.")]
 Traceback = Annotated[bool, typer.Option("--traceback", help="On an error, show where in the code it arose.")]

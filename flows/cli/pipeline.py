@@ -9,9 +9,9 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from data import catalog
-from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed
+from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, first_line
 from data.storage.workspace import Workspace
-from flows.cli.console import first_names
+from flows.cli.console import first_names, warn
 from flows.cli.terminal import TerminalProgress
 from flows.cli.views.status import StatusRow
 from flows.execution.progress import report_to
@@ -111,14 +111,15 @@ class Selected:
             raise StudyFileError(f"{self.name}: {first_names(problems, separator='; ')}")
 
     def execute(
-        self, name: str, progress: TerminalProgress, *, force: bool, refresh: bool, offline: bool
-    ) -> tuple[Graph, str | None]:
+        self, name: str, progress: TerminalProgress, *,
+        force: bool, refresh: bool, offline: bool, wait: bool = False,
+    ) -> tuple[Graph, str | None]:  # fmt: skip
         """Runs what is not done; gives the graph as it is then, and a message where something failed.
 
         Prefect's API is started only once the workspace is locked and something has to be done.
         """
         selection = self._stages(name)
-        with self.workspace.lock() as memory:
+        with self.workspace.lock(warn if wait else None) as memory:
             graph = study_graph(self.study, self.workspace, memory)
             self._check(graph, selection, force=force)
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
@@ -127,12 +128,23 @@ class Selected:
             from flows.server.api import prefect_api
 
             report_to(progress)
-            with prefect_api(meanwhile=partial(_import, undone)), progress.bars:
-                state = importlib.import_module(FLOW).study(
-                    self.name, str(self.workspace.root), **selection.as_json(),
-                    force=force, offline=offline, refresh=refresh, runner=self.study.execution.runner,
-                    return_state=True,
-                )  # fmt: skip
+            kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
+            with prefect_api(meanwhile=partial(_import, undone)) as url, progress:
+                flow = importlib.import_module(FLOW)
+                try:
+                    state = flow.study(
+                        self.name, str(self.workspace.root), **selection.as_json(), **kinds,
+                        offline=offline, runner=self.study.execution.runner, return_state=True,
+                    )  # fmt: skip
+                except Exception as error:  # of Prefect: those of the flow are in its state
+                    warn(
+                        f"Prefect's API at {url} failed in the middle ({first_line(error)}): its page does not show "
+                        "how this run ends; it goes on without it, and nothing in the workspace depends on it"
+                    )
+                    kinds = {} if progress.is_begun else kinds  # what was requested is noted by then
+                    state = flow.run_without_prefect(
+                        self.study, str(self.workspace.root), selection, kinds, offline=offline
+                    )
             graph = study_graph(self.study, self.workspace, memory)
         if state.is_completed():
             return graph, None

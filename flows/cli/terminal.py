@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -12,19 +13,24 @@ from rich.markup import escape
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from flows.cli.console import by_reason
+from flows.cli.console import by_reason, first_names
 from flows.execution.progress import Progress
 from tasks.measures.run import Spent
 
 PACKAGES = ("data", "tasks", "reports", "flows")
 SPEED_SECONDS = 600.0
 """Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""
+HEARTBEAT_SECONDS = 60.0
+"""Between two lines about what is being computed, where there are no bars."""
 
 
 class TerminalProgress(Progress):
-    """One bar a stage on a terminal, one line a step elsewhere (cron, CI); adds up what the steps took."""
+    """One bar a stage on a terminal, one line a step and a minute elsewhere (cron, CI); adds up what the steps took.
 
-    def __init__(self, console: Console) -> None:
+    It shows them between entering and leaving it.
+    """
+
+    def __init__(self, console: Console, heartbeat: float = HEARTBEAT_SECONDS) -> None:
         self.failures: dict[str, str] = {}
         self.spent = Spent()
         self._console = console
@@ -41,6 +47,23 @@ class TerminalProgress(Progress):
             speed_estimate_period=SPEED_SECONDS,
             disable=not console.is_terminal,
         )
+        self._is_over = threading.Event()
+        self._beating = threading.Thread(target=self._beat, args=(heartbeat,), daemon=True)
+
+    def __enter__(self) -> "TerminalProgress":
+        self.bars.start()
+        if not self._console.is_terminal:
+            self._beating.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bars.stop()
+        self._is_over.set()
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it was told of any step."""
+        return bool(self._stages)
 
     def plan(self, totals: Mapping[str, int]) -> None:
         with self._lock:
@@ -51,17 +74,25 @@ class TerminalProgress(Progress):
                 self._update(stage, doing="")
 
     def started(self, stage: str, name: str) -> None:
-        self._update(stage, doing=escape(name))
+        with self._lock:
+            bar = self._stages[stage]
+            if not (bar.ended or bar.running):
+                self._line(f"{stage} begins: {bar.total} step{'s' * (bar.total != 1)}")
+            bar.running[name] = ""
+            self._update(stage, doing=escape(name))
 
     def within(self, stage: str, name: str, done: int, total: int) -> None:
         with self._lock:
             self._stages[stage].within[name] = done / total if total else 0.0
-            self._update(stage, doing=f"{escape(name)}: chunk {min(done + 1, total)} of {total}")
+            chunk = f": chunk {min(done + 1, total)} of {total}"
+            self._stages[stage].running[name] = chunk
+            self._update(stage, doing=f"{escape(name)}{chunk}")
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         with self._lock:
             bar = self._stages[stage]
             bar.within.pop(name, None)
+            bar.running.pop(name, None)
             bar.ended.add(name)
             self.failures.pop(name, None)  # a step that was retried and is done did not fail
             if failed:
@@ -69,11 +100,21 @@ class TerminalProgress(Progress):
             if spent:
                 self.spent = Spent.on([asdict(self.spent), asdict(spent)])
             self._update(stage, doing="")
-            if not self._console.is_terminal:
-                took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
-                outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
-                line = f"{stage} {len(bar.ended)} of {bar.total}  {escape(name)}  {outcome}"
-                self._console.print(line, soft_wrap=True, highlight=False)
+            took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
+            outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
+            self._line(f"{stage} {len(bar.ended)} of {bar.total}  {escape(name)}  {outcome}")
+
+    def _line(self, line: str) -> None:
+        """Prints a line with the time, where there are no bars; a console flushes every line."""
+        if not self._console.is_terminal:
+            self._console.print(f"{datetime.now():%Y-%m-%d %H:%M:%S}  {line}", soft_wrap=True, highlight=False)
+
+    def _beat(self, seconds: float) -> None:
+        while not self._is_over.wait(seconds):
+            with self._lock:
+                running = [f"{escape(name)}{at}" for bar in self._stages.values() for name, at in bar.running.items()]
+                if running:
+                    self._line(f"at work on {first_names(running)}")
 
     def _update(self, stage: str, doing: str) -> None:
         with self._lock:
@@ -84,11 +125,12 @@ class TerminalProgress(Progress):
 
 @dataclass
 class _Bar:
-    """A stage's bar: its steps, those that have ended, and how far the others are."""
+    """A stage's bar: its steps, those that have ended, those that run with their chunk, and how far they are."""
 
     task: TaskID
     total: int = 0
     ended: set[str] = field(default_factory=set)
+    running: dict[str, str] = field(default_factory=dict)
     within: dict[str, float] = field(default_factory=dict)
 
 

@@ -1,12 +1,13 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import logging
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from prefect import flow
-from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
@@ -14,11 +15,15 @@ from prefect.utilities.annotations import quote
 
 from data.sources.http.session import close_sessions
 from data.storage.workspace import Workspace
+from flows.execution.artifacts import show_outcome, shown_progress
+from flows.execution.names import run_name
 from flows.execution.progress import progress, report_within
 from flows.execution.runner import Runner
 from flows.execution.task import step_task
+from flows.execution.threads import limit_threads
 from flows.execution.workers.chosen import chosen_workers
-from flows.graph.graph import Graph
+from flows.execution.workers.workers import Workers
+from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step, StepId
@@ -36,7 +41,7 @@ THREADS = 2000
 
 @flow(
     name="study",
-    flow_run_name="{study}",
+    flow_run_name=run_name,
     persist_result=False,
     task_runner=ThreadPoolTaskRunner(max_workers=THREADS),  # type: ignore[arg-type]
 )
@@ -51,6 +56,8 @@ def study(
     offline: bool = False,
     refresh: bool = False,
     runner: RunnerName | None = None,
+    failed: bool = False,
+    wait: bool = False,
 ) -> State[Any]:
     """Fetches, builds, scores, aggregates and reports; run again, it does only what is missing, failed or changed.
 
@@ -65,31 +72,69 @@ def study(
         offline: no network is used.
         refresh: the edits and page views of live questions are fetched again; only what they change is done again.
         runner: where models are asked, in place of what the study file says.
+        failed: only the relations of which a step has failed; where none has, as after a killed run, all.
+        wait: where another run uses the workspace, this one waits for its end; otherwise it fails, and says who it is.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
     kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
-    return _run(read_study(study).run_by(runner), workspace, selection, kinds, offline=offline)
+    chosen = read_study(study).run_by(runner)
+    return _run(chosen, workspace, selection, kinds, offline=offline, failed=failed, wait=wait)
 
 
-@flow(name="report", flow_run_name="{study}", persist_result=False)
-def report(study: str = QUICKSTART, workspace: str | None = None) -> State[Any]:
+@flow(name="report", flow_run_name=run_name, persist_result=False)
+def report(study: str = QUICKSTART, workspace: str | None = None, wait: bool = False) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
-    return _run(read_study(study), workspace, Selection(stages=("aggregate", "report")), {}, offline=False)
+    return _run(read_study(study), workspace, Selection(stages=("aggregate", "report")), {}, wait=wait)
+
+
+def run_without_prefect(
+    study: Study, workspace: str, selection: Selection, kinds: Mapping[Kind, bool], *, offline: bool
+) -> State[Any]:
+    """The same as the flow `study`, of which Prefect learns nothing: what goes on where its API has failed."""
+    with ThreadPoolExecutor(THREADS) as pool:
+
+        def start(name: str, step: Step, run: Run, workers: Workers) -> Any:
+            return pool.submit(step_task(step.id.stage).fn, name, step, run, workers)
+
+        return _outcome(*_executed(study, workspace, selection, kinds, start, offline=offline))
 
 
 def _run(
-    chosen: Study, folder: str | None, selection: Selection, kinds: dict[Kind, bool], *, offline: bool
+    chosen: Study, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool], **options: bool
 ) -> State[Any]:
+    def start(name: str, step: Step, run: Run, workers: Workers) -> Any:
+        return step_task(step.id.stage).submit(name, quote(step), quote(run), quote(workers))
+
+    with shown_progress():
+        graph, selection = _executed(chosen, folder, selection, kinds, start, **options)
+    show_outcome(graph, _undone(graph, selection))
+    return _outcome(graph, selection)
+
+
+def _executed(
+    chosen: Study,
+    folder: str | None,
+    selection: Selection,
+    kinds: Mapping[Kind, bool],
+    start: Callable[[str, Step, Run, Workers], Any],
+    *,
+    offline: bool = False,
+    failed: bool = False,
+    wait: bool = False,
+) -> tuple[Graph, Selection]:
+    """The graph after a run, and what of it was selected; start: gives the future of a step's state."""
+    limit_threads()  # in a worker's process; nothing has imported torch yet
     workspace = workspace_of(chosen, folder)
 
     def submit(step: Step) -> Any:
         name = str(step.id)
-        run = Run(workspace.root, offline, partial(report_within, step.id.stage, name))
-        future = step_task(step.id.stage).submit(name, quote(step), quote(run), quote(workers))
+        future = start(name, step, Run(workspace.root, offline, partial(report_within, step.id.stage, name)), workers)
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 
-    with workspace.lock() as memory:
+    with workspace.lock(log.warning if wait else None) as memory:
+        if failed:
+            selection = selection.failed(study_graph(chosen, workspace, memory))
         _request(workspace, selection, kinds)
         try:
             with chosen_workers(chosen.execution, Run(workspace.root, offline)) as workers:
@@ -98,17 +143,21 @@ def _run(
         finally:
             close_sessions()
         _settle(workspace, graph)
-    return _outcome(graph, selection)
+    return graph, selection
 
 
 def _tell(step: Step, ended: Any) -> None:
-    ended.wait()  # it has ended; this only lets the future know its final state
-    state, name = ended.state, str(step.id)
+    if isinstance(ended, Future):
+        state = ended.result()
+    else:
+        ended.wait()  # it has ended; this only lets the future know its final state
+        state = ended.state
     failed = None if state.is_completed() else state.message or "no reason was given"
-    progress().finished(step.id.stage, name, failed, None if failed else state.result(raise_on_failure=False))
+    spent = None if failed else state.result(raise_on_failure=False)
+    progress().finished(step.id.stage, str(step.id), failed, spent)
 
 
-def _request(workspace: Workspace, selection: Selection, kinds: dict[Kind, bool]) -> None:
+def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bool]) -> None:
     """Notes what is asked to be made again, unless the same request is still being worked on."""
     file = reruns_of(workspace)
     requests = read_reruns(file)
@@ -132,22 +181,24 @@ def _settle(workspace: Workspace, graph: Graph) -> None:
     write_reruns(reruns_of(workspace), open_requests)
 
 
-def _outcome(graph: Graph, selection: Selection) -> State[Any]:
+def _undone(graph: Graph, selection: Selection) -> list[Node]:
+    """What was selected and is not done, and what of its inputs is damaged."""
     selected = selection.of(graph)
     nodes = [graph.nodes[identity] for identity in selected]
     read = {other.id for node in nodes for other in (*node.inputs, *node.after)}
-    undone = [
+    return [
         node
         for node in graph
         if (node.id in selected and node.state != "done") or (node.id in read and node.state == "damaged")
     ]
+
+
+def _outcome(graph: Graph, selection: Selection) -> State[Any]:
+    undone = _undone(graph, selection)
     if not undone:
-        return Completed(message=f"{len(selected)} steps are done")
-    failed = [node for node in undone if node.state != "blocked"] or undone
-    rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in undone]
-    create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
+        return Completed(message=f"{len(selection.of(graph))} steps are done")
     reasons: dict[str, list[StepId]] = {}
-    for node in failed:
+    for node in [node for node in undone if node.state != "blocked"] or undone:
         reasons.setdefault(node.reason or node.state, []).append(node.id)
     return Failed(
         message="; ".join(

@@ -1,6 +1,6 @@
 """Which steps of a study are to run: all, or those of some stages, relations, models, measures, and what they need."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from flows.graph.graph import Graph, Node, upstream
@@ -67,6 +67,12 @@ class Selection:
     def _candidates(self, node: Node) -> list[Node]:
         """The fetched questions that a choice is made from, of the selected relations."""
         return [other for other in node.after if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
+
+    def failed(self, graph: Graph) -> "Selection":
+        """The same of the relations alone of which a step has failed; the same where none has."""
+        failed = {node.id.subject for node in graph if node.state == "failed" and self.matches(node.id)}
+        relations = sorted(failed - {*UNKNOWN_RELATIONS, "study"})
+        return replace(self, relations=tuple(relations) or self.relations)
 
     def as_json(self) -> dict[str, Any]:
         """The selection as plain values."""

@@ -55,16 +55,28 @@ def prefect_api(meanwhile: Callable[[], object] = lambda: None) -> Iterator[str]
             _send_logs_and_events()
 
 
-def _check(url: str) -> None:
+def configured_api_answers() -> bool:
+    """Whether the API to which this process is pointed answers."""
+    from prefect.settings import get_current_settings
+
+    return _why_not(get_current_settings().api.url or "") is None
+
+
+def _why_not(url: str) -> object | None:
+    """Why an API does not answer, None where it does."""
     try:
         with urlopen(f"{url.rstrip('/')}/health", timeout=ANSWER_SECONDS):
-            return
-    except HTTPError as error:
-        if error.code < 500:  # a server that requires a login answers, too; Prefect's client brings the login
-            return
-        reason: object = error
+            return None
+    except HTTPError as error:  # a server that requires a login answers, too; Prefect's client brings the login
+        return None if error.code < 500 else error
     except (URLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
+        return getattr(error, "reason", error)
+
+
+def _check(url: str) -> None:
+    reason = _why_not(url)
+    if reason is None:
+        return
     raise ServerError(
         f"Prefect's API at {url} does not answer ({reason}). Start that server, correct PREFECT_API_URL (environment "
         "or Prefect profile: `prefect config view`), or unset it (`prefect config unset PREFECT_API_URL`): then every "
@@ -74,6 +86,8 @@ def _check(url: str) -> None:
 
 def _send_logs_and_events() -> None:
     # They go out in batches; the API or this process is about to stop, and Prefect would complain.
+    if not configured_api_answers():
+        return
     from prefect.events.worker import EventsWorker
     from prefect.logging.handlers import APILogWorker
 

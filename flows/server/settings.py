@@ -7,6 +7,9 @@ from contextlib import contextmanager
 STOP_SECONDS = 10.0
 """How long a child may take to end."""
 
+HEARTBEAT_SECONDS = 30
+"""Between two signs of life of a flow run, by which a server sees that its process was killed."""
+
 QUIET = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -14,6 +17,10 @@ QUIET = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+    # Prefect waits 60 s for an answer and asks six times, for each of four calls: 28 minutes for a server that hangs.
+    "PREFECT_API_REQUEST_TIMEOUT": "10",
+    "PREFECT_CLIENT_MAX_RETRIES": "1",
+    "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
     # Warnings of our own packages belong to the run that met them; outside a run there is nothing to belong to.
     "PREFECT_LOGGING_EXTRA_LOGGERS": "data,tasks,reports,flows",
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
@@ -33,6 +40,7 @@ TEMPORARY = {
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": "false",
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",  # a lasting server does that
 }
 
 

@@ -8,6 +8,7 @@ import sys
 import time
 
 from data.errors import SwaymeterError
+from flows.server.automations import register
 from flows.server.process import ServerError, api_child, child, isolated, wait_until_ready
 from flows.server.settings import CHILD, client_of, keep_quiet
 
@@ -30,6 +31,7 @@ def serve(port: int) -> None:
         print("registering the deployments", flush=True)
         _prefect("work-pool", "create", POOL, "--type", "process", "--overwrite")
         _prefect("deploy", "--all")
+        register()
         home = {"SWAYMETER_HOME": os.environ.get("SWAYMETER_HOME", os.getcwd())}
         with child("worker", "--pool", POOL, "--type", "process", settings=home) as worker:
             print(f"ready: {page}   (Ctrl-C stops the server and its worker)")

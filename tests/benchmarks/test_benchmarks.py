@@ -249,3 +249,9 @@ def test_scale_in_small(tmp_path: Path) -> None:
     assert content["prompts"] == 3 * 16 * 24
     for command in ("status", "aggregate", "report", "run_again", "aggregate_one_changed"):
         assert all(content[f"{command}_{what}"] > 0 for what in ("seconds", "cpu_seconds", "peak_bytes"))
+
+
+def test_shared_machine_in_small(model: Path, tmp_path: Path) -> None:
+    content = ran("shared_machine", tmp_path, "--model", str(model))
+    assert content["times_as_long"]["alone"] == 1
+    assert len(content["seconds"]["at once"]) == 1

@@ -1,5 +1,6 @@
 """A study as a deployment on a Prefect server: a worker runs it, and Retry computes what failed, and nothing else."""
 
+import re
 import subprocess
 import sys
 import time
@@ -74,9 +75,9 @@ class Deployed:
         found = self.api.post("/task_runs/filter", json={"flow_runs": {"id": {"any_": [run]}}}).json()
         return {row["name"]: row["state_name"] for row in found}
 
-    def failed_steps(self, run: str) -> str:
-        """The artifact that lists what is not done after a run."""
-        asked = {"artifacts": {"key": {"any_": ["failed-steps"]}, "flow_run_id": {"any_": [run]}}}
+    def artifact(self, run: str, key: str) -> str:
+        """What an artifact of a run shows."""
+        asked = {"artifacts": {"key": {"any_": [key]}, "flow_run_id": {"any_": [run]}}}
         (artifact,) = self.api.post("/artifacts/filter", json=asked).json()
         return str(artifact["data"])
 
@@ -101,8 +102,10 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
     obstacle = study.workspace / "scores" / "capital"
     obstacle.touch()  # a file where a folder has to be
     run = deployed.start(study)
-    assert deployed.ended(run)["state_name"] == "Failed"
-    assert str(obstacle) in deployed.failed_steps(run)
+    failed = deployed.ended(run)
+    assert failed["state_name"] == "Failed"
+    assert re.fullmatch(r"small, run, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", failed["name"])
+    assert str(obstacle) in deployed.artifact(run, "failed-steps")
     states = deployed.task_runs(run)
     (capital,) = [state for name, state in states.items() if name.startswith("score · capital · persuasion")]
     (director,) = [state for name, state in states.items() if name.startswith("score · director · persuasion")]
@@ -111,7 +114,11 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
     obstacle.unlink()
     others = study.written()
     deployed.retry(run)
-    assert deployed.ended(run, run_count=2)["state_name"] == "Completed"
+    completed = deployed.ended(run, run_count=2)
+    assert (completed["state_name"], completed["name"]) == ("Completed", failed["name"])
+    summary = deployed.artifact(run, "summary")
+    assert "Mean susceptibility over 3 relations" in summary
+    assert str(study.workspace / "report" / "index.html") in summary.replace("\\", "")
     new = {path for path, when in study.written().items() if others.get(path) != when}
     assert {path.parts[:2] for path in new} == {("scores", "capital")}
     assert [study.stored_prompts(relation, "persuasion") for relation in ("capital", "director")] == asked

@@ -36,6 +36,7 @@ def _stage(name: str) -> Callable[..., None]:
         refresh: options.Refresh = False,
         offline: options.Offline = False,
         runner: options.Runner = None,
+        wait: options.Wait = False,
         dry_run: options.DryRun = False,
         traceback: options.Traceback = False,
     ) -> None:
@@ -51,7 +52,7 @@ def _stage(name: str) -> Callable[..., None]:
             return
         progress = TerminalProgress(out)
         log_to(out, verbose=traceback)
-        graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline)
+        graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline, wait=wait)
         summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
         if name in ("run", "report"):
             show_findings(out, selected.findings(graph))

@@ -12,4 +12,10 @@ root = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "..")
 sys.path.insert(0, root)
 for package in ("data", "flows", "reports", "tasks"):
     import_module(package)
+if os.environ.get("SWAYMETER_LEADER") == str(os.getppid()):  # a flow run ends with the worker that started it
+    from threading import Thread
+
+    from flows.server.child import end_with
+
+    Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
 sys.path.remove(root)

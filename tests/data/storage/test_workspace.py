@@ -1,9 +1,11 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -108,20 +110,43 @@ def test_one_process_may_lock_twice_and_after_a_failure(workspace: Workspace) ->
         pass
 
 
-def test_another_process_is_refused_until_the_first_dies(workspace: Workspace) -> None:
-    first = subprocess.Popen([sys.executable, "-c", HOLD, str(workspace.root)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert first.stdout is not None
-        assert first.stdout.readline() == "held\n"
-        with pytest.raises(WorkspaceBusy, match=r"another run uses .*wait for it to end"), workspace.lock():
-            pass
-        first.send_signal(signal.SIGKILL)
-        first.wait()
-        with workspace.lock():
-            pass
-    finally:
-        first.kill()
-        first.communicate()
+@pytest.fixture
+def holder(workspace: Workspace) -> Iterator[subprocess.Popen[str]]:
+    """Another process that holds the workspace."""
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(workspace.root)], stdout=subprocess.PIPE, text=True) as held:
+        assert held.stdout is not None
+        assert held.stdout.readline() == "held\n"
+        try:
+            yield held
+        finally:
+            held.kill()
+
+
+def test_another_process_is_refused_until_the_first_dies(workspace: Workspace, holder: subprocess.Popen[str]) -> None:
+    command = re.escape(f"(-c {workspace.root})")
+    who = rf"process {holder.pid} on \S+ {command} uses .* since \d{{4}}-\d\d-\d\d .*--wait"
+    with pytest.raises(WorkspaceBusy, match=who), workspace.lock():
+        pass
+    (workspace.root / ".holder.json").write_text('{"process": "x"}')
+    with pytest.raises(WorkspaceBusy, match=r"^another run uses"), workspace.lock():
+        pass
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    with workspace.lock():
+        pass
+
+
+def test_a_second_process_waits_and_says_for_whom(workspace: Workspace, holder: subprocess.Popen[str]) -> None:
+    messages: list[str] = []
+
+    def waiting(message: str) -> None:
+        messages.append(message)
+        holder.kill()
+
+    with workspace.lock(waiting):
+        (message,) = messages
+    assert message.startswith(f"process {holder.pid} on ")
+    assert message.endswith("; waiting for it to end")
 
 
 # ---- layout ----------------------------------------------------------------------------------------------------------

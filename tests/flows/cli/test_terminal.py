@@ -1,5 +1,7 @@
 import io
 import logging
+import re
+import time
 from pathlib import Path
 
 import pytest
@@ -62,21 +64,38 @@ def test_the_current_chunk_is_at_most_the_last(progress: TerminalProgress) -> No
     assert [text.rpartition(": ")[2] for text in doing] == ["chunk 1 of 2", "chunk 2 of 2", "chunk 2 of 2"]
 
 
-def test_without_a_terminal_a_line_a_step_is_printed(console: Console, progress: TerminalProgress) -> None:
-    with progress.bars:
+def test_without_a_terminal_stages_and_steps_have_lines(console: Console, progress: TerminalProgress) -> None:
+    with progress:
         progress.plan({"score": 2})
         progress.started("score", "m x capital")
         progress.finished("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.started("score", "m x father")
         progress.finished("score", "m x father", "no [facts]")
-    assert printed(console) == (
-        "score 1 of 2  m x capital  done (10 prompts in 2 s)\nscore 2 of 2  m x father  failed: no [facts]\n"
-    )
+    lines = printed(console).splitlines()
+    assert [re.sub(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  ", "", line) for line in lines] == [
+        "score begins: 2 steps",
+        "score 1 of 2  m x capital  done (10 prompts in 2 s)",
+        "score 2 of 2  m x father  failed: no [facts]",
+    ]
+    assert all(line[:2] == "20" for line in lines)
+
+
+def test_without_a_terminal_a_heartbeat_names_what_runs(console: Console) -> None:
+    progress = TerminalProgress(console, heartbeat=0.01)
+    with progress:
+        progress.plan({"score": 2})
+        progress.started("score", "m[x] x capital")
+        progress.within("score", "m[x] x capital", 3, 9)
+        deadline = time.monotonic() + 10
+        while "at work on m[x] x capital: chunk 4 of 9\n" not in printed(console):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
 
 
 def test_on_a_terminal_bars_are_drawn_in_place_of_lines() -> None:
     console = console_of(terminal=True)
     progress = TerminalProgress(console)
-    with progress.bars:
+    with progress:
         progress.plan({"score": 1})
         progress.finished("score", "m x capital", None, Spent(10, 4, 2.0))
     assert "1 of 1" in printed(console)

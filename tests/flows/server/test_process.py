@@ -1,6 +1,7 @@
 import os
 from pathlib import Path
 
+import psutil
 import pytest
 
 from flows.server.process import ROOT, STARTUP, isolated
@@ -16,6 +17,26 @@ def test_a_grandchild_imports_our_packages(
     process = start(*arguments, PYTHONPATH=os.pathsep.join([str(folder), environment["PYTHONPATH"]]))
     output = process.communicate(timeout=60)
     assert process.returncode == 0, output
+
+
+WORKER = """
+import subprocess, sys, time
+from flows.server.child import lead
+lead()
+run = [sys.executable, "-c", "import time; print('at work', flush=True); time.sleep(60)"]
+subprocess.Popen(run, start_new_session=True)
+time.sleep(60)
+"""
+
+
+def test_a_flow_run_ends_with_its_killed_worker(start: Start) -> None:
+    with start("-c", WORKER) as worker:
+        assert worker.stdout
+        assert worker.stdout.readline() == "at work\n"
+        (run,) = psutil.Process(worker.pid).children()
+        worker.kill()
+        _, alive = psutil.wait_procs([run], timeout=10)
+    assert alive == []
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
     with Workspace(tmp_path / "workspace").lock():
         ended = _process("-m", "flows.cli.main", "run", study)
     assert ended.returncode == 1
-    assert ended.stderr.startswith("error  another run uses the workspace")
+    assert ended.stderr.startswith(f"error  process {os.getpid()} on ")
     assert "Traceback" not in ended.stderr
 
 

@@ -1,0 +1,84 @@
+"""Prefect's server fails in the middle of scoring: the run goes on without it, and says so in one line."""
+
+import os
+import shutil
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import psutil
+import pytest
+
+from tests.end_to_end.tiny_study import Run, TinyStudy
+
+Fault = Literal["killed", "hung", "damaged"]
+
+
+@dataclass(frozen=True)
+class Failing:
+    """What is called first of all in a command whose temporary server is to fail when the first chunk is begun."""
+
+    fault: Fault
+
+    def __call__(self) -> None:
+        """Lets it fail in time."""
+        from prefect.context import refresh_global_settings_context
+
+        from flows.server import api, process
+        from tasks.measures import run
+
+        api.ANSWER_SECONDS = process.STOP_SECONDS = 1.0  # the test is over sooner
+        os.environ.update({"PREFECT_API_REQUEST_TIMEOUT": "2", "PREFECT_CLIENT_RETRY_JITTER_FACTOR": "0"})
+        refresh_global_settings_context()
+        count_prompts, has_failed = run.count_prompts, False
+
+        def fail_first(*arguments: object) -> int:
+            nonlocal has_failed
+            if not has_failed:
+                has_failed = True
+                self._fail()
+            return count_prompts(*arguments)  # type: ignore[arg-type]
+
+        run.count_prompts = fail_first  # type: ignore[assignment]
+
+    def _fail(self) -> None:
+        if self.fault == "damaged":  # every request that needs a run is answered by 500
+            with closing(sqlite3.connect(Path(os.environ["PREFECT_HOME"], "prefect.db"), timeout=30)) as database:
+                database.execute("PRAGMA foreign_keys = OFF")
+                database.execute("DROP TABLE flow_run_state")
+                database.commit()
+            return
+        (server,) = [child for child in psutil.Process().children() if "flows.server.child" in child.cmdline()]
+        server.send_signal(signal.SIGKILL if self.fault == "killed" else signal.SIGSTOP)
+
+
+@pytest.fixture
+def alone(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinyStudy]:
+    """The study, with the scores of one relation missing, whose commands start servers on a database of their own."""
+    study = undisturbed[0].elsewhere(tmp_path / "workspace")
+    home = tmp_path / "prefect"
+    home.mkdir()
+    shutil.copy(study.prefect_home / "prefect.db", home)  # making its tables takes ten seconds
+    study.forget_scores("capital")
+    yield replace(study, prefect_home=home, api="")
+    for process in study.processes():
+        process.kill()
+
+
+@pytest.mark.parametrize("fault", ["killed", "hung", "damaged"])
+def test_scoring_goes_on_without_a_server_that_fails(
+    fault: Fault, alone: TinyStudy, undisturbed: tuple[TinyStudy, Run]
+) -> None:
+    finished = undisturbed[0]
+    run = alone.run("score", before=Failing(fault))
+    assert (run.code, run.prompts) == (0, finished.stored_prompts("capital")), run.said
+    (warning,) = [line for line in run.said.splitlines() if line.startswith("warning  ")]
+    assert warning.startswith("warning  Prefect's API at http://127.0.0.1:")
+    assert "Traceback" not in run.said
+    assert "Error" not in run.said.replace(warning, "")
+    assert alone.scores() == finished.scores()
+    assert alone.processes() == []
