@@ -30,15 +30,15 @@ WORDS = 50
 CUT = ("cut", "low_up_to", "middle_up_to")
 """What the classes are cut by, and how far low and middle reach in nats: all three as text."""
 
-Bound = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Bound = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class EntropyClasses(Options):
     """Low, middle and high semantic entropy with a context, by which questions and their words are counted."""
 
     bounds: tuple[Bound, Bound] | None = None
-    """How far the low and the middle class reach, in nats, such as [1.0, 5.0]; null: a third of each model's instances
-    in each class."""
+    """How far the low and the middle class reach, in nats, such as [1.0, 5.0]; an entropy of sums may be below 0. null:
+    a third of each model's instances in each class."""
 
     @field_validator("bounds")
     @classmethod

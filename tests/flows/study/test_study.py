@@ -106,7 +106,6 @@ WIKIDATA = {"source": "wikidata"}
         ({"entropy_classes": {"bounds": [5, 1]}}, "entropy_classes.bounds: must ascend, not [5.0, 1.0]; write"),
         ({"entropy_classes": {"bounds": [1, 1]}}, "entropy_classes.bounds: must ascend"),
         ({"entropy_classes": {"bounds": [1, float("inf")]}}, "bounds.1: expected a finite number, not Infinity"),
-        ({"entropy_classes": {"bounds": [-1, 1]}}, "entropy_classes.bounds.0: must be at least 0"),
         ({"entropy_classes": {"bounds": [1, 2, 3]}}, "entropy_classes.bounds: may have at most 2, not 3"),
         # ---- sections that others need
         ({"facts": None, "measures": ["persuasion"]}, "measures.persuasion: needs facts; name relations under `facts`"),
