@@ -52,7 +52,7 @@ def _prompt(prompt: PromptPart) -> dict[str, str]:
         return {name: str(texts[name]) for name in prompt.own_texts()}
     of_catalog = texts == catalog.prompts(prompt.form).content
     form = "as published, in words of our own" if of_catalog else "as published, with texts of the study"
-    return {"form": form, **{name: str(text) for name, text in texts.items()}}
+    return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}}
 
 
 def _sources(inputs: Mapping[str, Any]) -> tuple[str, ...]:

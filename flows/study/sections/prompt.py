@@ -39,7 +39,7 @@ class PromptPart(Options):
     system: System | None = None
     """The text before a request, in its own turn where the chat template takes one; null: the catalog's; "": none."""
     system_with_context: System | None = None
-    """The same before a request with a context; null: the same text."""
+    """The same before a request with a context; null: the same text where `system` is one, else the catalog's."""
     with_context: WithContext | None = None
     """The request with a context, for models with a chat template. Write a text with {context} and {question}."""
     without_context: WithoutContext | None = None
@@ -69,7 +69,10 @@ class PromptPart(Options):
 
     def answer_prompts(self) -> AnswerPrompts:
         """The catalog's prompts with the changes of the file and of the study."""
-        return replace(catalog.prompts(self.form), **self.own_texts())
+        own = self.own_texts()
+        if "system" in own:
+            own.setdefault("system_with_context", None)
+        return replace(catalog.prompts(self.form), **own)
 
     def own_texts(self) -> dict[str, Any]:
         """What is not the catalog's, by key: of the file, and of the study, which comes first."""
