@@ -3,7 +3,9 @@
     base        the beginning of the sentence, and the answer         The capital of Norway is Lima.
     assertive   one lead-in for all relations, and the base           Without any doubt, the capital of Norway is Lima.
     negation    the base with its verb denied                         The capital of Norway is not Lima.
-Where the verb is not one that a rule denies, the negation is the relation's own first one.
+A verb is denied where it must be that of the whole sentence, never one of a relative clause ("the person who is married
+to {entity} lives in"): a form of "be" or "include" at the end of the beginning, or a form of "be" right behind {entity}
+or "The ... of {entity}" with which the sentence begins. Elsewhere the negation is the relation's own first one.
 Source: Du et al. 2024, section 4.1 and the released data; the lead-in is our own.
 """
 
@@ -14,8 +16,9 @@ from data.catalog.relation_file import Relation
 from data.records import ContextKind
 
 LEAD_IN = "Without any doubt, "
-_BE = re.compile(r"^(.*\b(?:is|are|was|were))\b(.*)$", re.DOTALL)  # the last one is the verb of the sentence
+_BE = re.compile(r"^(.*\b(?:is|are|was|were)$|(?:(?:The|An?|One) \w+ of )?\{entity\} (?:is|are|was|were)\b)(.*)$")
 _INCLUDE = re.compile(r"\binclude(s|d)?$")
+_SMALL = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")  # first words that have a capital for the place alone
 _DENIED = {None: "do not include", "s": "does not include", "d": "did not include"}
 
 
@@ -26,7 +29,7 @@ def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
     denied = _denied(beginning)
     return {
         "base": (base,),
-        "assertive": (f"{LEAD_IN}{base[0].lower()}{base[1:]}",),
+        "assertive": (LEAD_IN + _SMALL.sub(lambda first: first[0].lower(), base),),
         "negation": (f"{denied} {{answer}}.\n" if denied else relation.contexts["negation"][0],),
     }
 

@@ -99,8 +99,13 @@ def test_published_form_is_the_completion_asserted_and_denied() -> None:
         assert says(negation, "not")
     told = replace(RELATIONS[0], open=(RELATIONS[0].open[0], "{entity} is governed from"))
     assert catalog.published_form(told)["negation"] == ("{entity} is not governed from {answer}.\n",)
-    told = replace(told, open=(told.open[0], "{entity} chose"))  # a verb that no rule denies
-    assert catalog.published_form(told)["negation"] == RELATIONS[0].contexts["negation"][:1]
+    for beginning in (  # a verb that no rule denies, and one of a relative clause
+        "{entity} chose", "The person who is married to {entity} lives in", "The person {entity} is married to lives in"
+    ):  # fmt: skip
+        told = replace(told, open=(told.open[0], beginning))
+        assert catalog.published_form(told)["negation"] == RELATIONS[0].contexts["negation"][:1]
+    told = replace(told, open=(told.open[0], "NASA's head of {entity} is"))
+    assert catalog.published_form(told)["assertive"] == ("Without any doubt, NASA's head of {entity} is {answer}.\n",)
 
 
 def test_texts_are_sound_with_names_of_bundled_facts() -> None:
