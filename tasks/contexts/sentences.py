@@ -4,6 +4,7 @@ Base and assertive contexts state an object that is not a true one of the entity
 the facts; the first negation denies the entity's own object, further ones deny others.
 """
 
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from data import catalog
@@ -13,6 +14,8 @@ from data.records import Context, ContextKind, Query, QueryType, RelationName, i
 from data.sources.own.by_relation import ContextRow
 from data.storage.keys import generator
 from tasks.contexts.entities import Entity
+
+log = logging.getLogger(__name__)
 
 
 def write_queries(relation: Relation, entities: Sequence[Entity]) -> list[Query]:
@@ -42,23 +45,37 @@ def write_contexts(
 ) -> list[Context]:
     """The contexts of a relation: `per_kind` of each kind about each entity, objects drawn from `pool`.
 
-    A draw depends on seed, entity, kind and pool. InputError where it has fewer other objects than contexts of a kind.
+    A draw depends on seed, entity, kind and pool. Where more contexts of a kind are asked for than the pool has false
+    objects, these are stated again in the order drawn, each time in the next template: once all templates are used, a
+    text repeats, and counts as often as it occurs. InputError where the pool has no false object.
     """
-    contexts = []
+    contexts: list[Context] = []
+    repeating: set[str] = set()
     for entity in entities:
         true = {entity.object, *entity.other_objects}
         others = [name for name in pool if not _is_true(relation, name, true)]
         for kind, count in per_kind.items():
-            if len(others) < count:
+            if count and not others:
                 raise InputError(
-                    f"relation {relation.name}: {count} {kind} contexts an entity are requested, "
-                    f"the facts have {len(others)} other objects"
+                    f"relation {relation.name}: {count} {kind} contexts an entity are requested, and every object of "
+                    f"the facts is true of {entity.name}; leave the relation out"
                 )
             order = generator(seed, relation.name, entity.name, kind).permutation(len(others))
-            stated = [others[index] for index in order]
-            if kind == "negation":
-                stated.insert(0, entity.object)
-            contexts += [_context(relation, entity, kind, number, stated[number], seed) for number in range(count)]
+            own = [entity.object] if kind == "negation" else []
+            stated = [*own, *(others[index] for index in order)]
+            if count > len(stated):
+                repeating.add(entity.name)
+            for number in range(count):
+                turn = max(number - len(own), 0) // len(others)
+                first = number - turn * len(others)
+                template = _template(relation, entity, kind, first, turn, seed)
+                contexts.append(_context(relation, entity, kind, number, stated[first], template))
+    if repeating:
+        log.warning(
+            "relation %s: the facts have fewer false objects than contexts of a kind for %d of %d entities; "
+            "objects repeat",
+            relation.name, len(repeating), len(entities),
+        )  # fmt: skip
     return contexts
 
 
@@ -82,9 +99,15 @@ def _is_true(relation: Relation, name: str, true: Collection[str]) -> bool:
     return any(f" {name}".endswith(f" {date}") or f" {date}".endswith(f" {name}") for date in true)
 
 
-def _context(relation: Relation, entity: Entity, kind: ContextKind, number: int, stated: str, seed: int) -> Context:
-    name, templates = relation.name, relation.contexts[kind]
-    template = templates[generator(seed, name, entity.name, kind, number, "template").integers(len(templates))]
+def _template(relation: Relation, entity: Entity, kind: ContextKind, first: int, turn: int, seed: int) -> str:
+    """The template that is drawn for the first context with an object; in each later turn the next one."""
+    templates = relation.contexts[kind]
+    drawn = generator(seed, relation.name, entity.name, kind, first, "template").integers(len(templates))
+    return templates[(drawn + turn) % len(templates)]
+
+
+def _context(relation: Relation, entity: Entity, kind: ContextKind, number: int, stated: str, template: str) -> Context:
+    name = relation.name
     return Context(
         context_id=identity(name, entity.name, entity.invented, kind, number, stated, template),
         relation=RelationName(name), kind=kind, entity=entity.name, invented=entity.invented, object=stated,

@@ -62,8 +62,22 @@ def test_true_objects_are_never_stated(
     known = Entity(entity.name, False, entity.object.replace("_", " "), other_objects=entity.other_objects)
     contexts = write_contexts(catalog.relation(relation), [known], names, per_kind={"base": count}, seed=0)
     assert stated(contexts) == {name.replace("_", " ") for name in expected.split()}
-    with pytest.raises(InputError, match=f"relation {relation}: {count + 1} base contexts .* have {count} other"):
-        write_contexts(catalog.relation(relation), [known], names, per_kind={"base": count + 1}, seed=0)
+    with pytest.raises(InputError, match=rf"relation {relation}: 1 base contexts .* is true of {entity.name}; leave"):
+        write_contexts(catalog.relation(relation), [known], [known.object], per_kind={"base": 1}, seed=0)
+
+
+def test_false_objects_repeat_in_the_next_template() -> None:
+    relation = catalog.relation("gender")
+    ann, pool = Entity("Ann", False, "female"), ["agender", "female", "male", "non-binary"]
+    contexts = write_contexts(relation, [ann], pool, per_kind={"base": 20, "negation": 20}, seed=0)
+    assert len({context.context_id for context in contexts}) == 40
+    assert contexts[:3] == write_contexts(relation, [ann], pool, per_kind={"base": 3}, seed=0)
+    base, negation = ([context.object for context in contexts if context.kind == kind] for kind in ("base", "negation"))
+    assert base == (base[:3] * 7)[:20]
+    assert negation == ["female", *(negation[1:4] * 7)[:19]]
+    assert stated(contexts[:20]) == {"agender", "male", "non-binary"}
+    assert len({context.text for context in contexts[:6]}) == 6  # three objects in two templates
+    assert [context.text for context in contexts[6:12]] == [context.text for context in contexts[:6]]
 
 
 def test_a_context_is_a_line_with_entity_and_object() -> None:
