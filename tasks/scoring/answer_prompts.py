@@ -120,13 +120,18 @@ def turn_prompt(model: LanguageModel, text: str, *, begun: str) -> tuple[int, ..
 
 
 def answer_header(model: LanguageModel, prompts: AnswerPrompts) -> str:
-    """What an answer begins with that is not the answer: the assistant's header, where the prompt does not write it."""
+    """What an answer begins with that is not the answer: the assistant's header, where the prompt does not write it.
+
+    It ends with a line break where the template writes one behind it, so that "assistant professor" is no header.
+    """
     if prompts.generation_prompt or prompt_form(model, prompts) == "plain":
         return ""
     turns = [{"role": "user", "content": "?"}]
     header = rendered(model, turns).removeprefix(rendered(model, turns, generation_prompt=False))
     tokens = model.tokenizer(header, add_special_tokens=False)["input_ids"]
-    return str(model.tokenizer.decode(tokens, skip_special_tokens=True)).strip()
+    text = str(model.tokenizer.decode(tokens, skip_special_tokens=True)).lstrip()
+    written = text.rstrip()
+    return f"{written}\n" if "\n" in text[len(written) :] else written
 
 
 def _tokens(model: LanguageModel, prompts: AnswerPrompts, asked: _Asked) -> tuple[int, ...]:

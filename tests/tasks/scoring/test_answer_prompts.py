@@ -197,12 +197,14 @@ def test_published_form_has_two_instructions_and_no_generation_prompt(smollm2: L
     alone = smollm2.tokenizer.decode(answer_prompt(smollm2, "Who?", page="Mars", prompts=published).tokens)
     assert f"system\n{published.system}<|im_end|>" in alone
     assert "user\nThis article is about Mars. [Question]: Who? [Answer]:<|im_end|>\n" in alone
-    assert answer_header(smollm2, published) == "assistant"
+    assert answer_header(smollm2, published) == "assistant\n"
     assert answer_header(smollm2, prompts()) == ""
-    ends = Ends(smollm2, "chat", "assistant")
+    ends = Ends(smollm2, "chat", answer_header(smollm2, published))
     answer = tuple(smollm2.tokenizer("<|im_start|>assistant\nAnn<|im_end|>")["input_ids"])
     assert ends.answer(answer, (), np.zeros(1)).text == "Ann"
     assert ends.answer(answer[3:], (), np.zeros(1)).text == "Ann"
+    word = tuple(smollm2.tokenizer("assistant professor<|im_end|>")["input_ids"])
+    assert ends.answer(word, (), np.zeros(1)).text == "assistant professor"
 
 
 def test_default_is_taken_of_several_templates() -> None:
