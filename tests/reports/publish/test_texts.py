@@ -11,8 +11,8 @@ from reports.tables import Filled, Table
 from tests.reports.test_report import HOSTILE
 
 NASTY = (
-    *HOSTILE, r"\input{/etc/passwd} ^^41 a_b # 50% & ~ {x} --- ''", "Ångström Dvořák Nguyễn Łódź ẞ București Phở 한 x\u0304 東\u0301 ≠", "a | b\n\n| c |",
-    "[x](javascript:alert(1)) <b>*_`", "x ≥ 3 − ∞ … “q”",
+    *HOSTILE, r"\input{/etc/passwd} ^^41 a_b # 50% & ~ {x} --- ''", "Ångström Dvořák Nguyễn Łódź ẞ", "a | b\n\n| c |",
+    "[x](javascript:alert(1)) <b>*_`", "x ≥ 3 − ∞ … “q” ≠", "București Phở 한 x\u0304 東\u0301",
 )  # fmt: skip
 
 
