@@ -147,6 +147,7 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
         "commands": list(study.commands),
         "seeds": list(card.seeds),
         "seeds_of_runs": sorted({int(seed) for seed in runs["seed"]}),
+        "published_on": dict(study.published_on),
         "versions": dict(card.versions),
         "versions_of_runs": _each(runs, ["swaymeter_version", "torch_version", "transformers_version"]),
         "models": {name: {"hub": known.hub, "licence": known.licence} for name, known in study.models.items()},
