@@ -1,5 +1,8 @@
 """A study as it is passed on: figures, tables, data, results and how to repeat them."""
 
+import os
+import platform
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,9 +47,24 @@ def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: 
         url=url,
         by=by or "not stated",
         further=list(_further(contents)),
+        published_on=_machine(),
     )
     with opened(database.folder / "study.duckdb", schema()) as warehouse:
         return write(publication, warehouse, folder)
+
+
+def _machine() -> dict[str, object]:
+    """The hardware of this machine, which need not be the one that scored."""
+    import torch
+
+    described = Path("/proc/cpuinfo")
+    named = re.search(r"^model name\s*: (.*)$", described.read_text("utf-8") if described.is_file() else "", re.MULTILINE)
+    return {
+        "system": platform.system(),
+        "processor": named[1] if named else platform.machine(),
+        "threads": os.cpu_count(),
+        "gpus": [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())],
+    }
 
 
 def _further(contents: Contents) -> Iterator[dict[str, object]]:

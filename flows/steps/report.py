@@ -15,7 +15,9 @@ from flows.steps.aggregate import schema
 from flows.study.sections.prompt import PromptPart
 from reports.card import StudyCard
 
-PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "scipy", "matplotlib")
+PROGRAMS = (
+    "swaymeter", "prefect", "torch", "transformers", "duckdb", "numpy", "pandas", "scipy", "statsmodels", "matplotlib",
+)  # fmt: skip
 
 
 def draw_report(step: Step, run: Run) -> None:

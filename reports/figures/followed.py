@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from data.catalog import published
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import FEW_RELATIONS, relation_lines, type_panels
 from reports.frames import (
@@ -22,11 +23,13 @@ from reports.frames import (
     where,
     without_unit,
 )
+from reports.published import published_note
 from reports.style import QUERY_HUES, headed, legend_above, mark
 
 FOLLOWS = {"context": "the context's", "original": "the original", "other": "another"}
 EVERY = "every context"
 CONTEXTS = (EVERY, "in conflict: substitution", "in conflict: negation", "not in conflict")
+SHARE = ("du-fig-2", "share_significant")
 _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers", "relations", "mean", "low", "high"]
 
 
@@ -65,7 +68,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     )
     tests = where(frames["statistics_in_short"], comparison="followed")
     found = {str(row["query_type"]): _significant(row) for row in records(as_published(tests))}
-    caption += _tested(tests)
+    if len(tests):
+        caption += _tested(tests) + published_note("du-fig-2")
     every = where(shown, contexts=EVERY)
     words = "; ".join(
         f"{row['query_type']}, {row['greedy_answer']} {100 * row['share_answers']:.0f}%, {row['mean']:.2f} nats"
@@ -104,7 +108,8 @@ def _paint(data: pd.DataFrame, means: pd.DataFrame, found: Mapping[str, str]) ->
     canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
     for kind, axes in panels.items():
         persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
-        headed(axes, f"{kind} queries", found.get(kind, ""))
+        in_paper = [f"published: {one.words}" for one in published(*SHARE) if one.query_type == kind and kind in found]
+        headed(axes, f"{kind} queries", found.get(kind, ""), *in_paper)
     canvas.axes[0].set_ylim(bottom=0)
     legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
     return canvas

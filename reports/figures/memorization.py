@@ -53,8 +53,10 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     caption = (
         "A query's memorization ratio is n(original) / (n(original) + n(context's)): which of the two the greedy "
         "answer is. Above, it is counted over the contexts that conflict, that is state another answer about the "
-        "query's entity; below, over every context, as the authors' released code counts it. A column is a fifth of "
-        f"the ratio. {HOW_TO_READ}; below it the fifth's share and number of queries. {model}; n = {len(every)} "
+        "query's entity; below, over every context, which the authors' released code counts, but with each output at "
+        "its own context, where that code sorts one and not the other. A column is a fifth of the ratio. "
+        f"{HOW_TO_READ}; intervals draw single queries, although two forms about an entity may share a column; below "
+        f"it the fifth's share and number of queries. {model}; n = {len(every)} "
         f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no "
         f"answer was either): {without}.{result.note('queries')}"
     )

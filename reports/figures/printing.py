@@ -7,6 +7,7 @@ share the names of their rows stay side by side.
 import io
 import textwrap
 from collections.abc import Iterator
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
@@ -54,6 +55,8 @@ def _narrow(canvas: Canvas) -> None:
     panels, widest = sum(map(len, rows)), max(map(len, rows), default=1)
     named = any(map(_share_names, rows))
     abreast = widest if named else 1 if panels <= _FEW_PANELS else min(2, widest)
+    if abreast < widest:
+        _carry_titles(rows)
     lines = [piece for row in rows for piece in _cut(row, abreast)]
     height = canvas.get_figheight() * (_SHORTER if named else _STACKED * len(lines) / max(1, len(rows)))
     canvas.set_size_inches(COLUMN, height if named else min(max(height, _LOWEST * len(lines)), TALLEST))
@@ -81,6 +84,14 @@ def _rows(canvas: Canvas) -> list[Row]:
             cells.setdefault((spec.rowspan.start, spec.colspan.start), []).append(axes)
     starts = sorted({down for down, _ in cells})
     return [[cells[place] for place in sorted(cells) if place[0] == down] for down in starts]
+
+
+def _carry_titles(rows: list[Row]) -> None:
+    """Gives a panel without a title the one of its column, which is no longer above it."""
+    for above, row in pairwise(rows):
+        for over, under in zip(above, row, strict=False):
+            if not under[0].get_title(loc="left"):
+                under[0].set_title(over[0].get_title(loc="left"), loc="left")
 
 
 def _share_names(row: Row) -> bool:

@@ -4,7 +4,7 @@
     tables/    every table of the page as LaTeX, Markdown and CSV
     data/      every table of the database as Parquet; README.md is its dataset card, croissant.json its metadata
     evals/     a record of Every Eval Ever for each model
-    study.yaml, manifest.json, document.tex
+    study.yaml, manifest.json, document.tex, LICENSE.md
 
 Figures are drawn anew from the database, by the same modules as the page's.
 """
@@ -26,7 +26,7 @@ from reports.figures.rendering import limits_for
 from reports.frames import Frames, labelled, with_empty
 from reports.publish import latex, markdown
 from reports.publish.croissant import metadata
-from reports.publish.dataset_card import dataset_card
+from reports.publish.dataset_card import LICENCES, dataset_card, licences_of
 from reports.publish.evals import evaluations
 from reports.publish.publication import Exported, Known, Publication
 from reports.report import queries, write_csv
@@ -132,6 +132,7 @@ def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: 
     described = metadata(study, files, licences)
     _write(folder / "croissant.json", json.dumps(described, ensure_ascii=False, indent=1))
     _write(folder / "README.md", dataset_card(study, files, sources))
+    _write(folder / LICENCES, licences_of(study, sources))
 
 
 def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
@@ -146,6 +147,7 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
         "commands": list(study.commands),
         "seeds": list(card.seeds),
         "seeds_of_runs": sorted({int(seed) for seed in runs["seed"]}),
+        "published_on": dict(study.published_on),
         "versions": dict(card.versions),
         "versions_of_runs": _each(runs, ["swaymeter_version", "torch_version", "transformers_version"]),
         "models": {name: {"hub": known.hub, "licence": known.licence} for name, known in study.models.items()},

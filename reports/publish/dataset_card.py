@@ -11,6 +11,8 @@ from reports.publish.licences import hub
 from reports.publish.markdown import escaped, grid
 from reports.publish.publication import Exported, Publication
 
+LICENCES = "LICENSE.md"
+"""The file of what each part of the data is under."""
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
           (10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"))  # fmt: skip
 
@@ -20,12 +22,12 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
     card = study.card
     licences = [str(row["licence"]) for row in records(sources)]
     rows = max((one.rows for one in files), default=0)
-    name, models = hub(licences), study.models.items()
+    name = hub(licences)
     header = {
         "pretty_name": card.name,
         "language": ["en"],
         "license": name,
-        **({"license_name": "by-source", "license_link": "README.md"} if name == "other" else {}),
+        **({"license_name": "by-source", "license_link": LICENCES} if name == "other" else {}),
         "tags": ["language-models", "context", "persuasion", "susceptibility", "evaluation"],
         "size_categories": [next((size for most, size in _SIZES if rows < most), "n>100M")],
         "configs": [{"config_name": one.table.name, "data_files": one.path} for one in files],
@@ -41,18 +43,32 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         f'rows = pandas.read_parquet("{files[0].path if files else "data/..."}")\n```\n\n'
         "```python\nimport duckdb\n\n"
         f"duckdb.sql(\"SELECT count(*) FROM '{files[0].path if files else 'data/...'}'\")\n```\n",
-        "## Sources and licences\n",
-        "Each fact and each question names its source and licence in its row. What the models answered is under the\n"
-        "terms of the models; scores and statistics are measurements.\n",
-        _sources(sources),
-        "## Models\n",
-        grid(["model", "on the hub", "licence"], [[called, one.hub, one.licence] for called, one in models]),
+        _terms(study, sources),
         *_not_run(study),
         "## Tables\n",
         *(_table(one) for one in files),
         f"## How to cite\n\n{escaped(card.citation)}\n",
     ]
     return "\n".join(parts)
+
+
+def licences_of(study: Publication, sources: pd.DataFrame) -> str:
+    """The text of LICENSE.md: sources and models with their licences."""
+    return f"# Licences of {escaped(study.card.name)}\n\n{_terms(study, sources)}\n"
+
+
+def _terms(study: Publication, sources: pd.DataFrame) -> str:
+    models = [[called, one.hub, one.licence] for called, one in study.models.items()]
+    return "\n".join(
+        (
+            "## Sources and licences\n",
+            "Each fact and each question names its source and licence in its row. What the models answered is under the\n"
+            "terms of the models; scores and statistics are measurements.\n",
+            _sources(sources),
+            "## Models\n",
+            grid(["model", "on the hub", "licence"], models),
+        )
+    )
 
 
 def _sources(sources: pd.DataFrame) -> str:

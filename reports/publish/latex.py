@@ -32,7 +32,8 @@ _TEXT = {
     "\u2212": r"\ensuremath{-}", "\u2013": r"\textendash{}", "\u2014": r"\textemdash{}", "\u2026": r"\dots{}",
     "\u2018": r"\textquoteleft{}", "\u2019": r"\textquoteright{}", "\u201c": r"\textquotedblleft{}",
     "\u201d": r"\textquotedblright{}", "\u221e": r"\ensuremath{\infty}", "\u2265": r"\ensuremath{\geq}",
-    "\u2264": r"\ensuremath{\leq}", "\u00d7": r"\ensuremath{\times}", "\u00b1": r"\ensuremath{\pm}",
+    "\u2264": r"\ensuremath{\leq}", "\u2260": r"\ensuremath{\neq}", "\u00d7": r"\ensuremath{\times}",
+    "\u00b1": r"\ensuremath{\pm}",
     "\u00b7": r"\textperiodcentered{}", "\u00b0": r"\textdegree{}", "\u00b5": r"\textmu{}", "\u00a7": r"\S{}",
     "\u00df": r"\ss{}", "\u00e6": r"\ae{}", "\u00c6": r"\AE{}", "\u0153": r"\oe{}", "\u0152": r"\OE{}",
     "\u00f8": r"\o{}", "\u00d8": r"\O{}", "\u0142": r"\l{}", "\u0141": r"\L{}", "\u0131": r"\i{}",
@@ -44,23 +45,36 @@ _LIGATURE = re.compile(r"([-,'])(?=\1)")
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
     "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0328": "k",
-    "\u0331": "b",
+    "\u0326": "textcommabelow", "\u0331": "b",
 }  # fmt: skip
 
 
 def escaped(text: object) -> str:
     """Any text as LaTeX that prints it, in one line."""
     parts: list[str] = []
-    for character in unicodedata.normalize("NFD", " ".join(str(text).split())):
+    for character in unicodedata.normalize("NFC", " ".join(str(text).split())):
         if character in _ACCENTS and parts:
             parts[-1] = rf"\{_ACCENTS[character]}{{{parts[-1]}}}"
-        elif character in _TEXT:
-            parts.append(_TEXT[character])
-        elif character.isascii() and character.isprintable():
-            parts.append(character)
-        elif unicodedata.category(character) not in ("Cf", "Cc", "Cs", "Mn"):
-            parts.append(f"{{[}}U+{ord(character):04X}{{]}}")
+        else:
+            parts.append(_escaped(character))
     return _LIGATURE.sub(r"\1{}", "".join(parts))
+
+
+def _escaped(character: str) -> str:
+    """A composed character; a letter with accents becomes commands where all its accents have one."""
+    if character in _TEXT:
+        return _TEXT[character]
+    if character.isascii():
+        return character if character.isprintable() else ""
+    if unicodedata.category(character) in ("Cf", "Cc", "Cs"):
+        return ""
+    letter, *accents = unicodedata.normalize("NFD", character)
+    if not accents or any(accent not in _ACCENTS for accent in accents) or not (letter.isascii() or letter in _TEXT):
+        return f"{{[}}U+{ord(character):04X}{{]}}"
+    made = _TEXT.get(letter, letter)
+    for accent in accents:
+        made = rf"\{_ACCENTS[accent]}{{{made}}}"
+    return made
 
 
 def table(filled: Filled) -> str:

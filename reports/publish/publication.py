@@ -1,7 +1,7 @@
 """What a publication needs of its study beside the database: its file, its models, and how to repeat it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from data.records.table import Table
 from reports.card import StudyCard
@@ -22,7 +22,7 @@ class Publication:
     study_file: its text. key: of the database. tables: every one that the database may have. models: what is known of
     a model, by its name. commands: those that repeat it. url: where the data will lie; empty where nobody said. by: who
     publishes it. further: the files of scores of further seeds, which the database has not: seed, relation, model,
-    dtype, measure, key.
+    dtype, measure, key. published_on: the hardware of the machine that publishes.
     """
 
     card: StudyCard
@@ -34,6 +34,7 @@ class Publication:
     url: str = ""
     by: str = "not stated"
     further: Sequence[Mapping[str, object]] = ()
+    published_on: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

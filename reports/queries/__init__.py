@@ -66,6 +66,7 @@ def _by_relation(frames: Mapping[str, pd.DataFrame], known: list[Model]) -> list
             "alone": [tokens.get((query["relation"], query["query_id"], "none", model), "") for model in known],
         }
         for query in records(frames["chosen_queries"])
+        if (query["relation"], query["query_id"]) in contexts
     ]
     return [(name, list(some)) for name, some in groupby(queries, key=lambda query: str(query["relation"]))]
 

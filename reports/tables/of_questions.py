@@ -60,8 +60,8 @@ ACCURACY = Table(
     "Accuracy, as published, is the share of greedy answers that are the expected one by ROUGE-L over 0.3: the "
     "original object, or what the context states; disputable questions have none without a context, and count for no "
     "pooled one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so "
-    "grows with the length of answers; length-normalised, it takes their mean. Rao's is the entropy of the groups' "
-    "length-normalised probabilities, that of clusters of the groups' sizes. Published entropies are larger by 5, a "
+    "grows with the length of answers; length-normalised, it takes their mean. Rao's is the entropy of the clusters' "
+    "length-normalised probabilities, “of clusters” that of their sizes. Published entropies are larger by 5, a "
     "constant of their code. Intervals are 95% bootstraps that draw whole subjects.",
     ("partition_means", "measures_in_short"),
     lambda frames: side_by_side(
@@ -98,8 +98,8 @@ ANSWERS = Table(
     "Answers are the samples; greedy ones are not counted here. An empty answer ended before its first word: it is "
     "equivalent to other empty ones alone, and as a greedy answer it matches nothing. An unfinished one was cut "
     "off at the limit of tokens. Where a context was cut, its end did not fit into the model's window. Nothing is "
-    "left out: all of them are in the scores. Groups: how many different things the answers to a question say, on "
-    "average.",
+    "left out: all of them are in the scores. Groups are clusters of equivalent answers: how many there are of a "
+    "question, on average.",
     ("partition_summary",),
     _answers,
 )

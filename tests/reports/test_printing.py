@@ -1,5 +1,6 @@
 import re
 import zlib
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from reports.figures import FIGURES
 from reports.figures.figure import Drawn, draw_all
 from reports.figures.printing import COLUMN, POINTS, TALLEST, printed
+from reports.style import blank
 from tests.registered import only
 
 
@@ -27,6 +29,15 @@ def test_a_figure_fits_a_column_and_its_text_is_text(drawn: Drawn) -> None:
     streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
     content = b"\n".join(text for stream in streams if b" Tf" in (text := _plain(stream)))
     assert {float(size) for size in re.findall(rb"/F\S+ (\S+) Tf", content)} == {POINTS}
+
+
+def test_panels_below_each_other_keep_the_titles_of_columns(drawn: Drawn) -> None:
+    canvas, grid = blank(2, 5, 4)
+    for number, axes in enumerate(grid[0]):
+        axes.set_title(f"column {number}", loc="left")
+    printed(replace(drawn, drawing=replace(drawn.drawing, paint=lambda: canvas)))
+    titles = [" ".join(axes.get_title(loc="left").split()) for row in grid for axes in row]
+    assert titles == 2 * [f"column {number}" for number in range(5)]
 
 
 def _plain(stream: bytes) -> bytes:

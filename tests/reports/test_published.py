@@ -27,12 +27,12 @@ def test_tables_on_the_page_have_the_published_values() -> None:
     assert pd.isna(other)
     times = pd.DataFrame([{"model": "gpt2", "dtype": "float32", "times_as_long": 3.0}])
     (runtime,) = filled(TABLES["runtime-of-susceptibilities"], {"runtime_of_susceptibilities": times}).rows["published"]
-    assert runtime == "70 (256 contexts a query); 30 (128 contexts a query)"
+    assert runtime == "70 (256 contexts a query, model not stated); 30 (128 contexts a query, model not stated)"
 
 
 def test_a_caption_names_values_and_source() -> None:
     note = published_note("du-fig-9")
-    assert "open spearman -0.23" in note
+    assert "pythia-6.9b-deduped open spearman -0.23" in note
     assert "Fig. 9" in note
 
 

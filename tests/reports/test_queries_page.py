@@ -10,7 +10,7 @@ import pytest
 from data.warehouse.queries import QUERIES
 from reports.addresses import of_query, of_question, of_relation
 from reports.frames import Model
-from reports.queries import write_queries
+from reports.queries import READ_QUERIES, write_queries
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL, frames, tables
 
@@ -64,6 +64,17 @@ def test_the_page_is_self_contained_and_escapes(tmp_path: Path, two: dict[str, p
     for query in two["chosen_queries"]["query_id"]:
         assert of_query(query).partition("#")[2] in ids
     assert of_relation("capital").partition("#")[2] in ids
+
+
+def test_what_a_model_lacks_of_a_query_is_a_dash(tmp_path: Path, two: dict[str, pd.DataFrame]) -> None:
+    first, second = two["chosen_queries"]["query_id"].iloc[:2]
+    left = {**two}
+    for name in READ_QUERIES[1:]:
+        rows = two[name]
+        left[name] = rows[(rows["query_id"] != second) & ((rows["query_id"] != first) | (rows["model"] != "other"))]
+    text = (tmp_path / write_queries(left, tmp_path, CARD)).read_text("utf-8")
+    assert "<td>–</td>" in text.partition("<tfoot>")[2].partition("</tfoot>")[0]
+    assert of_query(second).partition("#")[2] not in text
 
 
 def test_without_scores_there_is_no_page(tmp_path: Path, two: dict[str, pd.DataFrame]) -> None:

@@ -1,8 +1,8 @@
 -- Every instance with both entropies and its outcomes, the most edited and the most viewed marked.
 -- view
 -- The 100 with most edits of the fact, and the 100 with most page views of the subject, of a model's; a tenth of the
--- instances where these are fewer than 1,000. Reversions of disputable questions are no edits of a fact. Of equals, the
--- first by question are taken.
+-- instances where these are fewer than 1,000. Reversions of disputable questions do not count as edits of a fact. Of
+-- equals, the first by question are taken.
 WITH ranked AS (
     SELECT
         *,

@@ -97,6 +97,7 @@ def test_the_dataset_card_has_a_header_and_sources(publication: Path) -> None:
     assert parsed["size_categories"] == ["n<1K"]
     assert all((publication / one["data_files"]).is_file() for one in parsed["configs"])
     assert "| questions | P36 | x | x | 1 |" in text
+    assert "| questions | P36 | x | x | 1 |" in (publication / "LICENSE.md").read_text(encoding="utf-8")
     assert "someone/SmolLM2-135M-Instruct" in text
 
 

@@ -12,7 +12,7 @@ from tests.reports.test_report import HOSTILE
 
 NASTY = (
     *HOSTILE, r"\input{/etc/passwd} ^^41 a_b # 50% & ~ {x} --- ''", "Ångström Dvořák Nguyễn Łódź ẞ", "a | b\n\n| c |",
-    "[x](javascript:alert(1)) <b>*_`", "x ≥ 3 − ∞ … “q”",
+    "[x](javascript:alert(1)) <b>*_`", "x ≥ 3 − ∞ … “q” ≠", "București Phở 한 x\u0304 東\u0301",
 )  # fmt: skip
 
 
@@ -30,6 +30,9 @@ def filled(rows: int = 1) -> Filled:
         ("Łódź, Nguyễn", r"\L{}\'{o}d\'{z}, Nguy\~{\^{e}}n"),
         ("--a '' ,,", r"-{}-a '{}' ,{},"),
         ("東\u202e\x00", "{[}U+6771{]}"),
+        ("a ≠ b ≮ c", r"a \ensuremath{\neq} b {[}U+226E{]} c"),
+        ("București, Phở, 한", r"Bucure\textcommabelow{s}ti, Ph{[}U+1EDF{]}, {[}U+D55C{]}"),
+        ("x\u0304\u0326 x\u0310", r"\={\textcommabelow{x}} x{[}U+0310{]}"),
         ("x ≥ −∞", r"x \ensuremath{\geq} \ensuremath{-}\ensuremath{\infty}"),
     ],
 )  # fmt: skip
