@@ -57,8 +57,8 @@ def _machine() -> dict[str, object]:
     """The hardware of this machine, which need not be the one that scored."""
     import torch
 
-    described = Path("/proc/cpuinfo")
-    named = re.search(r"^model name\s*: (.*)$", described.read_text("utf-8") if described.is_file() else "", re.MULTILINE)
+    file = Path("/proc/cpuinfo")
+    named = re.search(r"^model name\s*: (.*)$", file.read_text("utf-8") if file.is_file() else "", re.MULTILINE)
     return {
         "system": platform.system(),
         "processor": named[1] if named else platform.machine(),

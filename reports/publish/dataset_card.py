@@ -62,8 +62,8 @@ def _terms(study: Publication, sources: pd.DataFrame) -> str:
     return "\n".join(
         (
             "## Sources and licences\n",
-            "Each fact and each question names its source and licence in its row. What the models answered is under the\n"
-            "terms of the models; scores and statistics are measurements.\n",
+            "Each fact and each question names its source and licence in its row. What the models answered is under\n"
+            "the terms of the models; scores and statistics are measurements.\n",
             _sources(sources),
             "## Models\n",
             grid(["model", "on the hub", "licence"], models),

@@ -68,7 +68,8 @@ def _escaped(character: str) -> str:
         return character if character.isprintable() else ""
     if unicodedata.category(character) in ("Cf", "Cc", "Cs"):
         return ""
-    letter, *accents = unicodedata.normalize("NFD", character)
+    decomposed = unicodedata.normalize("NFD", character)
+    letter, accents = decomposed[0], decomposed[1:]
     if not accents or any(accent not in _ACCENTS for accent in accents) or not (letter.isascii() or letter in _TEXT):
         return f"{{[}}U+{ord(character):04X}{{]}}"
     made = _TEXT.get(letter, letter)
