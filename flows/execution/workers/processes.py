@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from flows.execution.attempt import Outcome
+from flows.execution.threads import usable_processors
 from flows.execution.workers.elsewhere import attempt_elsewhere, here
 from flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Workers, lost
 from flows.graph.step import Run, Step
@@ -33,7 +34,7 @@ def environments(workers: int | None) -> list[dict[str, str]]:
     """The variables of each worker process of this machine: its GPU, or its share of the processors."""
     gpus = visible_gpus()
     count = workers or len(gpus) or WITHOUT_GPU
-    threads = str(max(1, len(os.sched_getaffinity(0)) // count))
+    threads = str(max(1, usable_processors(os.environ) // count))
     of_each: list[dict[str, str]] = [{"OMP_NUM_THREADS": threads} for _ in range(count)]
     for number, variables in enumerate(of_each if gpus else []):
         variables["CUDA_VISIBLE_DEVICES"] = gpus[number % len(gpus)]
