@@ -11,7 +11,7 @@ import pytest
 from tests.data.sources.servers.faults import Say, serving
 
 WAITS = """
-import os, sys, threading, time
+import os, signal, sys, threading, time
 from pathlib import Path
 from data.errors import ServiceError
 from data.sources.http.services import Service
@@ -25,6 +25,7 @@ def ask(number):
     except ServiceError as error:
         print(error, flush=True)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job begins with one that is ignored
 interrupt.SECONDS = float(sys.argv[3])
 interrupt.end_when_interrupted(lambda: os._exit(130))
 steps = [threading.Thread(target=ask, args=(number,)) for number in range(3)]
