@@ -55,7 +55,7 @@ def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str,
         )
 
 
-def test_a_worker_of_another_version_or_place_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_worker_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     found = attempt_elsewhere(step(), Run(tmp_path), "0.0.1", "tcp://gpu-7:40000")
     assert found.failed is not None
     assert found.failed.startswith(
