@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 from data.records import as_row, of_row
 from data.records.table import Table
 from data.storage.artifact import Artifact, Check, TableArtifact
-from tasks.measures.run import Spent
+from tasks.measures.run import ALL, Share, Spent
 
 Record = TypeVar("Record")
 Stage = Literal["fetch", "build", "score", "aggregate", "report"]
@@ -48,12 +48,14 @@ def no_progress(done: int, total: int) -> None:
 class Run:
     """What holds for all steps of one run, wherever they run.
 
-    progress: called with the chunks that are done and those that there are.
+    progress: called with the chunks that are done and those that there are. share: which chunks of a score step are
+    computed here; a step that was cut in shares is computed once more whole, which joins them.
     """
 
     workspace: Path
     offline: bool = False
     progress: Callable[[int, int], None] = no_progress
+    share: Share = ALL
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,26 @@ class Spent:
         return cls(**{name: sum(about[name] for about in chunks) for name in asdict(cls())})
 
 
+@dataclass(frozen=True)
+class Share:
+    """Which of a pass's chunks are computed: every `of`-th from `number` on, so that several workers take them all."""
+
+    number: int = 0
+    of: int = 1
+
+    @property
+    def is_all(self) -> bool:
+        """Whether nobody else computes any of the chunks."""
+        return self.of == 1
+
+    def holds(self, chunk: int) -> bool:
+        """Whether a chunk is of this share."""
+        return chunk % self.of == self.number
+
+
+ALL = Share()
+
+
 def measure_relation(
     inputs: Inputs,
     outputs: Mapping[str, TableArtifact],
@@ -48,6 +68,7 @@ def measure_relation(
     progress: Progress = lambda done, total: None,
     *,
     not_before: datetime | None = None,
+    share: Share = ALL,
 ) -> Spent:
     """Computes and stores the scores of a relation that are not stored yet.
 
@@ -56,7 +77,8 @@ def measure_relation(
 
     inputs: what the passes read, but for `outputs`, which is set here; outputs: the artifacts of the measures that are
     asked for, by name; progress: called before every chunk of a pass and at the end; not_before: scores that were
-    written earlier count as missing, and stay until newer ones take their place.
+    written earlier count as missing, and stay until newer ones take their place; share: the chunks that are computed
+    here, of the first pass alone where it is not all: what is derived from whole files, and these, are for who has all.
     """
     computed: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output, not_before)]
@@ -66,7 +88,9 @@ def measure_relation(
         for name in (name for name in scoring.needs if name in outputs):
             of_pass = replace(of_pass, rejected={**of_pass.rejected, **rejected_of(outputs[name])})
         of_outputs = {name: outputs[name] for name in scoring.measures}
-        computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress, not_before)
+        computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress, not_before, share)
+        if not share.is_all:
+            break
     return Spent.on(computed)
 
 
@@ -77,8 +101,9 @@ def _run(
     load_model: Callable[[], Any],
     progress: Progress,
     not_before: datetime | None,
+    share: Share,
 ) -> list[Mapping[str, Any]]:
-    """Computes the missing chunks of a pass and joins all; gives what is noted beside those that were computed."""
+    """Computes the missing chunks of a share, and joins all where it is all; gives what is noted beside these."""
     model = load_model() if measure.capability else None
     inputs = _answerable(measure, inputs, model)
     also = {"rejected": inputs.rejected} if inputs.rejected else {}
@@ -88,7 +113,8 @@ def _run(
     todo = [
         number
         for number, of_chunk in enumerate(bounds)
-        if not all(_is_done(output.part(number), not_before, of_chunk) for output in outputs.values())
+        if share.holds(number)
+        and not all(_is_done(output.part(number), not_before, of_chunk) for output in outputs.values())
     ]
     noted: list[Mapping[str, Any]] = []
     with contextlib.closing(measure.rows_of_chunks(inputs, model, [chunks[number] for number in todo])) as computed:
@@ -102,6 +128,8 @@ def _run(
                 # What a pass took is noted once, at its leading measure: sums over files count nothing twice.
                 spent = {} if name == measure.name else asdict(Spent())
                 _store(inputs, model, rows[name], output.part(number), {**noted[-1], **spent})
+    if not share.is_all:
+        return noted
     for output in outputs.values():
         if not _is_done(output, not_before):  # another worker that was given the same step may have been faster
             _join(output, len(chunks))

@@ -10,9 +10,9 @@ def chosen_workers(execution: ExecutionPart, run: Run) -> Workers:
     if execution.runner == "processes":
         from flows.execution.workers.processes import Processes
 
-        return Processes(execution.workers)
+        return Processes(execution.workers, execution.shares)
     if execution.runner == "dask":
         from flows.execution.workers.cluster import Cluster
 
-        return Cluster(execution.address, execution.workers, run)
+        return Cluster(execution.address, execution.workers, run, execution.shares)
     return Workers()

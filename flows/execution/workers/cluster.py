@@ -21,7 +21,7 @@ from data.errors import UsageError, first_line
 from flows.execution.attempt import Outcome, failed
 from flows.execution.workers.elsewhere import attempt_elsewhere, check, here
 from flows.execution.workers.processes import environments
-from flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Workers, lost
+from flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
 from flows.graph.step import Run, Step
 
 log = logging.getLogger(__name__)
@@ -39,12 +39,12 @@ SECONDS_BETWEEN_LOOKS = 2.0
 """How long the number of workers is taken as known."""
 
 
-class Cluster(Workers):
+class Cluster(Elsewhere):
     """Workers of a Dask cluster for the steps that ask a model."""
 
-    def __init__(self, address: str | None, workers: int | None, run: Run) -> None:
+    def __init__(self, address: str | None, workers: int | None, run: Run, shares: int = 1) -> None:
         """Nothing is connected yet; run: what each worker must fit. UsageError where Dask is not installed."""
-        super().__init__()
+        super().__init__(shares)
         if find_spec("distributed") is None:
             raise UsageError('runner dask needs Dask, which is not installed: pip install "swaymeter[dask]"')
         self._address = address or os.environ.get("DASK_SCHEDULER_ADDRESS")
@@ -109,9 +109,7 @@ class Cluster(Workers):
             return step.resource
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not self._counts["GPU"]) else "GPU"
 
-    def compute(self, step: Step, run: Run) -> Outcome:
-        if not step.device:
-            return super().compute(step, run)
+    def _compute(self, step: Step, run: Run) -> Outcome:
         distributed, mark = _distributed(), self.place(step)
         if mark not in self._seen:
             reason = f"device {step.device}: no worker of the cluster has the resource {mark}; start one, or change it"

@@ -21,7 +21,7 @@ from typing import Any
 from flows.execution.attempt import Outcome
 from flows.execution.threads import usable_processors
 from flows.execution.workers.elsewhere import attempt_elsewhere, here
-from flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Workers, lost
+from flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
 from flows.graph.step import Run, Step
 
 log = logging.getLogger(__name__)
@@ -50,12 +50,12 @@ def visible_gpus() -> list[str]:
     return named.split(",")[:count] if named else [str(number) for number in range(count)]
 
 
-class Processes(Workers):
+class Processes(Elsewhere):
     """Worker processes of this machine for the steps that ask a model."""
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, shares: int = 1) -> None:
         """None is started yet; workers: how many, None for one a GPU."""
-        super().__init__()
+        super().__init__(shares)
         self._environments = environments(workers)
         self._idle: SimpleQueue[_Process] = SimpleQueue()
         self._all: list[_Process] = []
@@ -76,9 +76,7 @@ class Processes(Workers):
     def place(self, step: Step) -> str:
         return "model" if step.device else step.resource
 
-    def compute(self, step: Step, run: Run) -> Outcome:
-        if not step.device:
-            return super().compute(step, run)
+    def _compute(self, step: Step, run: Run) -> Outcome:
         for _ in range(TRIES):
             process = self._idle.get()
             try:

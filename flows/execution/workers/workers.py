@@ -2,11 +2,14 @@
 
 import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from types import TracebackType
 from typing import Self
 
 from flows.execution.attempt import Outcome, attempt, failed
 from flows.graph.step import Run, Step
+from tasks.measures.run import Share, Spent
 
 AHEAD = 1
 """Steps that are begun beyond those that there is room for: what Prefect does for one costs the step before no time."""
@@ -55,6 +58,34 @@ class Workers:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Ends the workers that it started."""
+
+
+class Elsewhere(Workers):
+    """Has the steps that ask a model computed by other processes, each by one or in shares by several."""
+
+    def __init__(self, shares: int = 1) -> None:
+        """None is started yet; shares: in how many a step that scores is cut."""
+        super().__init__()
+        self._shares = shares
+
+    def compute(self, step: Step, run: Run) -> Outcome:
+        if not step.device:
+            return super().compute(step, run)
+        if self._shares == 1 or step.id.stage != "score":
+            return self._compute(step, run)
+        shares = [replace(run, share=Share(number, self._shares)) for number in range(self._shares)]
+        with ThreadPoolExecutor(self._shares) as pool:
+            outcomes = [*pool.map(self._compute, [step] * self._shares, shares)]
+        if self._is_abandoned:
+            return INTERRUPTED
+        # What came of a share decides nothing: now the chunks that are stored are joined, and others tried again.
+        whole = self._compute(step, run)
+        spent = [one.spent for one in (*outcomes, whole) if one.spent is not None]
+        return whole if whole.failed else replace(whole, spent=Spent.on([asdict(one) for one in spent]))
+
+    def _compute(self, step: Step, run: Run) -> Outcome:
+        """Has one worker compute a step, or the share of it that the run names."""
+        raise NotImplementedError
 
 
 def lost(step: Step, run: Run) -> Outcome:

@@ -1,16 +1,20 @@
 import os
 import signal
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from data.errors import ScoreError
 from data.storage.workspace import Workspace
 from flows.execution.workers import processes
 from flows.execution.workers.workers import INTERRUPTED, TRIES
 from flows.graph.step import Run, Step, StepId
+from tasks.measures.run import Share, Spent
 
 
 def note(step: Step, run: Run) -> None:
@@ -54,6 +58,26 @@ def test_processes_are_kept_until_they_die(two: processes.Processes, run: Run) -
     assert failed is not None
     assert failed.startswith("the worker that computed it ended 4 times without a word")
     assert Workspace(run.workspace).failure_reason(str(step("always").id), "") == failed
+
+
+def spend(step: Step, run: Run) -> Spent:
+    """Notes where a share is computed; the first share fails."""
+    share = run.share
+    (run.workspace / f"{share.number} of {share.of}").write_text(os.environ["CUDA_VISIBLE_DEVICES"])
+    while share.of == 2 and not (run.workspace / f"{1 - share.number} of 2").exists():
+        time.sleep(0.01)  # until the other worker has begun its own
+    if share == Share(0, 2):
+        raise ScoreError("no such prompt")
+    return Spent(prompts=1)
+
+
+def test_shares_go_to_several_workers_then_the_whole(two: processes.Processes, run: Run) -> None:
+    two._shares = 2
+    whole = two.compute(replace(step("a"), function=spend), run)
+    assert (whole.failed, whole.spent) == (None, Spent(prompts=2))
+    assert {(run.workspace / f"{number} of 2").read_text() for number in (0, 1)} == {"0", "7"}
+    assert (run.workspace / "0 of 1").exists()
+    assert Workspace(run.workspace).failure_reason(str(step("a").id), "") is None
 
 
 def test_what_is_abandoned_ends_at_once(two: processes.Processes, run: Run) -> None:
