@@ -91,10 +91,15 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
 
 def write_csv(path: Path, rows: pd.DataFrame) -> None:
     """Writes rows; a text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    texts = rows.select_dtypes(exclude=["number", "bool"])
-    safe = texts.map(lambda cell: f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell)
-    rows = rows.assign(**{str(name): safe[name] for name in safe})
+    for name, cells in rows.select_dtypes(exclude=["number", "bool"]).items():
+        texts = cells.to_numpy(dtype=object)
+        if any(map(_is_formula, texts)):
+            rows = rows.assign(**{str(name): [f"'{cell}" if _is_formula(cell) else cell for cell in texts]})
     rows.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
+
+
+def _is_formula(cell: object) -> bool:
+    return isinstance(cell, str) and cell.startswith(_FORMULA)
 
 
 def _is_report(folder: Path) -> bool:

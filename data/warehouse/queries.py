@@ -2,7 +2,8 @@
 
 A text opens with comment lines. The first says what the query returns; `-- view` makes it a view of the database, too;
 `-- unit: <column> = <unit>` gives the unit of a column that the query computes; `-- by relation: <tables>` says that
-its rows about a relation follow from the rows of these tables about that relation alone.
+its rows about a relation follow from the rows of these tables about that relation alone, and that there are none where
+the first of these has none.
 """
 
 import re
@@ -42,7 +43,10 @@ class NamedQuery:
 
     @property
     def by_relation(self) -> tuple[str, ...]:
-        """The tables that its rows about a relation follow from; none where it is answered for all at once."""
+        """The tables that its rows about a relation follow from, first that without which there are none.
+
+        None where it is answered for all at once.
+        """
         declared = _BY_RELATION.search(self.sql)
         return tuple(name.strip() for name in declared[1].split(",")) if declared else ()
 

@@ -76,9 +76,12 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: R
 
     from data.warehouse.warehouse import over
 
-    read = [(artifact, check) for artifact, check in done if artifact.table.name in query.by_relation]
+    leading = {_relation(one) for one in done if one[0].table.name == query.by_relation[0]}
+    read = [one for one in done if one[0].table.name in query.by_relation and _relation(one) in leading]
     with over({}, schema(), [query]) as warehouse:
         table = Table(query.name, query.sentence, warehouse.columns(query))
+    if not read:
+        return table.of([])
     inputs = sorted(check.digest_of_all for _, check in read)
     made_from = {"query": query.sql, "inputs": inputs}
     stored = Workspace(run.workspace).table(("statistics", "queries"), query.name, table, made_from)

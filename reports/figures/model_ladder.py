@@ -27,8 +27,8 @@ _APART = 0.03  # of the axis
 _LONGEST = 18
 """Characters of a model's name that fit below a panel; where one has more, all have their number in the caption."""
 _SHOWN = [
-    "comparison", "test", "query_type", "tested", "untestable", "significant", "share_significant", "share_low",
-    "share_high", "mean_effect_size", "effect_low", "effect_high",
+    "comparison", "test", "unit_of_analysis", "query_type", "tested", "untestable", "significant", "share_significant",
+    "share_low", "share_high", "mean_effect_size", "effect_low", "effect_high",
 ]  # fmt: skip
 
 

@@ -99,7 +99,7 @@ class Comparison:
 
     def groups(self, frame: Frame) -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
         """What is tested, with the scores of both groups in the order of the frame."""
-        for about, rows in by(frame, TESTED):
+        for about, rows in by(frame, TESTED, [self.measure, "group"]):
             values, which = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
             yield about, (scores(values[which == 0]), scores(values[which == 1]))
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from data.records.statistics import EnvelopePoint
 from tasks.statistics.frames import ALL, by
 from tasks.statistics.statistic import Frames, Row, Statistic
+from tasks.statistics.summary import TYPE
 
 PERCENTILE = 95
 FACTOR = 2
@@ -27,7 +28,7 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `EnvelopePoint`, rising along each degree."""
     frame = frames["degree_of_entities"]
     rows = []
-    for about, entities in by(frame[~frame["invented"].astype(bool)], ["model", "dtype", "query_type"]):
+    for about, entities in by(frame[~frame["invented"].astype(bool)], TYPE, ["susceptibility", *DEGREES]):
         about |= {"relation": ALL, "quantity": "susceptibility", "unit": "nats", "percentile": float(PERCENTILE)}
         scores = entities["susceptibility"].to_numpy(dtype="float64")
         for along in DEGREES:

@@ -29,13 +29,17 @@ def sorted_by(frame: Frame, columns: Sequence[str]) -> Frame:
     return frame if (order[1:] > order[:-1]).all() else frame.iloc[order]
 
 
-def by(frame: Frame, columns: Sequence[str]) -> Iterator[tuple[Row, Frame]]:
-    """The groups of equal values in these columns, sorted, each with its values by name; order within a group stays."""
+def by(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterator[tuple[Row, Frame]]:
+    """The groups of equal values in these columns, sorted, each with its values by name; order within a group stays.
+
+    read: the columns that are read of a group, all where none is named: cutting out all takes three times as long.
+    """
     if frame.empty:
         return
     frame = frame.copy(deep=False)
     frame.attrs = {}  # every piece would have a deep copy of the units
-    for values, rows in frame.groupby(list(columns), sort=True, observed=True):
+    groups = frame.groupby(list(columns), sort=True, observed=True)
+    for values, rows in groups[list(read)] if read else groups:
         plain = (value.item() if isinstance(value, np.generic) else value for value in values)
         yield dict(zip(columns, plain, strict=True)), rows
 

@@ -39,7 +39,7 @@ def summaries(
     interval: bool = False,
     quantiles: bool = False,
     skip_missing: bool = False,
-    others: Callable[[Frame], Row] = lambda group: {},
+    others: Callable[[Frame], Row] | None = None,
 ) -> list[Row]:
     """A row of `Summary` for every group of equal keys, sorted by them; ScoreError for a value that is not finite.
 
@@ -50,7 +50,7 @@ def summaries(
     columns that do not follow from the values, or are counted otherwise.
     """
     rows = []
-    for group_of, group in by(frame, keys):
+    for group_of, group in by(frame, keys, () if others else [column]):
         about = {name: group_of.pop(name) for name in RELATION if name in group_of}
         values = scores(group[column].dropna() if skip_missing else group[column])
         row = {
@@ -69,5 +69,5 @@ def summaries(
             row |= dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist(), strict=True))
         if interval:
             row["mean"], row["low"], row["high"] = mean_interval(values)
-        rows.append(row | others(group))
+        rows.append(row | (others(group) if others else {}))
     return rows

@@ -1,9 +1,11 @@
 -- The contexts of the chosen queries by persuasion: all up to 12 a query, of more the six that persuade most and the three
 -- that persuade least, by the mean over models; with the greedy answer, where it was measured.
+-- The ids come first: with them alone a row is left out before it is known what its file says of all its rows.
 WITH scored AS MATERIALIZED (
     SELECT p.model, p.dtype, p.relation, p.query_id, p.context_id, p.relevant, p.persuasion
     FROM persuasion AS p
     SEMI JOIN chosen_queries USING (relation, query_id)
+    WHERE p.query_id IN (SELECT query_id FROM chosen_queries)
 ),
 ranked AS (
     SELECT

@@ -20,6 +20,7 @@ ranked AS (
         count(*) OVER () AS places
     FROM persuasion AS p
     SEMI JOIN picked USING (model, dtype, relation, query_id)
+    WHERE p.query_id IN (SELECT query_id FROM picked)
 )
 SELECT
     picked.model, picked.dtype, picked.relation, picked.query_type, picked.candidates,
