@@ -21,7 +21,8 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
     """The rows of `GroupTest` but for p_adjusted."""
     queries = COMPARISON.queries(frames[COMPARISON.query])
     rows, tested = [], list(COMPARISON.groups(queries))
-    for (about, of_relation), groups in zip(by(queries, TESTED, [ENTITY, COMPARISON.measure, "group"]), tested, strict=True):
+    read = (ENTITY, COMPARISON.measure, "group")
+    for (about, of_relation), groups in zip(by(queries, TESTED, read), tested, strict=True):
         names = [str(name) for name in of_relation[ENTITY]]
         result, effect = adjusted_difference(
             of_relation[COMPARISON.measure], of_relation["group"] == 0, (LENGTH, [len(name) for name in names]), names
