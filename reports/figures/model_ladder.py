@@ -108,7 +108,7 @@ def _paint(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[Model, 
         line[0].set_ylabel(label)
         for axes, comparison in zip(line, shown, strict=True):
             of_comparison = where(rows, comparison=comparison)
-            for number, (_, group) in enumerate(of_comparison.groupby(["query_type", "unit_of_analysis"], sort=True)):
+            for number, (_, group) in enumerate(of_comparison.groupby(["query_type", "unit_of_analysis"], sort=False)):
                 along_models(axes, group.sort_values("at"), (value, low, high), factor, step * (number - 1.5) * 0.16)
             axes.grid(axis="x", visible=False)
         if factor > 1:
