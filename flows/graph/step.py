@@ -104,6 +104,10 @@ class Step:
 Function = Callable[[Step, Run], Spent | None]
 
 
+EACH_ITS_OWN = {"scores", "statistics"}
+"""What stands for a table of each measure or statistic."""
+
+
 @dataclass(frozen=True)
 class StepKind:
     """What the steps of one kind have in common; a study's graph is made of these.
@@ -128,8 +132,11 @@ class StepKind:
         return StepId(self.stage, subject, group or self.group, part, model, dtype)
 
     def made(self, role: str) -> str:
-        """Which of the names in `makes` an output goes by."""
-        return role if role in self.makes else self.makes[0]
+        """Which of the names in `makes` an output goes by; ValueError for one that is not made."""
+        name = role if role in self.makes else next(iter({*self.makes} & EACH_ITS_OWN), None)
+        if name is None:
+            raise ValueError(f"{self.stage}, {self.group}: no output has the role {role}")
+        return name
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from typing import Any
 from data.errors import ScoreError, SwaymeterError
 from data.records.table import Table
 from data.records.tables import RECORD_TABLES
-from data.storage.artifact import Check, TableArtifact, write_manifest
-from data.storage.keys import content_key
+from data.storage.artifact import write_manifest
 from data.storage.workspace import Workspace
 from data.warehouse.queries import QUERIES, NamedQuery
 from flows.graph.step import Run, Step
+from flows.steps.kept_rows import Done, digests_of, kept_rows, relation_of
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS, statistics_of
 from tasks.statistics.frames import categorical
@@ -18,10 +18,6 @@ from tasks.statistics.statistic import Statistic
 
 RELATIONS_AT_A_TIME = 10
 """Relations whose prompts are read together: more would not fit the database's memory, and spill to the disk."""
-
-Done = tuple[Any, Check]
-"""An artifact that is done, and how it stands."""
-
 
 def schema() -> tuple[Table, ...]:
     """Every table of the database: of the records, of every measure and of every statistic, also of extensions."""
@@ -59,8 +55,8 @@ def _compute(statistic: Statistic, frames: Mapping[str, Any], done: Sequence[Don
     table, rows, digests = step.table(statistic.name), list[dict[str, Any]](), dict[str, str]()
     seed, _ = step.arguments
     if statistic.of_relations is not None:
-        digests = _by_relation(table, done)
-        kept, known = _kept(table, digests, step)
+        digests = digests_of(table, done)
+        kept, known = kept_rows(table, digests, anew=step.not_before is not None)
         new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
         rows = [*kept.to_pylist(), *statistic.of_relations(new, seed)]
         texts = [column.name for column in statistic.table.columns if column.type == "VARCHAR"]
@@ -76,8 +72,8 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: R
 
     from data.warehouse.warehouse import over
 
-    leading = {_relation(one) for one in done if one[0].table.name == query.by_relation[0]}
-    read = [one for one in done if one[0].table.name in query.by_relation and _relation(one) in leading]
+    leading = {relation_of(one) for one in done if one[0].table.name == query.by_relation[0]}
+    read = [one for one in done if one[0].table.name in query.by_relation and relation_of(one) in leading]
     with over({}, schema(), [query]) as warehouse:
         table = Table(query.name, query.sentence, warehouse.columns(query))
     if not read:
@@ -85,12 +81,12 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: R
     inputs = sorted(check.digest_of_all for _, check in read)
     made_from = {"query": query.sql, "inputs": inputs}
     stored = Workspace(run.workspace).table(("statistics", "queries"), query.name, table, made_from)
-    digests = _by_relation(stored, read)
-    kept, known = _kept(stored, digests, step)
+    digests = digests_of(stored, read)
+    kept, known = kept_rows(stored, digests, anew=step.not_before is not None)
     found, new = [kept], sorted(digests.keys() - known)
     for start in range(0, len(new), RELATIONS_AT_A_TIME):
         some = new[start : start + RELATIONS_AT_A_TIME]
-        files = _files(one for one in read if _relation(one) in some)
+        files = _files(one for one in read if relation_of(one) in some)
         with over(files, schema(), [query]) as warehouse:
             found.append(warehouse.rows(query).cast(table.schema))
     rows = pa.concat_tables(found)
@@ -98,34 +94,6 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: R
         stored.write(rows, {"relations": digests})
         stored.discard_others()
     return rows
-
-
-def _by_relation(table: TableArtifact, done: Iterable[Done]) -> dict[str, str]:
-    """What the rows of each relation in a table are made from, as a digest."""
-    common, inputs = {**table.made_from, "inputs": ()}, dict[str, list[str]]()
-    for one in done:
-        inputs.setdefault(_relation(one), []).append(one[1].digest_of_all)
-    return {relation: content_key({**common, "inputs": sorted(read)}) for relation, read in inputs.items()}
-
-
-def _relation(one: Done) -> str:
-    return str(one[0].made_from["subject"][0])
-
-
-def _kept(table: TableArtifact, digests: Mapping[str, str], step: Step) -> tuple[Any, set[str]]:
-    """The rows of the relations that were made from the same before, in whichever file they stand, and which these are.
-
-    Nothing is kept where the step is asked for anew.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found, known = [table.table.of([])], set[str]()
-    for rows, about in table.versions() if step.not_before is None else ():
-        same = {name for name, digest in about.get("relations", {}).items() if digests.get(name) == digest} - known
-        found.append(rows.filter(pc.is_in(rows["relation"], pa.array([*same], pa.string()))))
-        known |= same
-    return pa.concat_tables(found), known
 
 
 def load_database(step: Step, run: Run) -> None:

@@ -14,7 +14,8 @@ from data.storage.workspace import Workspace
 from flows.cli.pipeline import Selected
 from flows.graph.step import Run, Step, StepId
 from flows.steps import aggregate
-from flows.steps.aggregate import _kept, compute_statistics, load_database
+from flows.steps.aggregate import compute_statistics, load_database
+from flows.steps.kept_rows import kept_rows
 from tasks.statistics import STATISTICS
 from tasks.statistics.entropy_classes import EntropyClasses
 from tasks.statistics.means.persuasion import of_relations
@@ -80,11 +81,11 @@ def test_rows_of_unchanged_relations_are_kept(tmp_path: Path, monkeypatch: pytes
     study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}, "susceptibility": {}}))
     kept = []
 
-    def spied(table: Any, digests: Any, step: Step) -> Any:
-        kept.append(known := _kept(table, digests, step))
+    def spied(table: Any, digests: Any, *, anew: bool) -> Any:
+        kept.append(known := kept_rows(table, digests, anew=anew))
         return known
 
-    monkeypatch.setattr(aggregate, "_kept", spied)
+    monkeypatch.setattr(aggregate, "kept_rows", spied)
 
     def computed(since: datetime | None = None) -> dict[str, list[dict[str, Any]]]:
         kept.clear()
