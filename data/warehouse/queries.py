@@ -33,8 +33,10 @@ class NamedQuery:
 
     @property
     def sentence(self) -> str:
-        """What it returns, in a sentence."""
-        return self.sql.splitlines()[0].removeprefix("--").strip()
+        """What it returns: its first comment lines, to the first that ends a sentence."""
+        lines = [line.removeprefix("--").strip() for line in self.sql.splitlines() if line.startswith("--")]
+        ends = next((number for number, line in enumerate(lines, 1) if line.endswith((".", "?"))), 1)
+        return " ".join(lines[:ends])
 
     @property
     def units(self) -> dict[str, str]:

@@ -168,8 +168,9 @@ class Selected:
             contexts = (facts.real_entities + facts.invented_entities) * sum(self.study.contexts.per_kind().values())
             file = self.study.contexts.file
             own = f", or those of {Path(file).name}," if file else ""
+            of = "1 relation" if relations == 1 else f"{relations} relations"
             parts.append(
-                f"{relations} relations with {facts.real_entities} real and {facts.invented_entities} invented "
+                f"{of} with {facts.real_entities} real and {facts.invented_entities} invented "
                 f"entities, 4 query forms and {contexts} contexts{own} each"
             )
         choices = {n.id.subject: n.checks.get("questions") for n in graph if n.id.group == "choice of questions"}

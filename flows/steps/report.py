@@ -75,4 +75,5 @@ def _rows(inputs: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
 def _version(what: str, dataset: Dataset) -> str:
     count, relations = len(dataset.facts) + len(dataset.questions), dataset.relations + dataset.question_relations
     fetched = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
-    return f"{what}: version {dataset.version}, {count} of {len(relations)} relations{fetched}"
+    of = "1 relation" if len(relations) == 1 else f"{len(relations)} relations"
+    return f"{what}: version {dataset.version}, {count} {what.lower()} of {of}{fetched}"

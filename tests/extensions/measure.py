@@ -21,8 +21,9 @@ def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[R
     """The range of every query's persuasion over the contexts of its relation."""
     stored = inputs.scores["persuasion"]
     origins = inherited(stored, "query_id")
-    for query, scores in zip(queries, matrix(stored, queries, inputs.contexts, "persuasion"), strict=True):
-        yield {**origins[query.query_id], "persuasion_range": float(scores.max() - scores.min())}
+    for some, contexts in inputs.asked(queries):  # those that are asked with the same contexts
+        for query, scores in zip(some, matrix(stored, some, contexts, "persuasion"), strict=True):
+            yield {**origins[query.query_id], "persuasion_range": float(scores.max() - scores.min())}
 
 
 MEASURE = Measure(
