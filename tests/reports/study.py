@@ -4,6 +4,7 @@ Scores are rows of the database's tables; the frames come from the project's own
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -71,24 +72,31 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
     full = tables([("m", "bfloat16")], relations=["r"], entities=2, questions=6)
     with duckdb.connect(config={"threads": 1}) as connection:
         for name, of_full in full.items():
-            connection.register(name, _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)])
+            some = _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)]
+            _stored(connection, name, some)
         waiting = [query for query in QUERIES.values() if query.view]
         while waiting:  # a view may read another one
             left = [query for query in waiting if not _viewed(connection, query)]
             assert len(left) < len(waiting), f"no table is made up that {left[0].name} reads"
             waiting = left
         made: dict[str, list[Row]] = {table.name: [] for table in TABLES}
+        read = cache(partial(_read, connection))
         for statistic in STATISTICS.values():
-            read = {name: _read(connection, name) for name in statistic.queries}
-            made[statistic.table.name] += statistic.rows(read, seed)
+            made[statistic.table.name] += statistic.rows({name: read(name) for name in statistic.queries}, seed)
         for table in TABLES:
-            connection.register(table.name, table.of(made[table.name]))
-        return {name: _read(connection, name) for name in queries()}
+            _stored(connection, table.name, table.of(made[table.name]))
+        return {name: read(name) for name in queries()}
+
+
+def _stored(connection: duckdb.DuckDBPyConnection, name: str, rows: pd.DataFrame | pa.Table) -> None:
+    connection.register("given", rows)
+    connection.execute(f"CREATE TABLE {name} AS FROM given")
+    connection.unregister("given")
 
 
 def _viewed(connection: duckdb.DuckDBPyConnection, query: NamedQuery) -> bool:
     try:
-        connection.execute(f"CREATE VIEW {query.name} AS {query.sql}")
+        connection.execute(f"CREATE TABLE {query.name} AS {query.sql}")
     except duckdb.CatalogException:
         return False
     return True
