@@ -34,6 +34,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_language_model(tmp_path_factory.mktemp("model"))
 
 
+@pytest.fixture
+def one_server(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One Prefect server for all commands of a benchmark, since each would wait for its own."""
+    monkeypatch.setenv("PREFECT_API_URL", api)
+
+
 def ran(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> Any:
     """What a script writes in small."""
     command = [sys.executable, *python, f"benchmarks/{script}.py", "--quick", "--out", str(out), *options]
@@ -243,6 +249,7 @@ def test_results_become_tables_under_the_benchmarks_name(tmp_path: Path) -> None
     assert "A chip; amx_bf16; torch 2, transformers 5, Python 3." in section
 
 
+@pytest.mark.usefixtures("one_server")
 def test_scale_in_small(tmp_path: Path) -> None:
     content = ran("scale", tmp_path)
     assert (content["relations"], content["queries"], content["contexts"]) == (3, 16, 24)
@@ -251,6 +258,7 @@ def test_scale_in_small(tmp_path: Path) -> None:
         assert all(content[f"{command}_{what}"] > 0 for what in ("seconds", "cpu_seconds", "peak_bytes"))
 
 
+@pytest.mark.usefixtures("one_server")
 def test_shared_machine_in_small(model: Path, tmp_path: Path) -> None:
     content = ran("shared_machine", tmp_path, "--model", str(model))
     assert content["times_as_long"]["alone"] == 1
