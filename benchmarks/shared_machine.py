@@ -42,7 +42,8 @@ def main() -> None:
             **({"spinning": (studies, BY_DEFAULT)} if asked.spinning else {}),
         }
         seconds: dict[str, list[float]] = {name: [] for name in sides}
-        _scored(*sides["alone"])  # not counted: files come into the system's cache
+        if not asked.quick:
+            _scored(*sides["alone"])  # not counted: files come into the system's cache
         for number in range(asked.rounds):
             for name in [*sides][:: 1 if number % 2 else -1]:
                 seconds[name].append(statistics.mean(_scored(*sides[name])))
