@@ -1,6 +1,7 @@
 """Each benchmark runs in small and writes what it says; how fast it was is never looked at."""
 
 import json
+import os
 import subprocess
 import sys
 from itertools import combinations
@@ -16,6 +17,8 @@ from benchmarks.measuring import Side, Table, interleaved, times
 from tasks.models import LanguageModel
 from tasks.scoring.next_token import tokenized_prompts
 from tasks.scoring.persuasion import persuasion
+from tests.end_to_end import preloaded
+from tests.end_to_end.tiny_study import started
 from tests.tasks.models.tiny import save_entailment_model, save_language_model, tiny_language_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,14 +44,21 @@ def one_server(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ran(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> Any:
-    """What a script writes in small."""
-    command = [sys.executable, *python, f"benchmarks/{script}.py", "--quick", "--out", str(out), *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    """What a script writes in small, in a forked process unless it is given to another Python or measures memory."""
+    command = [str(ROOT / "benchmarks" / f"{script}.py"), "--quick", "--out", str(out), *options]
+    if python or script in ("memory", "prompts"):
+        command = [sys.executable, *python, *command]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        code, said = done.returncode, done.stdout + done.stderr
+    else:
+        with started(command, os.environ, program=preloaded.script) as running:
+            run = running.ended()
+        code, said = run.code, run.said
+    assert code == 0, said
     (file,) = out.glob("*.json")
     content = json.loads(file.read_text(encoding="utf-8"))
     assert file.stem.endswith(content["machine"]["name"].lower().rpartition(" ")[2])
-    assert all(f"**{one['title']}**" in done.stdout for one in content["tables"])
+    assert all(f"**{one['title']}**" in said for one in content["tables"])
     return content
 
 

@@ -6,6 +6,7 @@ picture: drawing them takes as long as everything else together.
 
 import importlib
 import os
+import runpy
 import sys
 from collections.abc import Callable, Mapping
 
@@ -30,6 +31,21 @@ def _with_empty_figures() -> None:
     report.rendered = lambda drawn, limits: Pictures("<svg></svg>", b"<svg></svg>", b"")  # type: ignore[attr-defined]
 
 
+def _become(command: list[str], environment: Mapping[str, str], said: str) -> None:
+    file = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    sys.argv = command
+    os.environ.clear()
+    os.environ.update(environment)
+
+
+def script(arguments: list[str], environment: Mapping[str, str], said: str, before: None) -> None:
+    """Becomes the script that is the first argument, with the others; the rest as `swaymeter` below."""
+    _become(arguments, environment, said)
+    runpy.run_path(arguments[0], run_name="__main__")
+
+
 def swaymeter(
     arguments: list[str], environment: Mapping[str, str], said: str, before: Callable[[], None] | None
 ) -> None:
@@ -41,12 +57,7 @@ def swaymeter(
         said: the file of what it writes on both outputs.
         before: is called first of all.
     """
-    file = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(file, 1)
-    os.dup2(file, 2)
-    sys.argv = ["swaymeter", *arguments]
-    os.environ.clear()
-    os.environ.update(environment)
+    _become(["swaymeter", *arguments], environment, said)
     from prefect.context import refresh_global_settings_context
 
     from flows.cli.main import main

@@ -176,12 +176,17 @@ class Command:
         self.file.unlink(missing_ok=True)
 
 
-def started(arguments: list[str], environment: Mapping[str, str], before: Callable[[], None] | None = None) -> Command:
-    """Starts the command `swaymeter` with these arguments in a forked process."""
+def started(
+    arguments: list[str],
+    environment: Mapping[str, str],
+    before: Callable[[], None] | None = None,
+    program: Callable[..., None] = preloaded.swaymeter,
+) -> Command:
+    """Starts the command `swaymeter`, or another program of `preloaded`, with these arguments in a forked process."""
     begin_to_preload()
     handle, file = tempfile.mkstemp(prefix="swaymeter-said-")
     os.close(handle)
-    process = _fork.Process(target=preloaded.swaymeter, args=(arguments, dict(environment), file, before))
+    process = _fork.Process(target=program, args=(arguments, dict(environment), file, before))
     process.start()
     return Command(process, Path(file))
 
