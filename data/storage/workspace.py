@@ -68,7 +68,7 @@ class Workspace:
 
     @property
     def downloads(self) -> Path:
-        """The folder of cached responses and downloaded files."""
+        """The folder of cached responses and loaded graphs."""
         return self.root / "downloads"
 
     def table(self, folders: tuple[str, ...], name: str, table: Table, made_from: Mapping[str, Any]) -> TableArtifact:
