@@ -16,7 +16,7 @@ export DO_NOT_TRACK := 1
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup study test test-mediawiki check ui lock clean
+.PHONY: help setup study test test-faults test-mediawiki check ui lock clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +51,9 @@ test-mediawiki: setup ## install Debian's MediaWiki and run the clients against 
 	        >/dev/null || { echo "test-mediawiki: they could not be installed, see above" >&2; exit 1; }; \
 	}
 	@$(BIN)/python -m pytest tests/mediawiki -m mediawiki $(ARGS)
+
+test-faults: setup ## a campaign of faults: ARGS="--kills 200 --flips 100000 --seed 7"; docs/reliability.md
+	@$(BIN)/python -P -m tests.faults.campaign $(ARGS)
 
 check: setup ## lint, types, import rules, spelling; goes through all four, fails if one did
 	@failed=0; \

@@ -4,7 +4,6 @@ An artifact has a key: the digest of everything that it is made from. It is done
 it was written, and it carries the wanted key. `Artifact.check` is the one definition of that; nothing else is asked.
 """
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,6 +21,7 @@ from data.errors import DamagedFile, MissingFile
 from data.records.table import Table, table_digest
 from data.storage.files import CHARACTERS, digest_in_pieces, read_parquet, verify, write_parquet, written_whole
 from data.storage.keys import content_key
+from data.storage.sealed import sealed, unsealed
 
 State = Literal["done", "missing", "damaged"]
 T = TypeVar("T")
@@ -207,7 +207,7 @@ class FilesArtifact:
     def check(self) -> Check:
         """Whether every file of the manifest is as it was written; missing where the key is another."""
         try:
-            manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
+            manifest = unsealed(self.manifest.read_bytes())
             key, files = manifest["key"], dict(manifest["files"])
             made_at = datetime.fromisoformat(manifest["made_at"])
         except FileNotFoundError:
@@ -223,7 +223,7 @@ class FilesArtifact:
     def is_as_written(self) -> bool:
         """Whether every file of the manifest is as it was written, whatever the key."""
         try:
-            return self._changed(dict(json.loads(self.manifest.read_text(encoding="utf-8"))["files"])) is None
+            return self._changed(dict(unsealed(self.manifest.read_bytes())["files"])) is None
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
@@ -244,7 +244,7 @@ def write_manifest(manifest: Path, key: str, files: Iterable[Path]) -> None:
     digests = {path.relative_to(manifest.parent).as_posix(): digest_in_pieces(path) for path in sorted(files)}
     content = {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": digests}
     with written_whole(manifest) as temporary:
-        temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        temporary.write_text(sealed(content), encoding="utf-8")
 
 
 Artifact = TableArtifact | FilesArtifact

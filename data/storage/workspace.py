@@ -31,6 +31,7 @@ from data.storage.artifact import FilesArtifact, TableArtifact, is_joined
 from data.storage.files import CHARACTERS, TEMPORARY, written_whole
 from data.storage.holder import describe_holder, note_holder
 from data.storage.keys import content_key
+from data.storage.sealed import sealed, unsealed
 
 LAYOUT = 2
 """The version of the layout above; a workspace of another one is recognised and refused."""
@@ -67,7 +68,7 @@ class Workspace:
 
     @property
     def downloads(self) -> Path:
-        """The folder of cached responses and downloaded files."""
+        """The folder of cached responses and loaded graphs."""
         return self.root / "downloads"
 
     def table(self, folders: tuple[str, ...], name: str, table: Table, made_from: Mapping[str, Any]) -> TableArtifact:
@@ -177,16 +178,16 @@ class Workspace:
         """Notes why a step failed with these inputs, for `status`; key: of its outputs."""
         note = {"step": step, "key": key, "reason": reason, "detail": detail}
         with written_whole(self._failure(step)) as temporary:
-            temporary.write_text(json.dumps(note), encoding="utf-8")
+            temporary.write_text(sealed(note), encoding="utf-8")
 
     def forget_failure(self, step: str) -> None:
         """Forgets the failure of a step that is done now."""
         self._failure(step).unlink(missing_ok=True)
 
     def failure_reason(self, step: str, key: str) -> str | None:
-        """Why a step failed the last time with these inputs; None where nothing is noted."""
+        """Why a step failed the last time with these inputs; None where nothing is noted, or the note is damaged."""
         try:
-            note = json.loads(self._failure(step).read_text(encoding="utf-8"))
+            note = unsealed(self._failure(step).read_bytes())
             return str(note["reason"]) if note["key"] == key else None
         except (OSError, ValueError, KeyError, TypeError):
             return None

@@ -201,8 +201,10 @@ def _rows(study: Study, node: Node) -> Iterator[StatusRow]:
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
     model = study.called(node.id.model, node.id.dtype) if node.id.model else ""
     states = measure_states(study, node) if node.id.stage == "score" else [(node.id.group, node.state, node.reason)]
+    fetched = node.checks.get("facts") if node.id.stage == "fetch" else None
+    rejected = fetched.about.get("rejected", {}) if fetched and fetched.about else {}
     for name, state, reason in states:
-        yield StatusRow(subject, model, name, node.id.stage, state, reason)
+        yield StatusRow(subject, model, name, node.id.stage, state, reason, rejected)
 
 
 FLOW = "flows.execution.flow"

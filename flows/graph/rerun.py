@@ -13,7 +13,9 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, TypeAdapter
 
+from data.errors import DamagedFile, first_line
 from data.storage.files import written_whole
+from data.storage.sealed import sealed, unsealed
 from flows.graph.step import StepId
 
 Kind = Literal["force", "refresh"]
@@ -54,11 +56,16 @@ _REQUESTS = TypeAdapter(list[Rerun])
 
 
 def read_reruns(file: Path) -> list[Rerun]:
-    """The requests that a file holds and that have not expired; none where it is damaged or missing."""
+    """The requests that a file holds and that have not expired; DamagedFile where it cannot be read."""
     try:
-        requests = _REQUESTS.validate_json(file.read_bytes())
-    except (OSError, ValueError):
+        requests = _REQUESTS.validate_python(unsealed(file.read_bytes())["requests"])
+    except FileNotFoundError:
         return []
+    except (OSError, ValueError, KeyError) as error:
+        raise DamagedFile(
+            f"{file}, which notes what is to be made again, cannot be read ({first_line(error)}); remove it, and ask "
+            "again by --force or --refresh"
+        ) from None
     now = datetime.now(UTC)
     return [request for request in requests if now - request.since < EXPIRES and request.selection.keys() == SELECTION]
 
@@ -69,4 +76,4 @@ def write_reruns(file: Path, requests: list[Rerun]) -> None:
         file.unlink(missing_ok=True)
         return
     with written_whole(file) as temporary:
-        temporary.write_bytes(_REQUESTS.dump_json(requests, indent=1))
+        temporary.write_text(sealed({"requests": _REQUESTS.dump_python(requests, mode="json")}), encoding="utf-8")

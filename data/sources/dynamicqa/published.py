@@ -23,7 +23,6 @@ from data.sources.http.printable import printable
 from data.sources.http.session import Session
 from data.sources.property_names import DISPUTABLE, relation_of
 from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
-from data.storage.files import written_whole
 from data.storage.keys import file_digest
 
 VERSION = 5
@@ -66,26 +65,28 @@ def read_from(question: Question, partition: Partition) -> tuple[Rows, Question]
     return Rows(tuple(cells), (row,), line_end), _question(_Cells(row, FILES[partition]), partition)
 
 
-def download(folder: Path, partition: Partition, session: Session) -> None:
-    """Downloads a partition's file into the folder; ServiceError says what to do without a network."""
-    file = folder / FILES[partition]
+def downloaded(partition: Partition, session: Session) -> list[Question]:
+    """The questions of a partition's published file, from the cache if it was downloaded before, however long ago.
+
+    ServiceError says what to do without a network.
+    """
+    name = FILES[partition]
 
     def problem(text: str) -> ServiceError | None:
         try:
-            rows_of(text.encode(), partition, file.name)
+            rows_of(text.encode(), partition, name)
         except InputError as error:
             return ServiceError(f"this is not the published CSV: {str(error).removesuffix(f'; {MEND}')}")
         return None
 
     try:
-        answer = session.ask({}, path=file.name, content="text", error_of=problem)
+        answer = session.ask({}, path=name, content="text", error_of=problem, immutable=True)
     except ServiceBudget:
         raise
     except ServiceError as error:
-        message = f"{file.name} of the published DynamicQA could not be fetched: {error}"
+        message = f"{name} of the published DynamicQA could not be fetched: {error}"
         raise ServiceError(f"{message}; {WITHOUT_IT}") from error
-    with written_whole(file) as temporary:
-        temporary.write_bytes(answer.content.encode())
+    return questions_of(rows_of(answer.content.encode(), partition, name), partition, name)
 
 
 @dataclass
@@ -245,10 +246,7 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
 def _fetch(options: PublishedQuestions, partition: Partition, access: Access) -> FetchedQuestions:
     if options.folder:
         return FetchedQuestions(questions(Path(options.folder), partition))
-    folder = access.downloads / "dynamicqa"
-    if not (folder / FILES[partition]).exists():
-        download(folder, partition, access.session("dynamicqa"))
-    return FetchedQuestions(questions(folder, partition))
+    return FetchedQuestions(downloaded(partition, access.session("dynamicqa")))
 
 
 PUBLISHED = QuestionSource("dynamicqa", PublishedQuestions, _key, _fetch)

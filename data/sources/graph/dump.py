@@ -18,13 +18,14 @@ import pyoxigraph as ox
 from filelock import FileLock
 
 from data.errors import DamagedFile, InputError, ServiceError, SwaymeterError, WorkspaceError
-from data.sources.graph.dump_files import dump_digest, parsed, sealed, unsealed
+from data.sources.graph.dump_files import dump_digest, parsed
 from data.sources.graph.sparql import Literal, Row, Rows, Term, Uri
 from data.storage.files import TEMPORARY, sha256_of, written_whole
+from data.storage.sealed import sealed, unsealed
 
 log = logging.getLogger(__name__)
 
-VERSION = 2
+VERSION = 3
 _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
 """Files of a store that opening it does not read, by the beginning of their names."""

@@ -6,20 +6,20 @@ time changes, and is not needed any more once its graph is loaded.
 
 import gzip
 import hashlib
-import json
 import logging
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, NamedTuple, cast
 
 import pyoxigraph as ox
 
 from data.errors import InputError, WorkspaceError
 from data.storage.files import written_whole
+from data.storage.sealed import sealed, unsealed
 
 log = logging.getLogger(__name__)
 
@@ -80,23 +80,6 @@ def rdf_format(file: Path) -> ox.RdfFormat:
     if named.suffix not in FORMATS:
         raise InputError(f"{file}: a dump is {', '.join(FORMATS)} or one of them packed as .gz; unpack it first")
     return FORMATS[named.suffix]
-
-
-def sealed(content: Mapping[str, Any]) -> str:
-    """The content as JSON with its own checksum; `unsealed` verifies it."""
-    return json.dumps({"content": content, "sha256": _checksum(content)}, indent=1)
-
-
-def unsealed(text: str) -> dict[str, Any]:
-    """The content of `sealed` JSON; ValueError where any character of it changed."""
-    read = json.loads(text)
-    if not isinstance(read, dict) or read.get("sha256") != _checksum(read.get("content")):
-        raise ValueError("its checksum does not match its content")
-    return dict(read["content"])
-
-
-def _checksum(content: object) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 class _FileState(NamedTuple):

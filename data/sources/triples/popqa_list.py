@@ -4,7 +4,9 @@ Its subj_id, prop_id and obj_id are numbers of its own: the ids of Wikidata are 
 properties it has only the names.
 """
 
+import hashlib
 import logging
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,4 +76,19 @@ def _from_hub(offline: bool) -> tuple[Path, str]:
             f"PopQA's list, {FILE} of the hub's dataset {DATASET}, is not on this machine and could not be fetched "
             f"({why}); name its file, run again with a network, or use a list of your own"
         ) from None
+    if not _is_as_published(file):
+        raise ServiceError(
+            f"PopQA's list in the hub's cache is damaged: {file} does not have the digest that the hub gave; delete "
+            f"{file.resolve()} so that it is downloaded again"
+        )
     return file, datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()
+
+
+def _is_as_published(file: Path) -> bool:
+    """Whether a file of the hub's cache has the digest that its content is named by, if it is named by one."""
+    name, content = file.resolve().name, file.read_bytes()
+    git = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+    of_content = {40: git, 64: hashlib.sha256(content)}
+    return (
+        not re.fullmatch("[0-9a-f]+", name) or len(name) not in of_content or name == of_content[len(name)].hexdigest()
+    )

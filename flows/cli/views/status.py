@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -17,7 +17,10 @@ STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "
 
 @dataclass(frozen=True)
 class StatusRow:
-    """A step and its state: `done`, `missing`, `damaged`, `failed` or `blocked`; what is empty does not apply."""
+    """A step and its state: `done`, `missing`, `damaged`, `failed` or `blocked`; what is empty does not apply.
+
+    rejected: how many candidates of facts were looked at in vain, by reason.
+    """
 
     subject: str
     model: str
@@ -25,6 +28,7 @@ class StatusRow:
     stage: str
     state: str
     reason: str = ""
+    rejected: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -52,6 +56,11 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path) -> None:
         for reason, names in reasons.items():
             line = Text.assemble((state, STYLES[state]), f"  {names}: {reason}")
             console.print(line, soft_wrap=True)
+    if rejected := sum((Counter(row.rejected) for row in rows), Counter[str]()):
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in rejected.most_common())
+        console.print(
+            Text(f"rejected of the candidates of facts: {reasons}; --json has them by relation"), soft_wrap=True
+        )
     counts = ", ".join(f"{count} {state}" for state, count in _counts(rows).items())
     console.print(Text(f"{counts} in {workspace}"), soft_wrap=True)
 

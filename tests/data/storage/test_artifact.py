@@ -202,12 +202,10 @@ def test_a_manifest_that_cannot_be_read_is_damage(content: str, files: FilesArti
     assert not files.is_as_written()
 
 
-def test_no_flipped_bit_of_a_manifest_raises(files: FilesArtifact) -> None:
-    good = files.manifest.read_bytes()
-    states = set()
+def test_a_flipped_bit_of_a_manifest_is_damage_or_nothing(files: FilesArtifact) -> None:
+    sound, good = files.check(), files.manifest.read_bytes()
     for place in range(len(good)):
         content = bytearray(good)
         content[place] ^= 0x04
         files.manifest.write_bytes(content)
-        states.add(files.check().state)
-    assert states >= {"damaged", "missing"}
+        assert (check := files.check()) == sound or check.state == "damaged"

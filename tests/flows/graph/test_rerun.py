@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from data.errors import DamagedFile
+from data.storage.sealed import sealed
 from flows.graph.rerun import EXPIRES, Rerun, Reruns, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
@@ -34,21 +36,27 @@ def test_a_request_expires(file: Path) -> None:
     assert read_reruns(file) == []
 
 
-@pytest.mark.parametrize("content", ["", "{", "7", "{}", "[7]", "[{}]"])
-def test_a_damaged_file_holds_no_request(content: str, file: Path) -> None:
+SOUND = {"since": NOW.isoformat(), "kind": "force", "selection": WHOLE}
+DAMAGED = [
+    "", "{", "7", "{}", "[7]", json.dumps([SOUND]), sealed({"requests": [7]}), sealed({"requests": SOUND}),
+    sealed({"requests": [SOUND]}).replace("force", "refresh"),
+    *(sealed({"requests": [SOUND | change]}) for change in ({"since": "2026-01-01T00:00:00"}, {"kind": "x"})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_a_damaged_file_says_to_ask_again(content: str, file: Path) -> None:
     file.write_text(content)
-    assert read_reruns(file) == []
+    with pytest.raises(
+        DamagedFile, match=r"reruns\.json, which notes .* cannot be read .*; remove it, and ask again by"
+    ):
+        read_reruns(file)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"since": "yesterday"}, {"since": "2026-01-01T00:00:00"}, {"since": None}, {"kind": "x"}, {"selection": {}}],
-)
-def test_a_damaged_request_is_none(change: dict[str, object], file: Path) -> None:
-    sound = {"since": NOW.isoformat(), "kind": "force", "selection": WHOLE}
-    file.write_text(json.dumps([sound]))
+def test_a_request_of_another_selection_is_none(file: Path) -> None:
+    file.write_text(sealed({"requests": [SOUND]}))
     assert len(read_reruns(file)) == 1
-    file.write_text(json.dumps([sound | change]))
+    file.write_text(sealed({"requests": [SOUND | {"selection": {}}]}))
     assert read_reruns(file) == []
 
 

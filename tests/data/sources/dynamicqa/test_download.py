@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from data.errors import ServiceBudget, ServiceError
-from data.sources import dynamicqa
+from data.sources.dynamicqa import downloaded, questions
 from data.sources.http.services import SERVICES
 from data.sources.http.session import Session
 from tests.data.sources.dynamicqa.small_dynamicqa import ROW, write
@@ -34,14 +34,25 @@ def content(tmp_path: Path) -> bytes:
 
 
 def test_a_file_is_downloaded_once_without_a_contact(tmp_path: Path, content: bytes) -> None:
-    folder = tmp_path / "new" / "folder"
-    with serving(gzipped(content)) as server, session(tmp_path, server) as opened:
-        dynamicqa.download(folder, "static", opened)
-        dynamicqa.download(folder, "static", opened)
+    with serving(gzipped(content)) as server:
+        for _ in range(2):
+            with session(tmp_path, server) as opened:
+                assert downloaded("static", opened) == questions(tmp_path / "published", "static")
         assert [asked.path for asked in server.asked] == ["/ask/Static_final.csv"]
         assert server.asked[0].headers["user-agent"].startswith("swaymeter/")
-    assert [path.name for path in folder.iterdir()] == ["Static_final.csv"]
-    assert (folder / "Static_final.csv").read_bytes() == content
+
+
+def test_a_changed_byte_of_a_download_is_never_read(tmp_path: Path, content: bytes) -> None:
+    with serving(Say(content)) as server:
+        with session(tmp_path, server) as opened:
+            sound = downloaded("static", opened)
+        (cache,) = (tmp_path / "cache").iterdir()
+        stored = cache.read_bytes()
+        assert stored.count(b"Norway")
+        cache.write_bytes(stored.replace(b"Norway", b"Norwax"))
+        with session(tmp_path, server) as opened:
+            assert downloaded("static", opened) == sound
+    assert len(server.asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -49,27 +60,23 @@ def test_a_file_is_downloaded_once_without_a_contact(tmp_path: Path, content: by
     [b"<html>welcome</html>", b"", b"id,subj\r\n", b"\xff\xfe", b'{"message": "Not Found"}'],
     ids=["a page", "nothing", "another table", "no text", "JSON"],
 )
-def test_another_file_is_neither_written_nor_cached(body: bytes, tmp_path: Path, content: bytes) -> None:
+def test_another_file_is_not_cached(body: bytes, tmp_path: Path, content: bytes) -> None:
     with serving(Say(body), Say(content)) as server, session(tmp_path, server) as opened:
         with pytest.raises(ServiceError, match=r"Static_final\.csv of the published DynamicQA could not be fetched"):
-            dynamicqa.download(tmp_path / "new", "static", opened)
-        assert not (tmp_path / "new").exists()
-        dynamicqa.download(tmp_path / "new", "static", opened)
-    assert (tmp_path / "new" / "Static_final.csv").read_bytes() == content
+            downloaded("static", opened)
+        assert downloaded("static", opened) == questions(tmp_path / "published", "static")
 
 
 def test_a_failed_download_says_what_to_do(tmp_path: Path) -> None:
-    folder = tmp_path / "new"
     with serving(Say(status=404)) as server, session(tmp_path, server) as opened, pytest.raises(ServiceError) as raised:
-        dynamicqa.download(folder, "static", opened)
+        downloaded("static", opened)
     said = str(raised.value)
     assert "Static_final.csv" in said
     assert server.address in said
     assert said.endswith("name a `folder` with its CSV files under `questions`, or use source: sample")
     assert "\n" not in said
-    assert not folder.exists()
 
 
 def test_a_budget_that_is_spent_stays_one(tmp_path: Path) -> None:
     with serving(Say(status=429)) as server, session(tmp_path, server) as opened, pytest.raises(ServiceBudget):
-        dynamicqa.download(tmp_path / "new", "static", opened)
+        downloaded("static", opened)

@@ -1,4 +1,5 @@
 import csv
+import hashlib
 import io
 import logging
 from collections.abc import Iterator
@@ -114,7 +115,8 @@ def _folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @contextmanager
 def hub(folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, status: int = 200) -> Iterator[FaultServer]:
     """A hub that has the dataset, and whose files lie in this folder."""
-    with serving(Say(content, status, {"ETag": '"a-digest"', "X-Repo-Commit": COMMIT})) as server:
+    digest = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    with serving(Say(content, status, {"ETag": f'"{digest}"', "X-Repo-Commit": COMMIT})) as server:
         download = partial(DOWNLOAD, endpoint=server.address, cache_dir=folder)
         monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
         yield server
@@ -129,6 +131,15 @@ def test_without_a_file_the_list_comes_from_the_hub(tmp_path: Path, monkeypatch:
     assert [seed.subject_id for seed in seeds] == ["Q1", "Q2"]
     assert seeds[0].retrieved_at is not None
     assert abs((datetime.fromisoformat(seeds[0].retrieved_at) - datetime.now(UTC)).total_seconds()) < 30
+
+
+def test_a_changed_list_in_the_hubs_cache_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with hub(tmp_path, monkeypatch, tsv(row(1))):
+        popqa(None)
+    (file,) = tmp_path.glob("**/snapshots/**/test.tsv")
+    file.write_bytes(file.read_bytes().replace(b"writer", b"waiter"))
+    with pytest.raises(ServiceError, match=rf"PopQA's list in the hub's cache is damaged: .*; delete {file.resolve()}"):
+        popqa(None, offline=True)
 
 
 def test_without_file_and_hub_an_error_says_what_to_do() -> None:

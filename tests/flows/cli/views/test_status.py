@@ -9,7 +9,7 @@ from flows.cli.views.status import StatusRow, as_json, is_broken, show
 
 LONG = "the source does not answer " * 12
 ROWS = [
-    StatusRow("capital", "", "", "fetch", "done"),
+    StatusRow("capital", "", "", "fetch", "done", rejected={"no name": 3}),
     StatusRow("father", "", "", "fetch", "failed", LONG),
     StatusRow("capital", "tiny/float32", "persuasion", "score", "done"),
     *(
@@ -61,3 +61,9 @@ def test_json_has_every_row_and_the_counts() -> None:
 )
 def test_failed_and_damaged_steps_are_broken(state: str, broken: bool) -> None:
     assert is_broken([ROWS[0], StatusRow("capital", "", "", "build", state)]) is broken
+
+
+def test_what_was_rejected_is_summed_over_relations() -> None:
+    rows = [*ROWS, StatusRow("birthPlace", "", "", "fetch", "done", rejected={"no name": 1, "no answer": 2})]
+    line = "rejected of the candidates of facts: no name (4), no answer (2); --json has them by relation\n"
+    assert line in printed(rows, 80)

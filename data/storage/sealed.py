@@ -1,0 +1,25 @@
+"""Small JSON files that carry their own checksum: notes and manifests, of which no changed character goes unnoticed."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_CHECKSUM = "sha256"
+
+
+def sealed(content: Mapping[str, Any]) -> str:
+    """The content as JSON with its own checksum beside its keys; `unsealed` verifies it."""
+    return json.dumps({**content, _CHECKSUM: _checksum(content)}, indent=1)
+
+
+def unsealed(text: str | bytes) -> dict[str, Any]:
+    """The content of `sealed` JSON; ValueError where any of it changed."""
+    content = json.loads(text)
+    if not isinstance(content, dict) or content.pop(_CHECKSUM, None) != _checksum(content):
+        raise ValueError("its checksum does not match its content")
+    return content
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(dict(content), sort_keys=True).encode()).hexdigest()
