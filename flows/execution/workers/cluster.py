@@ -47,7 +47,7 @@ class Cluster(Elsewhere):
         super().__init__(shares)
         if find_spec("distributed") is None:
             raise UsageError('runner dask needs Dask, which is not installed: pip install "swaymeter[dask]"')
-        self._address = address or os.environ.get("DASK_SCHEDULER_ADDRESS")
+        self._address = address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
         self._workers, self._run, self._local = workers, run, None
         self._counts, self._seen, self._looked_at = Counter[str](), set[str](), -math.inf
 
