@@ -2,20 +2,24 @@
 
 import os
 import pwd
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import yaml
+
+from tests.end_to_end.tiny_study import TinyStudy, new_study
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "p@ss/word"  # signs that would break a connection URL
@@ -26,7 +30,8 @@ needs_postgres = pytest.mark.skipif(not POSTGRES, reason="PostgreSQL's server is
 
 
 def compose_config(**environment: str) -> subprocess.CompletedProcess[str]:
-    command = ["docker-compose", "-f", "docker/compose.yaml", "--profile", "gpu", "config"]
+    profiles = [word for name in ("gpu", "dask", "dask-gpu") for word in ("--profile", name)]
+    command = ["docker-compose", "-f", "docker/compose.yaml", *profiles, "config"]
     plain = {name: value for name, value in os.environ.items() if not name.startswith("SWAYMETER_")}
     return subprocess.run(command, cwd=ROOT, env=plain | environment, capture_output=True, text=True, check=False)
 
@@ -34,7 +39,7 @@ def compose_config(**environment: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
     """The services as docker-compose understands them."""
-    done = compose_config(SWAYMETER_DATABASE_PASSWORD=PASSWORD)
+    done = compose_config(SWAYMETER_DATABASE_PASSWORD=PASSWORD, DASK_SCHEDULER_ADDRESS="tcp://dask-scheduler:8786")
     assert done.returncode == 0, done.stderr
     services: dict[str, Any] = yaml.safe_load(done.stdout)["services"]
     return services
@@ -55,12 +60,16 @@ def test_only_this_machine_reaches_the_services(services: dict[str, Any]) -> Non
 
 
 @needs_compose
-def test_workers_share_the_workspaces_and_one_has_a_gpu(services: dict[str, Any]) -> None:
-    cpu, gpu = services["worker-cpu"], services["worker-gpu"]
-    assert cpu["volumes"] == gpu["volumes"] == ["workspaces:/app/workspaces:rw"]
-    (device,) = gpu["deploy"]["resources"]["reservations"]["devices"]
-    assert device["driver"] == "nvidia"
-    assert gpu["profiles"] == ["gpu"]
+def test_workers_share_the_workspaces_and_two_have_a_gpu(services: dict[str, Any]) -> None:
+    workers = {name: service for name, service in services.items() if "worker" in name}
+    assert len(workers) == 4
+    for name, service in workers.items():
+        assert service["volumes"] == ["workspaces:/app/workspaces:rw"]
+        assert ("deploy" in service) == name.endswith("gpu")
+    for name, profile in (("worker-gpu", "gpu"), ("dask-worker-gpu", "dask-gpu")):
+        (device,) = workers[name]["deploy"]["resources"]["reservations"]["devices"]
+        assert device["driver"] == "nvidia"
+        assert workers[name]["profiles"] == [profile]
 
 
 def test_image_copies_what_exists_and_runs_unprivileged() -> None:
@@ -73,33 +82,83 @@ def test_image_copies_what_exists_and_runs_unprivileged() -> None:
     assert [name for name in copied if f"!{name}" not in kept] == []
 
 
-@needs_compose
-@needs_postgres
-def test_server_deployments_and_workers_start_on_postgresql(services: dict[str, Any], tmp_path: Path) -> None:
-    port, database_port = free_port(), free_port()
-    here = Services(services, tmp_path, {":4200": f":{port}", "5432": str(database_port)}, str(port))
+@dataclass(frozen=True)
+class Running:
+    """The service `server` on a PostgreSQL, after `deploy` has ended."""
+
+    services: "Services"
+    server: subprocess.Popen[bytes]
+    api: httpx.Client
+
+    def deployments(self) -> dict[str, Any]:
+        """What `deploy` has registered, by name."""
+        return {row["name"]: row for row in self.api.post("/deployments/filter", json={}).json()}
+
+
+@pytest.fixture(scope="module")
+def running(services: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server of Prefect with the deployments of prefect.yaml."""
+    port, database_port, dask_port = free_port(), free_port(), free_port()
+    ports = {"4200": str(port), "5432": str(database_port), "8786": str(dask_port)}
+    here = Services(services, tmp_path_factory.mktemp("compose"), ports)
     with ExitStack() as stack:
         stack.enter_context(postgresql(services["database"]["environment"], database_port))
         server = stack.enter_context(here.running("server"))
         wait_until(lambda: here.healthy("server"), server)
         api = stack.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{port}/api", trust_env=False))
-
         deploy = stack.enter_context(here.running("deploy"))
         assert deploy.wait(80) == 0, here.said("deploy")
-        deployments = {row["name"]: row for row in api.post("/deployments/filter", json={}).json()}
-        assert sorted(deployments) == ["gpu", "refresh", "report", "study"]
-        assert [row["schedule"]["cron"] for row in deployments["study"]["schedules"]] == ["0 3 * * 1"]
-        for row in deployments.values():  # no machine's folder, but the variable that each worker fills in
-            assert row["pull_steps"] == [
-                {"prefect.deployments.steps.set_working_directory": {"directory": "{{ $SWAYMETER_HOME }}"}}
-            ]
-        (automation,) = api.post("/automations/filter", json={}).json()
-        assert automation["actions"][0]["deployment_id"] == deployments["report"]["id"]
+        yield Running(here, server, api)
 
-        workers = [stack.enter_context(here.running(name)) for name in ("worker-cpu", "worker-gpu")]
-        wait_until(lambda: online(api) == 2, *workers)
-        wait_until(lambda: scheduled(api, deployments["study"]["id"]) > 0, server)
-    assert "Traceback" not in here.said("server")
+
+@needs_compose
+@needs_postgres
+def test_server_deployments_and_workers_start_on_postgresql(running: Running) -> None:
+    api, deployments = running.api, running.deployments()
+    assert sorted(deployments) == ["failed", "gpu", "refresh", "report", "study"]
+    assert [row["schedule"]["cron"] for row in deployments["study"]["schedules"]] == ["0 3 * * 1"]
+    for row in deployments.values():  # no machine's folder, but the variable that each worker fills in
+        assert row["pull_steps"] == [
+            {"prefect.deployments.steps.set_working_directory": {"directory": "{{ $SWAYMETER_HOME }}"}}
+        ]
+    automations = api.post("/automations/filter", json={}).json()
+    assert deployments["failed"]["id"] in [one["actions"][0].get("deployment_id") for one in automations]
+
+    with running.services.running("worker-cpu") as cpu, running.services.running("worker-gpu") as gpu:
+        wait_until(lambda: online(api) == 2, cpu, gpu)
+        wait_until(lambda: scheduled(api, deployments["study"]["id"]) > 0, running.server)
+    assert "Traceback" not in running.services.said("server")
+
+
+@needs_compose
+@needs_postgres
+def test_a_deployment_scores_on_two_dask_workers(running: Running, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    here, deployment = running.services, running.deployments()["study"]["id"]
+    study = new_study(tmp_path, "").with_fewer_figures(tmp_path / "fewer.yaml")
+    here_again = study.elsewhere(tmp_path / "by-threads", with_files=False)
+
+    def begun(study: TinyStudy, runner: str) -> str:
+        parameters = {"study": str(study.file), "workspace": str(study.workspace), "runner": runner}
+        asked = {"parameters": parameters | {"stages": ["fetch", "build", "score"]}}
+        answer = running.api.post(f"/deployments/{deployment}/create_flow_run", json=asked)
+        return str(answer.raise_for_status().json()["id"])
+
+    def state(run: str) -> str:
+        return str(running.api.get(f"/flow_runs/{run}").json()["state_name"])
+
+    with ExitStack() as stack:
+        names = ("dask-scheduler", "dask-worker-cpu", "dask-worker-cpu", "worker-cpu")
+        processes = [stack.enter_context(here.running(name)) for name in names]
+        runs = [begun(study, "dask"), begun(here_again, "threads")]
+        address = here.environment("worker-cpu")["DASK_SCHEDULER_ADDRESS"]
+        with distributed.Client(address, set_as_default=False) as client:
+            wait_until(lambda: {*map(state, runs)} <= {"Completed", "Failed", "Crashed"}, *processes, seconds=150)
+            assert [*map(state, runs)] == ["Completed"] * 2, here.said("worker-cpu")
+            steps = client.run(lambda dask_worker: dask_worker.state.executed_count)
+    assert (len(steps), sum(steps.values())) == (2, 3)  # a step for each relation
+    assert len(study.scores()) == 6
+    assert study.scores() == here_again.scores()
 
 
 def online(api: httpx.Client) -> int:
@@ -115,16 +174,15 @@ def scheduled(api: httpx.Client, deployment: str) -> int:
 class Services:
     """Runs services of the compose file as processes here: names of hosts become 127.0.0.1, ports become free ones."""
 
-    def __init__(self, services: dict[str, Any], folder: Path, replace: dict[str, str], port: str) -> None:
+    def __init__(self, services: dict[str, Any], folder: Path, ports: Mapping[str, str]) -> None:
         self.services = services
         self.folder = folder
-        self.replace = {"server:": "127.0.0.1:", "0.0.0.0": "127.0.0.1", **replace}
-        self.port = port
+        self.replace = {"server:": "127.0.0.1:", "dask-scheduler:": "127.0.0.1:", "0.0.0.0": "127.0.0.1", **ports}
 
     @contextmanager
     def running(self, name: str) -> Iterator[subprocess.Popen[bytes]]:
         """The service's command with the service's environment; what it says goes into a file."""
-        with (self.folder / f"{name}.log").open("wb") as log:
+        with (self.folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
                 [self.here(part) for part in self.services[name]["command"]],
                 cwd=ROOT,
@@ -154,14 +212,13 @@ class Services:
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
     def here(self, text: str) -> str:
-        for old, new in self.replace.items():
-            text = text.replace(old, new)
-        return self.port if text == "4200" else text
+        longest_first = sorted(map(re.escape, self.replace), key=len, reverse=True)
+        return re.sub("|".join(longest_first), lambda found: self.replace[found[0]], text)
 
     def environment(self, name: str) -> dict[str, str]:
         foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
         plain = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
-        given = {key: self.here(value) for key, value in self.services[name]["environment"].items()}
+        given = {key: self.here(value) for key, value in self.services[name].get("environment", {}).items()}
         if "PREFECT_SERVER_DATABASE_HOST" in given:
             given["PREFECT_SERVER_DATABASE_HOST"] = "127.0.0.1"
         return (
@@ -171,7 +228,10 @@ class Services:
                 "PREFECT_HOME": str(self.folder / "prefect"),
                 "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
                 "DO_NOT_TRACK": "1",
-                "SWAYMETER_HOME": "/app",
+                "PREFECT_WORKER_QUERY_SECONDS": "1",
+                "SWAYMETER_HOME": str(ROOT),
+                "HF_HUB_OFFLINE": "1",
+                "OMP_NUM_THREADS": "1",
                 "NO_PROXY": "127.0.0.1",
             }
             | given

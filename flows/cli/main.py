@@ -13,6 +13,7 @@ from data.errors import SwaymeterError
 from flows.cli.commands.annotate import annotate
 from flows.cli.commands.audits import audits
 from flows.cli.commands.catalog import catalog
+from flows.cli.commands.cluster import cluster
 from flows.cli.commands.datasets import datasets
 from flows.cli.commands.stages import stages
 from flows.cli.console import err, out
@@ -35,6 +36,7 @@ app = typer.Typer(
 for _group in (stages, audits, datasets, catalog):
     app.add_typer(_group)
 app.add_typer(annotate, name="annotate")
+app.add_typer(cluster, name="cluster")
 STOPPED = 130
 GO_ON = "stopped; what was computed is kept, run the same command again to go on"
 

@@ -3,12 +3,16 @@
 import inspect
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import typer
 
 from data.errors import WorkFailed
 from flows.cli import options
 from flows.cli.console import out, print_line
+
+if TYPE_CHECKING:
+    from flows.cli.pipeline import Selected  # takes long to import
 
 stages = typer.Typer()
 
@@ -23,6 +27,26 @@ COMMANDS = {
 
 ONLY_OF = {"refresh": ("run", "fetch"), "runner": ("run", "fetch", "score")}
 """The commands that have an option: the others fetch nothing, or ask no model."""
+
+
+def carry_out(
+    name: str, selected: "Selected", *,
+    force: bool = False, refresh: bool = False, offline: bool = False, wait: bool = False, traceback: bool = False,
+) -> None:  # fmt: skip
+    """Runs what of a study is not done, and shows what came of it; name: `run` or a stage."""
+    from flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
+
+    began = time.monotonic()
+    progress = TerminalProgress(out)
+    log_to(out, verbose=traceback)
+    graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline, wait=wait)
+    summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
+    if name in ("run", "report"):
+        show_findings(out, selected.findings(graph))
+    if message and not progress.failures:
+        raise WorkFailed(message)
+    if message:
+        raise typer.Exit(WorkFailed.exit_code)
 
 
 def _stage(name: str) -> Callable[..., None]:
@@ -41,25 +65,14 @@ def _stage(name: str) -> Callable[..., None]:
         traceback: options.Traceback = False,
     ) -> None:
         from flows.cli.pipeline import Selected
-        from flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
 
-        began = time.monotonic()
         selected = Selected.of(study, workspace, relation, model, measure, runner)
         selected.check_models(name)
         if dry_run:
             for line in selected.estimate(name, force=force, refresh=refresh):
                 print_line(line)
             return
-        progress = TerminalProgress(out)
-        log_to(out, verbose=traceback)
-        graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline, wait=wait)
-        summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
-        if name in ("run", "report"):
-            show_findings(out, selected.findings(graph))
-        if message and not progress.failures:
-            raise WorkFailed(message)
-        if message:
-            raise typer.Exit(WorkFailed.exit_code)
+        carry_out(name, selected, force=force, refresh=refresh, offline=offline, wait=wait, traceback=traceback)
 
     signature = inspect.signature(command)
     without = {option for option, stages in ONLY_OF.items() if name not in stages}

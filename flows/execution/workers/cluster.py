@@ -6,12 +6,9 @@ nothing: where a worker died, Dask begins the step anew on another one, and the 
 """
 
 import logging
-import math
 import os
 import time
-from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -19,24 +16,19 @@ from uuid import uuid4
 
 from data.errors import UsageError, first_line
 from flows.execution.attempt import Outcome, failed
-from flows.execution.workers.elsewhere import attempt_elsewhere, check, here
+from flows.execution.workers.elsewhere import attempt_elsewhere, here
 from flows.execution.workers.processes import environments
+from flows.execution.workers.roster import MARKS, SECONDS_BETWEEN_LOOKS, Roster
 from flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
 from flows.graph.step import Run, Step
 
 log = logging.getLogger(__name__)
-
-MARKS = ("GPU", "CPU")
-"""The resources by which workers say what they have."""
 
 HERE = "127.0.0.1"
 """Where a cluster of this machine listens: whoever reaches a worker can have it do anything."""
 
 SECONDS_TO_COME = 120
 """How long a run waits for the first worker."""
-
-SECONDS_BETWEEN_LOOKS = 2.0
-"""How long the number of workers is taken as known."""
 
 
 class Cluster(Elsewhere):
@@ -47,9 +39,9 @@ class Cluster(Elsewhere):
         super().__init__(shares)
         if find_spec("distributed") is None:
             raise UsageError('runner dask needs Dask, which is not installed: pip install "swaymeter[dask]"')
-        self._address = address or os.environ.get("DASK_SCHEDULER_ADDRESS")
+        self._address = address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
         self._workers, self._run, self._local = workers, run, None
-        self._counts, self._seen, self._looked_at = Counter[str](), set[str](), -math.inf
+        self._seen = set[str]()
 
     def __enter__(self) -> "Cluster":
         distributed = _distributed()
@@ -65,8 +57,9 @@ class Cluster(Elsewhere):
                 f"the Dask cluster at {self._address} cannot be used: {first_line(error)}; start its scheduler and "
                 "workers, or correct `execution.address`"
             ) from None
+        self._roster = Roster(self._client, self._run)
         try:
-            self._check()
+            self._roster.begin()
             self._look()
         except BaseException:
             self.__exit__()
@@ -74,64 +67,90 @@ class Cluster(Elsewhere):
         return self
 
     def __exit__(self, *error: Any) -> None:
+        if roster := getattr(self, "_roster", None):
+            roster.close()
         for one in (getattr(self, "_client", None), self._local):
             if one is not None:
                 one.close()
 
-    def _check(self) -> None:
-        """UsageError where a worker does not fit the run, or has no mark."""
-        try:
-            reasons = self._client.run(_why_not, self._run, here())
-        except Exception as error:  # such as a worker that cannot import what it is asked for
-            reasons = {"of the cluster": f"{first_line(error)}; install swaymeter {here()} there"}
-        for address, worker in self._client.scheduler_info(n_workers=-1)["workers"].items():
-            if not {*MARKS} & worker["resources"].keys():
-                reasons[address] = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
-        if wrong := [f"worker {address} cannot be used: {reason}" for address, reason in reasons.items() if reason]:
-            raise UsageError("; ".join(wrong))
-
     def _look(self) -> None:
-        """Counts the workers by their marks, unless that was just done."""
-        if time.monotonic() - self._looked_at < SECONDS_BETWEEN_LOOKS:
-            return
-        with suppress(OSError, TimeoutError):  # the scheduler may come back; until then they are as they were
-            workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
-            self._counts = Counter(mark for worker in workers for mark in MARKS if mark in worker["resources"])
-            self._seen |= {*self._counts}
-        self._looked_at = time.monotonic()
+        self._roster.look()
+        self._seen |= {mark for mark in MARKS if self._roster.fitting(mark)}
 
     def at_once(self) -> Mapping[str, int]:
         self._look()
-        return {**AT_ONCE, **{mark: self._counts[mark] + AHEAD for mark in MARKS}}
+        return {**AT_ONCE, **{mark: len(self._roster.fitting(mark)) + AHEAD for mark in MARKS}}
 
     def place(self, step: Step) -> str:
         if not step.device:
             return step.resource
-        return "CPU" if step.device == "cpu" or (step.device == "auto" and not self._counts["GPU"]) else "GPU"
+        return "CPU" if step.device == "cpu" or (step.device == "auto" and not self._roster.fitting("GPU")) else "GPU"
 
     def _compute(self, step: Step, run: Run) -> Outcome:
-        distributed, mark = _distributed(), self.place(step)
+        mark = self.place(step)
         if mark not in self._seen:
             reason = f"device {step.device}: no worker of the cluster has the resource {mark}; start one, or change it"
             return failed(step, run, reason)
-        for _ in range(TRIES):
-            name = f"{step.id} {uuid4()}"
-            future = self._client.submit(_attempt, step, run, here(), key=name, pure=False, resources={mark: 1})
-            try:
-                outcome: Outcome = future.result()
-            except distributed.KilledWorker:
-                log.warning("%s: its workers ended in the middle; it is begun anew", step.id)
-            except distributed.client.FutureCancelledError:
-                if self._is_abandoned:
-                    return INTERRUPTED
-                return failed(step, run, f"the Dask scheduler {self._address or ''} ended in the middle; run it again")
-            except Exception as error:  # what came back could not be read, or a connection broke
-                return failed(step, run, f"{type(error).__name__}: {first_line(error)}", may_pass=True)
-            else:
+        topic, begun = f"{step.id} {uuid4()}", 0
+        while begun < TRIES:
+            if outcome := self._tried(step, run, mark, topic):
                 return outcome
-            finally:
-                future.release()  # what a worker keeps of it is computed again where that worker dies
+            if self._is_abandoned:
+                return INTERRUPTED
+            if not self._is_connected():
+                return failed(
+                    step,
+                    run,
+                    f"the Dask scheduler {self._address or ''} ended in the middle; start it and its "
+                    "workers again, then run the study again: what is stored is kept",
+                )
+            if (times := self._times_begun(topic)) > begun:
+                log.warning("%s: its worker ended in the middle; it is begun anew", step.id)
+            begun = times
         return lost(step, run)
+
+    def _tried(self, step: Step, run: Run, mark: str, topic: str) -> Outcome | None:
+        """None where the workers that could have computed it are gone, or the scheduler is."""
+        distributed = _distributed()
+        while not (workers := self._roster.fitting(mark)):
+            if self._is_abandoned or self._client.status == "closed":
+                return None
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            self._look()
+        try:
+            future = self._client.submit(
+                _attempt, step, run, here(), topic,
+                key=f"{step.id} {uuid4()}", pure=False, resources={mark: 1}, workers=[*workers],
+            )  # fmt: skip
+        except Exception:
+            log.debug("%s", step.id, exc_info=True)
+            return None
+        try:
+            while not future.done():
+                time.sleep(0.02)
+                self._look()
+                if not workers & self._roster.fitting(mark):
+                    return None
+            outcome: Outcome = future.result()
+        except (distributed.KilledWorker, distributed.client.FutureCancelledError):
+            return None
+        except Exception as error:  # what came back could not be read, or a connection broke
+            return failed(step, run, f"{type(error).__name__}: {first_line(error)}", may_pass=True)
+        finally:
+            future.release()  # what a worker keeps of it is computed again where that worker dies
+        return outcome
+
+    def _is_connected(self) -> bool:
+        """Whether the scheduler is there; waits while it may come back, half a minute at most."""
+        while self._client.status == "connecting":
+            time.sleep(0.5)
+        return bool(self._client.status == "running")
+
+    def _times_begun(self, topic: str) -> int:
+        try:
+            return len(self._client.get_events(topic) or ())
+        except Exception:  # the connection broke: that is met again
+            return 0
 
     def abandon(self) -> None:
         super().abandon()
@@ -159,17 +178,11 @@ def _local(of_each: list[dict[str, str]]) -> Any:
     return distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.ERROR)
 
 
-def _attempt(step: Step, run: Run, wanted: str) -> Outcome:
-    return attempt_elsewhere(step, run, wanted, _distributed().get_worker().address)
+def _attempt(step: Step, run: Run, wanted: str, topic: str) -> Outcome:
+    worker = _distributed().get_worker()
+    worker.log_event(topic, "begun")  # Dask counts as lost with a worker also what only waited for it
+    return attempt_elsewhere(step, run, wanted, worker.address)
 
 
 def _distributed() -> Any:
     return import_module("distributed")  # nobody has it who did not ask for the extra
-
-
-def _why_not(run: Run, wanted: str) -> str | None:
-    try:
-        check(run, wanted)
-    except UsageError as error:
-        return str(error)
-    return None

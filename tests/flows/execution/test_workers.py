@@ -1,5 +1,5 @@
-from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -47,7 +47,8 @@ def test_each_worker_process_has_its_gpu(
 )  # fmt: skip
 def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str, tmp_path: Path) -> None:
     cluster = Cluster("tcp://127.0.0.1:1", None, Run(tmp_path))
-    cluster._counts, cluster._seen = Counter({"GPU": gpus, "CPU": 1}), {"CPU", *["GPU"][:gpus]}
+    there = {"GPU": {"tcp://gpu:1"} if gpus else set[str](), "CPU": {"tcp://cpu:1"}}
+    cluster._roster, cluster._seen = SimpleNamespace(fitting=there.__getitem__), {mark for mark in there if there[mark]}
     assert cluster.place(step(device)) == place
     if place == "GPU" and not gpus:
         assert "no worker of the cluster has the resource GPU" in str(

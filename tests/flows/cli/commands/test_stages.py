@@ -30,11 +30,11 @@ def study(tmp_path: Path) -> str:
 OF_A_STUDY = [*COMMANDS, "status"]
 OF_NO_STUDY = ["doctor", "measures", "relations", "models", "sources", "init", "schema"]
 ALL = [*OF_A_STUDY, "diff", "export", "export-questions", "predicates", *OF_NO_STUDY]
-ANNOTATE = [f"annotate {name}" for name in ("export", "import", "status")]
+GROUPED = [*(f"annotate {name}" for name in ("export", "import", "status")), "cluster slurm"]
 HEAVY = ("torch", "transformers", "prefect", "scipy", "duckdb", "pandas", "matplotlib")
 
 
-@pytest.mark.parametrize("name", [*ALL, *ANNOTATE])
+@pytest.mark.parametrize("name", [*ALL, *GROUPED])
 def test_every_command_has_an_example(name: str, swaymeter: Command) -> None:
     ended = swaymeter(*name.split(), "--help")
     assert ended.code == 0

@@ -1,0 +1,58 @@
+"""The commands that start the workers of a cluster for one study: `swaymeter cluster slurm`."""
+
+from typing import Annotated
+
+import typer
+
+from data.errors import UsageError
+from flows.cli import options
+from flows.cli.commands.stages import carry_out
+from flows.cli.console import print_line
+
+cluster = typer.Typer(help="Run a study on workers that a cluster's queue starts, and that end with it.")
+
+
+@cluster.callback()
+def _group() -> None:
+    pass  # with one command alone, Typer would leave out its name
+
+
+@cluster.command()
+def slurm(
+    study: options.StudyFile,
+    workspace: options.Folder = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="How many jobs, a worker each.")] = 1,
+    gpus: Annotated[
+        int | None, typer.Option("--gpus", min=0, help="GPUs of a job; by default 1, or 0 for models of device cpu.")
+    ] = None,
+    cores: Annotated[int, typer.Option("--cores", min=1, help="Processors of a job.")] = 4,
+    memory: Annotated[str, typer.Option("--memory", help="Main memory of a job.")] = "32GB",
+    walltime: Annotated[
+        str, typer.Option("--walltime", help="How long a job may run, as sbatch takes it.")
+    ] = "24:00:00",
+    partition: Annotated[str | None, typer.Option("--partition", "--queue", help="SLURM's partition.")] = None,
+    account: Annotated[str | None, typer.Option("--account", help="SLURM's account.")] = None,
+    offline: options.Offline = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the script of a job, and submit nothing.")] = False,
+    traceback: options.Traceback = False,
+) -> None:
+    """Run a study on jobs of SLURM: Dask workers, submitted by sbatch, that end with the run.
+
+    Example: [bold]swaymeter cluster slurm my-study.yaml --workers 8 --partition gpu --dry-run[/bold]
+    """
+    from flows.cli.pipeline import Selected
+    from flows.execution.workers.slurm import Jobs
+
+    selected = Selected.of(study, workspace, runner="dask")
+    if selected.study.execution.address:
+        raise UsageError(f"{study}: execution.address names a cluster that is there already; leave it out")
+    if gpus is None:
+        gpus = int(any(model.device != "cpu" for model in selected.study.models))
+    jobs = Jobs(f"swaymeter-{selected.workspace.root.name}", gpus, cores, memory, walltime, partition, account)
+    if dry_run:
+        typer.echo(jobs.script(), nl=False)
+        return
+    selected.check_models("run")
+    print_line(f"{workers} jobs are submitted; the run begins with the first worker, Ctrl-C ends them")
+    with jobs.started(workers):
+        carry_out("run", selected, offline=offline, traceback=traceback)

@@ -1,0 +1,88 @@
+"""The workers of a Dask cluster that fit a run: each is asked once, also one that comes while the run goes on."""
+
+import logging
+import math
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from data.errors import UsageError, first_line
+from flows.execution.workers.elsewhere import check, here
+from flows.graph.step import Run
+
+log = logging.getLogger(__name__)
+
+MARKS = ("GPU", "CPU")
+"""The resources by which workers say what they have."""
+
+SECONDS_BETWEEN_LOOKS = 2.0
+"""How long it is taken as known which workers there are."""
+
+
+class Roster:
+    """Which workers there are, what they have, and why some of them are refused."""
+
+    def __init__(self, client: Any, run: Run) -> None:
+        """Nobody is asked yet; client: of the cluster; run: what each worker must fit."""
+        self._client, self._run = client, run
+        self._answers: dict[str, Future[str | None]] = {}
+        self._marks: dict[str, set[str]] = {}
+        self._lock, self._looked_at, self._is_begun = threading.Lock(), -math.inf, False
+        self._pool = ThreadPoolExecutor(16, "roster")
+
+    def begin(self) -> None:
+        """Asks all workers that are there; UsageError where one of them does not fit."""
+        self.look()
+        reasons = [reason for reason in (answer.result() for answer in self._answers.values()) if reason]
+        if reasons:
+            raise UsageError("; ".join(reasons))
+        self._is_begun = True
+
+    def look(self) -> None:
+        """Asks workers that have come, and forgets those that are gone, unless that was just done."""
+        with self._lock:
+            if time.monotonic() - self._looked_at < SECONDS_BETWEEN_LOOKS:
+                return
+            self._looked_at = time.monotonic()
+            workers = self._client.scheduler_info(n_workers=-1)["workers"]  # as they were, while it does not answer
+            self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
+            known = {address: answer for address, answer in self._answers.items() if address in workers}
+            for address in workers.keys() - known.keys():
+                known[address] = self._pool.submit(self._why_not, address, self._marks[address])
+            self._answers = known
+
+    def fitting(self, mark: str) -> set[str]:
+        """The addresses of the workers with that mark that fit the run."""
+        return {
+            address
+            for address, answer in self._answers.items()
+            if mark in self._marks[address] and answer.done() and answer.result() is None
+        }
+
+    def close(self) -> None:
+        """Asks nobody any more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _why_not(self, address: str, marks: set[str]) -> str | None:
+        """Why a worker cannot be used; said once where the run goes on without it."""
+        try:
+            (reason,) = self._client.run(_why_not, self._run, here(), workers=[address]).values()
+        except Exception as error:  # such as a worker that cannot import what it is asked for
+            reason = f"{first_line(error)}; install swaymeter {here()} there"
+        if not marks:
+            reason = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
+        if not reason:
+            return None
+        refusal = f"worker {address} cannot be used: {reason}"
+        if self._is_begun and address in self._marks:
+            log.warning("%s; the run goes on without it", refusal)
+        return refusal
+
+
+def _why_not(run: Run, wanted: str) -> str | None:
+    try:
+        check(run, wanted)
+    except UsageError as error:
+        return str(error)
+    return None
