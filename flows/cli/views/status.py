@@ -57,10 +57,8 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path) -> None:
             line = Text.assemble((state, STYLES[state]), f"  {names}: {reason}")
             console.print(line, soft_wrap=True)
     if rejected := sum((Counter(row.rejected) for row in rows), Counter[str]()):
-        reasons = ", ".join(f"{reason} ({count})" for reason, count in rejected.most_common())
-        console.print(
-            Text(f"rejected of the candidates of facts: {reasons}; --json has them by relation"), soft_wrap=True
-        )
+        why = ", ".join(f"{reason} ({count})" for reason, count in rejected.most_common())
+        console.print(Text(f"rejected of the candidates of facts: {why}; --json has them by relation"), soft_wrap=True)
     counts = ", ".join(f"{count} {state}" for state, count in _counts(rows).items())
     console.print(Text(f"{counts} in {workspace}"), soft_wrap=True)
 
