@@ -28,13 +28,17 @@ def drawn(known: dict[str, pd.DataFrame]) -> dict[str, Drawn]:
     return {one.figure.name: one for one in draw_all(FIGURES.values(), known)[0]}
 
 
+def units_of(drawn: Drawn) -> set[str]:
+    return {"nats", "no unit", "Cohen's d", *drawn.drawing.numbers.attrs.get("units", {}).values()}
+
+
 def test_figures_say_question_n_model_and_unit(drawn: dict[str, Drawn]) -> None:
     assert list(drawn) == [name for name in FIGURES if name != "precision"]
     for one in drawn.values():
         assert one.figure.question.endswith("?")
         assert "n = " in one.caption
         assert f"{MODEL} (float32)" in one.caption
-        assert "nats" in one.drawing.alt or "Cohen's d" in one.drawing.alt
+        assert any(unit in one.drawing.alt for unit in units_of(one))
         assert not one.drawing.numbers.empty
 
 
@@ -43,7 +47,7 @@ def test_axes_name_quantity_and_unit(drawn: dict[str, Drawn]) -> None:
         canvas = one.drawing.paint()
         labels = [text for axes in canvas.axes for text in (axes.get_xlabel(), axes.get_ylabel()) if text]
         labels.append(canvas.get_supxlabel())
-        assert any("nats)" in label or "no unit" in label for label in labels), name
+        assert any(f"{unit})" in label for unit in units_of(one) for label in labels), name
 
 
 def test_models_and_dtypes_are_not_mixed() -> None:
