@@ -80,7 +80,7 @@ class HttpCache:
                 if self.is_closed:
                     raise ServiceClosed(f"the cached responses of {self._file} are closed; open a new session")
                 yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last of a message that quotes damaged text
             raise WorkspaceError(
                 f"the cached responses in {self._file} cannot be used: {error}; free space on a full disk, remove the "
                 "file where it is damaged, and run again"

@@ -127,6 +127,17 @@ def test_a_damaged_cache_is_named(opened: Open, tmp_path: Path) -> None:
         opened(server).ask({})
 
 
+def test_a_damaged_name_inside_a_cache_is_named(opened: Open, tmp_path: Path) -> None:
+    file = tmp_path / "answers" / "yago.sqlite"
+    with serving(says([1])) as server:
+        opened(server).ask({})
+        index = b"sqlite_autoindex_cached"
+        assert file.read_bytes().count(index) == 1
+        file.write_bytes(file.read_bytes().replace(index, index.replace(b"cac", b"c\xe1c")))
+        with pytest.raises(WorkspaceError, match=r"yago\.sqlite.*remove the file where it is damaged"):
+            opened(server).ask({})
+
+
 def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path: Path) -> None:
     with serving(says({"rows": ["Oslo"]}, headers={"Set-Cookie": "id=secret"})) as server:
         opened(server).ask({}, method="POST")
