@@ -105,6 +105,8 @@ def _is_formula(cell: object) -> bool:
 def _is_report(folder: Path) -> bool:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except OSError:
         return False
+    except ValueError:  # damaged, and to be made again
+        return (folder / "index.html").is_file()
     return isinstance(manifest, dict) and {"key", "files"} <= manifest.keys()

@@ -185,6 +185,15 @@ def test_a_folder_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.usefixtures("quick")
+def test_a_report_with_a_damaged_manifest_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    write_report({}, folder, CARD)
+    (folder / "manifest.json").write_bytes(b"\xff{")
+    write_report({}, folder, CARD)
+    assert json.loads((folder / "manifest.json").read_text())["files"]
+
+
 def test_reports_are_written_from_threads_at_once(tmp_path: Path, small: dict[str, pd.DataFrame]) -> None:
     few = {name: small[name] for name in ("susceptibility_of_relations", "coverage_of_susceptibility")}
     threads = [Thread(target=write_report, args=(few, tmp_path / name, CARD)) for name in ("one", "two")]
