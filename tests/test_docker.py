@@ -256,7 +256,7 @@ def postgresql(environment: dict[str, str], port: int) -> Iterator[None]:
             os.chown(path, owner.pw_uid, owner.pw_gid)
         data, user = str(folder / "data"), environment["POSTGRES_USER"]
         secret = ["--auth=scram-sha-256", f"--pwfile={folder / 'password'}"]
-        run("initdb", "--pgdata", data, "--username", user, "--no-sync", *secret)
+        run("initdb", "--pgdata", data, "--username", user, "--encoding", "UTF8", "--no-sync", *secret)
         options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
         run("pg_ctl", "--pgdata", data, "--options", options, "--log", str(folder / "log"), "--wait", "start")
         try:
