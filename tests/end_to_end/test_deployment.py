@@ -24,7 +24,7 @@ class Deployed:
 
     def __init__(self, url: str, environment: dict[str, str]) -> None:
         self.environment = environment | {"PREFECT_API_URL": url, "NO_PROXY": "127.0.0.1", "DO_NOT_TRACK": "1"}
-        self.api = httpx.Client(base_url=url, trust_env=False)
+        self.api = httpx.Client(base_url=url, trust_env=False, timeout=60)
 
     def prefect(self, *arguments: str) -> None:
         """A command of Prefect that has to succeed."""

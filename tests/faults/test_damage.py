@@ -79,7 +79,7 @@ def test_a_relation_that_fails_stops_no_other(study: TinyStudy) -> None:
     assert "Traceback" not in failed.said
     assert re.search(r"failed  [^\n]*score · capital · persuasion[^\n]* cannot be written", failed.said), failed.said
 
-    with httpx.Client(base_url=study.api, trust_env=False) as api:
+    with httpx.Client(base_url=study.api, trust_env=False, timeout=60) as api:
         artifacts = api.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["failed-steps"]}}}).json()
         (artifact,) = [one for one in artifacts if str(obstacle) in one["data"]]  # other studies have theirs
         steps = {row["step"].split(" · ")[1] for row in json.loads(artifact["data"])}

@@ -31,7 +31,7 @@ def test_killed_workers_leave_every_score_once_as_undisturbed(
     assert found == {name: expected[name] for name in found}
     assert len([*study.workspace.glob("scores/*/*/*.parquet")]) == 6
 
-    with httpx.Client(base_url=study.api, trust_env=False) as api:
+    with httpx.Client(base_url=study.api, trust_env=False, timeout=60) as api:
         flows = api.post("/flow_runs/filter", json={"sort": "START_TIME_DESC", "limit": 20}).json()
         (flow,) = [one for one in flows if one["parameters"]["workspace"] == str(study.workspace)]
         assert flow["state_type"] == "COMPLETED"

@@ -145,9 +145,9 @@ ENDLESS = {
 def test_a_response_that_never_ends_is_a_timeout(part: str, opened: Open) -> None:
     began = time.monotonic()
     with serving(replace(ENDLESS[part], pause_s=0.01)) as server:
-        with pytest.raises(ServiceTimeout, match=r"still sends after 0\.2 s, after 2 tries"):
-            opened(server, timeout_s=0.1).ask({})
-        assert time.monotonic() - began < 5
+        with pytest.raises(ServiceTimeout, match=r"still sends after 0\.5 s, after 2 tries"):
+            opened(server, timeout_s=0.25).ask({})
+        assert time.monotonic() - began < 8
     assert len(server.asked) == 2
 
 
