@@ -34,6 +34,7 @@ class Run:
     rows: Annotated[int, Meaning("rows in the file")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     parameters: Annotated[int | None, Meaning("numbers that the model has learnt; NULL of a derived measure")]
+    hardware: Annotated[str | None, Meaning("the processor or GPUs that computed it; NULL of a derived measure")]
     seed: Annotated[int, Meaning("the study's seed")]
     started_at: Annotated[str, Meaning("when its first chunk was begun (UTC, ISO 8601)")]
     finished_at: Annotated[str, Meaning("when its last chunk was written (UTC, ISO 8601)")]

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from flows.steps.report import card_of
 from flows.study.reading import study_file
 from flows.study.study import Study
 from reports.publish.publication import Known, Publication
+from tasks.models.hardware import processor
 
 
 def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: str = "") -> Path:
@@ -57,11 +57,9 @@ def _machine() -> dict[str, object]:
     """The hardware of this machine, which need not be the one that scored."""
     import torch
 
-    file = Path("/proc/cpuinfo")
-    named = re.search(r"^model name\s*: (.*)$", file.read_text("utf-8") if file.is_file() else "", re.MULTILINE)
     return {
         "system": platform.system(),
-        "processor": named[1] if named else platform.machine(),
+        "processor": processor(),
         "threads": os.cpu_count(),
         "gpus": [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())],
     }

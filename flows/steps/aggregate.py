@@ -143,6 +143,7 @@ def _runs(done: Iterable[Done], labels: Mapping[tuple[str, str], str], run: Run)
                 "dtype": dtype,
                 "seed": made_from["parameters"]["seed"],
                 "parameters": about.get("parameters"),
+                "hardware": about.get("hardware"),
                 **{name: about[name] for name in _NOTED},
                 "key": artifact.key,
                 "file": str(check.path.relative_to(run.workspace)),  # type: ignore[union-attr]

@@ -149,7 +149,7 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
         "seeds_of_runs": sorted({int(seed) for seed in runs["seed"]}),
         "published_on": dict(study.published_on),
         "versions": dict(card.versions),
-        "versions_of_runs": _each(runs, ["swaymeter_version", "torch_version", "transformers_version"]),
+        "runs_computed_with": _each(runs, ["swaymeter_version", "torch_version", "transformers_version", "hardware"]),
         "models": {name: {"hub": known.hub, "licence": known.licence} for name, known in study.models.items()},
         "computed_with": _each(frames["origins_in_short"], list(frames["origins_in_short"].columns)),
         "keys": _each(runs, ["relation", "model", "dtype", "measure", "measure_version", "key"]),

@@ -191,8 +191,8 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
             "dataset_version": inputs.dataset_version,
             "stand_in": None,
         }
-    size = {} if model is None else {"parameters": model.parameters}
-    part.write(part.table.of([{**common, **row} for row in rows]), {**versions(), **size, **about})
+    made_by = {} if model is None else {"parameters": model.parameters, "hardware": model.hardware}
+    part.write(part.table.of([{**common, **row} for row in rows]), {**versions(), **made_by, **about})
 
 
 def _join(whole: TableArtifact, count: int) -> None:
@@ -201,6 +201,8 @@ def _join(whole: TableArtifact, count: int) -> None:
     about = {name: value for name, value in abouts[-1].items() if name != "chunk"}
     about["started_at"] = min(about["started_at"] for about in abouts)
     about["finished_at"] = max(about["finished_at"] for about in abouts)
+    if hardware := dict.fromkeys(about["hardware"] for about in abouts if "hardware" in about):
+        about["hardware"] = ", ".join(hardware)
     whole.write(pa.concat_tables([part.read() for part in parts]), about | asdict(Spent.on(abouts)))
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from data.catalog import AnswerPrompts
+from tasks.models.hardware import hardware_of
 from tasks.models.loading import context_window
 
 if TYPE_CHECKING:
@@ -90,6 +91,11 @@ class LanguageModel:
         """Where the model lies, as the database keeps it: "cpu", "cuda:0", or "cuda:0+cuda:1" when it is spread."""
         devices = {weights.device for weights in self.model.parameters()}
         return "+".join(str(device) for device in sorted(devices, key=lambda device: (device.type, device.index or 0)))
+
+    @property
+    def hardware(self) -> str:
+        """The names of the processor or GPUs that it lies on."""
+        return hardware_of(self.placement)
 
     def _count(self, module: Any, inputs: Any) -> None:
         self.forward_passes += 1

@@ -21,7 +21,7 @@ from tests.data.warehouse.small_study import row
 PREPARED: tuple[Stage, ...] = ("fetch", "build")
 NOTED = {
     "started_at": "2026-03-01T12:00:00+00:00", "finished_at": "2026-03-01T12:00:03+00:00", "forward_passes": 1,
-    "swaymeter_version": "0", "torch_version": "0", "transformers_version": "0",
+    "swaymeter_version": "0", "torch_version": "0", "transformers_version": "0", "hardware": "0",
 }  # fmt: skip
 
 

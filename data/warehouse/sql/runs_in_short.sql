@@ -2,7 +2,7 @@
 SELECT
     model, dtype, label, measure, measure_version, seed, swaymeter_version, torch_version, transformers_version,
     count(DISTINCT relation) AS relations, sum("rows")::BIGINT AS "rows",
-    max(parameters) AS parameters, sum(prompts)::BIGINT AS prompts,
+    max(parameters) AS parameters, string_agg(DISTINCT hardware, ', ' ORDER BY hardware) AS hardware, sum(prompts)::BIGINT AS prompts,
     sum(seconds::DECIMAL(38, 6))::DOUBLE AS seconds, sum(forward_passes)::BIGINT AS forward_passes
 FROM runs
 GROUP BY ALL

@@ -39,7 +39,7 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
     manifest = json.loads((tmp_path / "paper" / "manifest.json").read_text(encoding="utf-8"))
     assert (tmp_path / "paper" / "study.yaml").read_bytes() == Path(study).read_bytes()
     assert manifest["commands"] == ["swaymeter run study.yaml", "swaymeter publish study.yaml paper"]
-    assert manifest["versions_of_runs"] == [dict.fromkeys(manifest["versions_of_runs"][0], "0")]
+    assert manifest["runs_computed_with"] == [dict.fromkeys(manifest["runs_computed_with"][0], "0")]
     assert manifest["published_on"]["processor"]
     assert {"numpy", "pandas", "statsmodels", "torch"} <= manifest["versions"].keys()
     assert (manifest["seeds"], manifest["keys_of_further_seeds"]) == ([0], [])

@@ -119,7 +119,7 @@ def test_chunks_become_whole_files_that_say_what_they_took(run: Run, outputs: Ou
     assert (first["prompts"], first["forward_passes"], first["seconds"]) == (5, 9, pytest.approx(spent.seconds))
     assert (second["prompts"], second["forward_passes"], second["seconds"], second["pass"]) == (0, 0, 0, "first")
     assert first["started_at"] <= first["finished_at"]
-    assert {"swaymeter_version", "torch_version", "transformers_version"} <= first.keys()
+    assert {"swaymeter_version", "torch_version", "transformers_version", "hardware"} <= first.keys()
 
 
 def test_what_is_done_is_not_computed_again(run: Run) -> None:
