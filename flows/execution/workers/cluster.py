@@ -7,6 +7,7 @@ nothing: where a worker died, Dask begins the step anew on another one, and the 
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Mapping
 from importlib import import_module
@@ -79,7 +80,7 @@ class Cluster(Elsewhere):
 
     def at_once(self) -> Mapping[str, int]:
         self._look()
-        return {**AT_ONCE, **{mark: len(self._roster.fitting(mark)) + AHEAD for mark in MARKS}}
+        return {**AT_ONCE, **{mark: len(self._roster.fitting(mark)) * (1 + AHEAD) for mark in MARKS}}
 
     def place(self, step: Step) -> str:
         if not step.device:
@@ -125,9 +126,10 @@ class Cluster(Elsewhere):
         except Exception:
             log.debug("%s", step.id, exc_info=True)
             return None
+        ended = threading.Event()
+        future.add_done_callback(lambda _: ended.set())
         try:
-            while not future.done():
-                time.sleep(0.02)
+            while not (ended.wait(SECONDS_BETWEEN_LOOKS) or future.done()):
                 self._look()
                 if not workers & self._roster.fitting(mark):
                     return None
