@@ -1,9 +1,10 @@
 """Bundled reference data and what reads it; no other code lives here.
 
-Imports only PyYAML, pydantic, data.records and data.errors. Every file names its source and licence; a file that
-breaks its own form is refused with its name and the key or line at fault.
+Imports only PyYAML, pydantic, data.options, data.records and data.errors. Every file names its source and licence; a
+file that breaks its own form is refused with its name and the key or line at fault.
 """
 
+from data.catalog.group_texts import GroupTexts, Sentence, group_texts
 from data.catalog.language_models import AnswerPrompts, CatalogModel, dispute_prompt, models, names_prompt, prompts
 from data.catalog.name_parts import invented_entities
 from data.catalog.papers import Item, Paper, paper_items, papers
@@ -26,8 +27,8 @@ from data.catalog.templates import fill
 
 __all__ = [
     "ENTITY_CLASSES", "LITERAL_CLASSES", "AnswerPrompts", "CatalogFact", "CatalogModel", "CatalogQuestion",
-    "Item", "Paper", "PublishedValue", "Relation", "digest", "dispute_prompt", "facts", "facts_digest", "fill",
-    "invented_entities", "models", "names_prompt", "own_relations", "paper_items", "papers", "prompts",
-    "property_names_digest", "published", "published_form", "questions", "questions_digest", "relation",
-    "relation_digest", "relations", "relations_of_yago",
+    "GroupTexts", "Item", "Paper", "PublishedValue", "Relation", "Sentence", "digest", "dispute_prompt", "facts",
+    "facts_digest", "fill", "group_texts", "invented_entities", "models", "names_prompt", "own_relations",
+    "paper_items", "papers", "prompts", "property_names_digest", "published", "published_form", "questions",
+    "questions_digest", "relation", "relation_digest", "relations", "relations_of_yago",
 ]  # fmt: skip

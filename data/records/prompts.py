@@ -13,19 +13,23 @@ CONTEXT_KINDS: tuple[ContextKind, ...] = ("base", "assertive", "negation")
 
 @table("queries", "a complete query", key=("query_id",))
 class Query:
-    """A complete query about an entity."""
+    """A complete query about an entity, or about a pair of two."""
 
     query_id: Annotated[str, Meaning("the query's id")]
     relation: Annotated[RelationName, Meaning("the relation's name")]
     query_type: Annotated[QueryType, Meaning("open (a question or a sentence to complete) or closed (yes or no)")]
-    form: Annotated[int, Meaning("which of the two forms of its type: 1 or 2")]
-    entity: Annotated[str, Meaning("the entity asked about")]
+    form: Annotated[int, Meaning("which of the forms of its type, from 1 on")]
+    entity: Annotated[str, Meaning("the entity asked about; of a pair, both names")]
     entity_id: Annotated[WikidataId | None, Meaning("its Wikidata id")]
     invented: Annotated[bool, Meaning("whether the entity is invented")]
-    answer: Annotated[str, Meaning("the entity's object; a drawn one where the entity is invented")]
+    answer: Annotated[str, Meaning("the entity's object; a drawn one where it is invented; empty in groups")]
     text: Annotated[str, Meaning("the query as the model reads it")]
     degree: Annotated[int | None, Meaning("triples of the graph that the entity is part of", counts=False)] = None
     relation_degree: Annotated[int | None, Meaning("those of the relation with it as the subject", counts=False)] = None
+    label: Annotated[str | None, Meaning("the group of the entity, or what a pair is, such as enemy", counts=False)] = (
+        None
+    )
+    type: Annotated[str | None, Meaning("which kind of entity or pair it is, such as sports", counts=False)] = None
 
 
 @table("contexts", "a context that stands before the queries of its relation", key=("context_id",))
@@ -43,8 +47,13 @@ class Context:
     invented: Annotated[bool, Meaning("whether that entity is invented")]
     object: Annotated[str, Meaning("the object it states or denies")]
     text: Annotated[str, Meaning("the context as the model reads it")]
+    template: Annotated[
+        str | None, Meaning("its wording with slots, of a context about entities in groups", counts=False)
+    ] = None
+    label: Annotated[str | None, Meaning("what kind of sentence it is, such as positive", counts=False)] = None
+    strength: Annotated[int | None, Meaning("how much it is so, from 0 on", "", counts=False)] = None
 
 
 def is_relevant(context: Context, query: Query) -> bool:
-    """Whether the context mentions the query's entity."""
+    """Whether the context mentions the query's entity; of a pair, both of its names."""
     return query.entity in (context.entity, context.object)

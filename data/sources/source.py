@@ -21,6 +21,7 @@ from data.sources.access import Access, GraphName
 
 if TYPE_CHECKING:
     from data.sources.graph.source import Graph
+    from data.sources.own.groups import Group
 
 Choice = Literal["random", "degree"]
 NameSource = Literal["catalog", "names", "model"]
@@ -50,6 +51,10 @@ class FactsOptions(Options):
 
     called: ClassVar[str]
     """The source's name in error messages, such as "YAGO"."""
+    has_answers: ClassVar[bool] = True
+    """Whether an entity has an object, which queries ask for and contexts state."""
+    names_own_relations: ClassVar[bool] = False
+    """Whether relations may have names that are not the catalog's."""
 
     source: str
     """Where the facts come from."""
@@ -101,6 +106,10 @@ class FactsOptions(Options):
     def relation(self, name: str) -> Relation:
         """The relation of that name, of the catalog or one's own; UnknownName where there is none."""
         return catalog.relation(name, self.own_relations)
+
+    def group(self, relation: str, seed: int) -> "Group | None":
+        """What the prompts of a relation are written from, where that is not facts; InputError where it cannot be."""
+        return None
 
 
 class QuestionsOptions(Options):

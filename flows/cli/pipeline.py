@@ -19,6 +19,7 @@ from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun
 from flows.graph.selection import DISPUTABLE, UNKNOWN_RELATIONS, Selection
 from flows.graph.step import STAGES, Stage
+from flows.stages.build import amounts
 from flows.stages.contents import Contents
 from flows.stages.estimate import estimate
 from flows.stages.refusals import refusals
@@ -165,14 +166,14 @@ class Selected:
         parts, facts = [], self.study.facts
         relations = sum(node.id.stage == "fetch" and node.id.group == "facts" for node in graph)
         if relations and facts:
-            contexts = (facts.real_entities + facts.invented_entities) * sum(self.study.contexts.per_kind().values())
+            entities, forms, contexts = amounts(self.study, facts.relations[0])
+            kinds = f"{facts.real_entities} real and {facts.invented_entities} invented"
+            kinds = kinds if facts.has_answers else str(entities)
             file = self.study.contexts.file
             own = f", or those of {Path(file).name}," if file else ""
+            queries = "1 query form" if forms == 1 else f"{forms} query forms"
             of = "1 relation" if relations == 1 else f"{relations} relations"
-            parts.append(
-                f"{of} with {facts.real_entities} real and {facts.invented_entities} invented "
-                f"entities, 4 query forms and {contexts} contexts{own} each"
-            )
+            parts.append(f"{of} with {kinds} entities, {queries} and {contexts} contexts{own} each")
         choices = {n.id.subject: n.checks.get("questions") for n in graph if n.id.group == "choice of questions"}
         chosen = {partition: check.rows for partition, check in choices.items() if check and check.state == "done"}
         if chosen:

@@ -1,6 +1,7 @@
 """The steps that build prompts: queries and contexts from facts, questions from candidates."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,20 +69,23 @@ def prompts_of(graph: Graph, study: Study, fetched: Fetched, relation: str, seed
     """
     part = part_of(seed)
     assert study.facts is not None
-    entry = study.contexts.worded(study.facts.relation(relation))
     inputs = {"facts": fetched.facts[relation]}
     try:
-        own = own_contexts(study, relation)
+        own, group = own_contexts(study, relation), study.facts.group(relation, study.seed)
     except SwaymeterError as error:
         return graph.refuse(kinds.PROMPTS, kinds.PROMPTS.id(relation, part), error, inputs=[inputs["facts"].node])
-    if entry.subject_class in fetched.names:
-        inputs["names"] = fetched.names[entry.subject_class]
-    forms = {kind: list(texts) for kind, texts in entry.contexts.items()}
-    parameters: dict[str, Any] = {
-        "seed": study.seed, "choice": study.facts.choice, "texts": [*entry.open, *entry.closed, forms],
-        "real_entities": study.facts.real_entities, "invented_entities": study.facts.invented_entities,
-        "contexts": dict(study.contexts.per_kind()), "object_class": entry.object_class,
-    }  # fmt: skip
+    if group is None:
+        entry = study.contexts.worded(study.facts.relation(relation))
+        if entry.subject_class in fetched.names:
+            inputs["names"] = fetched.names[entry.subject_class]
+        forms = {kind: list(texts) for kind, texts in entry.contexts.items()}
+        parameters: dict[str, Any] = {
+            "seed": study.seed, "choice": study.facts.choice, "texts": [*entry.open, *entry.closed, forms],
+            "real_entities": study.facts.real_entities, "invented_entities": study.facts.invented_entities,
+            "contexts": dict(study.contexts.per_kind()), "object_class": entry.object_class,
+        }  # fmt: skip
+    else:
+        parameters = {"group": group.parameters}
     if seed is not None:
         parameters["seed_of_contexts"] = seed
     if own:
@@ -92,7 +96,7 @@ def prompts_of(graph: Graph, study: Study, fetched: Fetched, relation: str, seed
     }
     return graph.add(
         kinds.PROMPTS, kinds.PROMPTS.id(relation, part), outputs, inputs=inputs, parameters=parameters,
-        arguments=(study, own, study.seed if seed is None else seed),
+        arguments=(study, own, study.seed if seed is None else seed, group),
     )  # fmt: skip
 
 
@@ -107,6 +111,19 @@ def own_contexts(study: Study, relation: str) -> tuple[ContextRow, ...]:
         return ()
     rows = rows_by_relation(Path(study.contexts.file), "contexts.file", ContextRow, study.facts.own_relations)
     return rows.get(relation, ())
+
+
+def amounts(study: Study, relation: str) -> tuple[int, int, int]:
+    """The entities, query forms and contexts of a relation, as the study's file says; zeros where it has no facts."""
+    if study.facts is None:
+        return 0, 0, 0
+    if not study.facts.has_answers:
+        with suppress(SwaymeterError):  # the step that reads the file names what is wrong
+            if (group := study.facts.group(relation, study.seed)) is not None:
+                return len(group.entities), len(group.open) + len(group.closed), group.contexts
+        return 0, 0, 0
+    entities = study.facts.real_entities + study.facts.invented_entities
+    return entities, 4, entities * sum(study.contexts.per_kind().values())
 
 
 def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) -> Node:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from data import catalog
 from flows.graph.graph import Graph, Node
 from flows.graph.selection import UNKNOWN_MEASURES, Selection
+from flows.stages.build import amounts
 from flows.stages.score import measure_states
 from flows.study.study import Study
 from tasks.measures import MEASURES
@@ -135,10 +136,10 @@ def _amounts(study: Study, node: Node) -> dict[str, int]:
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
     cases = sum(check.about["cases"] for check in questions if check.about)
-    entities = study.facts.real_entities + study.facts.invented_entities if study.facts else 0
-    contexts = built.get("contexts", entities * sum(study.contexts.per_kind().values()))
+    entities, forms, planned = amounts(study, node.id.subject)
+    contexts = built.get("contexts", planned)
     return {
-        "queries": built.get("queries", 4 * entities),
+        "queries": built.get("queries", forms * entities),
         "contexts": study.contexts.sample.contexts if study.contexts.sample else contexts,
         "cases": cases,
     }

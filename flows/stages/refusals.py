@@ -55,6 +55,8 @@ def _too_few(graph: Graph, study: Study, relation: RelationName, sample: PerQuer
     """Whether a source that has its facts at hand, the catalog's list of names or a file of contexts has too little."""
     options = study.facts
     assert options is not None
+    if not options.has_answers:
+        return  # what is asked about is all there, or the step that reads it is refused
     source = FACT_SOURCES[options.source]
     entity_class = options.relation(relation).subject_class
     names = catalog.invented_entities(entity_class) if options.invented == "catalog" else None
@@ -83,8 +85,9 @@ def _too_few(graph: Graph, study: Study, relation: RelationName, sample: PerQuer
 def _too_few_written_contexts(study: Study, relation: RelationName, sample: PerQuery) -> Iterator[str]:
     """Whether fewer contexts are written about each entity than a query is asked with; own ones are counted later."""
     assert study.facts is not None
-    each = sum(study.contexts.per_kind().values())
-    others = each * (study.facts.real_entities + study.facts.invented_entities - 1)
+    group = study.facts.group(relation, study.seed)
+    each = group.about_each if group else sum(study.contexts.per_kind().values())
+    others = group.contexts - each if group else each * (study.facts.real_entities + study.facts.invented_entities - 1)
     if not own_contexts(study, relation):
         try:
             check_enough(relation, "an entity", each, others, sample)

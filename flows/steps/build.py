@@ -9,12 +9,14 @@ from data.dataset.dataset import with_current_counts
 from data.errors import InputError
 from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
 from data.sources.own.by_relation import ContextRow
+from data.sources.own.groups import Group
 from data.sources.registry import QUESTION_SOURCES
 from data.sources.slots import with_flags_across
 from flows.graph.step import Run, Step
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import decide
 from tasks.contexts.entities import choose_entities, objects
+from tasks.contexts.labelled import labelled_contexts, labelled_queries
 from tasks.contexts.questions import choose_questions
 from tasks.contexts.sentences import own_contexts, write_contexts, write_queries
 
@@ -24,6 +26,12 @@ def build_prompts(step: Step, run: Run) -> None:
     study: Study = step.arguments[0]
     own: Sequence[ContextRow] = step.arguments[1]
     seed_of_contexts: int = step.arguments[2]
+    group: Group | None = step.arguments[3]
+    if group is not None:
+        name = RelationName(step.id.subject)
+        step.write("contexts", labelled_contexts(name, group))
+        step.write("queries", labelled_queries(name, group))
+        return
     assert study.facts is not None
     facts = step.records("facts", Fact)
     names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []

@@ -42,8 +42,7 @@ def _sources(sources: Registry[Any]) -> Any:
 def _section(options: type[Options], *, is_default: bool) -> type[BaseModel]:
     section = options
     if issubclass(options, FactsOptions):
-        has_own = "relations_file" in options.model_fields  # these have any names
-        names: Any = str if has_own else Literal[options.available_relations()]
+        names: Any = str if options.names_own_relations else Literal[options.available_relations()]
         section = _changed(options, relations=Literal["all"] | list[names])
     return section if is_default else _changed(section, source=section.model_fields["source"].annotation, needed=True)
 

@@ -80,6 +80,9 @@ class Study(Options):
         if self.seeds and not {*MEASURES_OF_SEEDS} & self.requested().keys():
             wrong = "nothing is compared between seeds; name susceptibility under `measures`, or `seed` alone"
             raise refused([Problem(("seeds",), wrong)])
+        if self.facts is not None and not self.facts.has_answers and self.contexts.file is not None:
+            wrong = f"source {self.facts.source} has contexts of its own, under `facts.texts`; leave it out"
+            raise refused([Problem(("contexts", "file"), wrong)])
         for place, model in enumerate(self.models):
             others = self.models[:place] + self.models[place + 1 :]
             if model.label in {other.label or other.name for other in others}:
@@ -89,6 +92,9 @@ class Study(Options):
                 raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])
             if measure.about == "questions" and self.questions is None:
                 raise refused([Problem(("measures", name), "needs questions; name a source under `questions`")])
+            if measure.needs_answers and self.facts is not None and not self.facts.has_answers:
+                wrong = f"needs what is true of an entity, and source {self.facts.source} has only labels; leave it out"
+                raise refused([Problem(("measures", name), wrong)])
             if measure.every_context and self.contexts.per_query is not None:
                 wrong = "needs every context before every query; leave it out, or `per_query` under `contexts`"
                 raise refused([Problem(("measures", name), wrong)])

@@ -67,5 +67,6 @@ MEASURE = Measure(
     about="contexts",
     compute=compute,
     capability="answer_scores",
+    needs_answers=True,
     parameters=AnswerSetParameters,
 )

@@ -62,5 +62,6 @@ MEASURE = Measure(
     about="contexts",
     compute=compute,
     capability="next_token_logits",
+    needs_answers=True,
     parameters=GreedyAnswersParameters,
 )

@@ -117,6 +117,7 @@ class Measure:
         applies: (parameters, dtype) -> whether it says anything about a model in that dtype; always by default.
         other_model: (inputs, model) -> another language model that it asks, whose forward passes count, too.
         every_context: whether it needs every context of a relation before every query, and no samples of them.
+        needs_answers: whether it is of what is true of an entity, or stated: queries of groups have no such answer.
         unfit: (inputs, model, question) -> why the model cannot be asked a question, None where it can.
         chunks: (inputs, model) -> what is computed and stored together; by default see `tasks.measures.chunks`.
         prompts: (parameters, queries, contexts) -> how many prompts a model reads for so many of them; by default all
@@ -138,6 +139,7 @@ class Measure:
     applies: Callable[[Any, str], bool] | None = None
     other_model: Callable[[Inputs, Any], Any] = lambda inputs, model: None
     every_context: bool = False
+    needs_answers: bool = False
     unfit: Callable[[Inputs, Any, Question], str | None] | None = None
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
     prompts: Callable[[Any, int, int], int] | None = None

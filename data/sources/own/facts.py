@@ -54,6 +54,7 @@ class OwnFacts(FactsOptions, _Files):
     """Facts of one's own in a file, under relations of the catalog or of one's own."""
 
     called: ClassVar[str] = "the facts file"
+    names_own_relations: ClassVar[bool] = True
 
     source: Literal["file"] = "file"
     """Facts of one's own in a file."""

@@ -4,7 +4,7 @@
 -- Whole words are replaced: the name W is no part of Without.
 WITH named AS (
     SELECT
-        relation, context_id, kind, rtrim("text", chr(10)) AS "context",
+        relation, context_id, kind, rtrim("text", chr(10)) AS "context", template AS written,
         '(^|[^\pL\pN])' || regexp_escape(nullif(entity, '')) || '($|[^\pL\pN])' AS an_entity,
         '(^|[^\pL\pN])' || regexp_escape(nullif("object", '')) || '($|[^\pL\pN])' AS an_answer,
         coalesce(length(entity) < length("object"), false) AS answer_first
@@ -27,6 +27,7 @@ worded AS (
     SELECT
         relation, context_id, kind, "context",
         coalesce(
+            written,
             if(
                 answer_first,
                 regexp_replace(one_slot, an_entity, '\1{entity}\2', 'g'),

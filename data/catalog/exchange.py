@@ -1,0 +1,96 @@
+"""exchange.yaml, and lists of one's own: words of two groups that change places in a sentence, such as he and she.
+
+Each word of a pair is replaced by its counterpart, wherever it stands as a whole word and whatever its capitals; all
+else stays. A word of two pairs has two counterparts, and the next word decides between them:
+
+    her -> his  where something follows that may be hers: a word that is not in `unowned`
+    her -> him  otherwise: before a mark, at the end, or before a word of `unowned`, such as "to" or "and"
+
+and likewise his -> her, his -> hers. Of its two pairs, the one that stands first is the one before what is owned.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic.dataclasses import dataclass
+
+from data.catalog.reading import ENTRY, Text, Texts, entries
+from data.errors import UnknownName
+
+Words = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
+
+
+def _different(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    for first, second in pairs:
+        if first.lower() == second.lower():
+            raise ValueError(f"{first!r} would be exchanged with itself; write two different words")
+    for word, others in _counterparts(pairs).items():
+        if len(others) > 2:
+            raise ValueError(f"{word!r} stands in more than two pairs; leave one out")
+    return pairs
+
+
+Pairs = Annotated[tuple[Words, ...], Field(min_length=1), AfterValidator(_different)]
+
+
+@dataclass(frozen=True, kw_only=True, config=ENTRY)
+class Exchange:
+    """A rule by which words change places: its pairs, and the words that nothing is owned before."""
+
+    name: str
+    pairs: Pairs
+    unowned: Texts = ("and",)
+
+    def __call__(self, text: str) -> str:
+        """The text with the words of each pair exchanged."""
+        known = _counterparts(self.pairs)
+        longest_first = sorted(known, key=len, reverse=True)
+        words = re.compile(rf"(?<![\w{{])(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+        return words.sub(self._counterpart(known), text)
+
+    def _counterpart(self, known: Mapping[str, list[str]]) -> Callable[[re.Match[str]], str]:
+        unowned = frozenset(word.lower() for word in self.unowned)
+
+        def counterpart(found: re.Match[str]) -> str:
+            others = known[found[0].lower()]
+            following = re.match(r"\s+(\w+)", found.string[found.end() :])
+            owns = following is not None and following[1].lower() not in unowned
+            other = others[0] if owns else others[-1]
+            if len(found[0]) > 1 and found[0].isupper():
+                return other.upper()
+            return other[0].upper() + other[1:] if found[0][0].isupper() else other
+
+        return counterpart
+
+
+def _counterparts(pairs: tuple[tuple[str, ...], ...]) -> dict[str, list[str]]:
+    """The counterparts of each word, in the order of the pairs."""
+    known: dict[str, list[str]] = {}
+    for first, second in pairs:
+        known.setdefault(first.lower(), []).append(second)
+        known.setdefault(second.lower(), []).append(first)
+    return known
+
+
+@cache
+def exchanges() -> Mapping[str, Exchange]:
+    """The bundled rules by name."""
+    return entries("exchange.yaml", "exchanges", Exchange, "name")
+
+
+def exchange_of(written: Any) -> Any:
+    """The bundled rule of a name; of a list of pairs, a rule of one's own; ValueError for a name that is unknown."""
+    if isinstance(written, list | tuple):
+        return {"name": "own", "pairs": written}
+    if isinstance(written, str):
+        if written not in exchanges():
+            raise ValueError(str(UnknownName("exchange rule", written, exchanges())))
+        return exchanges()[written]
+    return written
+
+
+AnExchange = Annotated[Exchange, BeforeValidator(exchange_of)]
+"""A bundled rule by its name, or pairs of words."""

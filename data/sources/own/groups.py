@@ -1,0 +1,284 @@
+"""The source `groups`: entities with labels, such as names by gender or pairs of friends, and texts about them.
+
+They are no facts that a model could know: each set of contexts of the texts is a relation of the study, asked about the
+same entities with the same queries. The bundled files are those of data/catalog/groups.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from data import catalog
+from data.catalog import GroupTexts, Sentence
+from data.catalog.group_texts import ONE, PAIR, bundled
+from data.errors import InputError, UnknownName
+from data.options import NamedPath, Problem, beside_the_study, refused
+from data.records import Fact, RelationName
+from data.sources.access import Access
+from data.sources.own.by_relation import Name, Optional
+from data.sources.own.files import read_file
+from data.sources.own.named_file import OwnFile
+from data.sources.own.rows import RESERVED, row_of, rows_not_usable
+from data.sources.source import FactsOptions, FactSource, FetchedFacts, different
+from data.storage.keys import content_key, drawn_first, file_digest
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class LabelledEntity:
+    """An entity, or a pair of two: its names, in which group it is, and which kind of thing it is."""
+
+    names: tuple[str, ...]
+    label: str
+    type: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called: of a pair, both names."""
+        return " and ".join(self.names)
+
+    @property
+    def slots(self) -> dict[str, str]:
+        """What is put into the slots of texts about it."""
+        return dict(zip((slot.strip("{}") for slot in (PAIR if len(self.names) > 1 else ONE)), self.names, strict=True))
+
+
+@dataclass(frozen=True)
+class Group:
+    """What the queries and contexts of a set are written from: entities, query forms and sentences."""
+
+    entities: tuple[LabelledEntity, ...]
+    open: tuple[str, ...]
+    closed: tuple[str, ...]
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def about_each(self) -> int:
+        """How many sentences are written about each entity."""
+        return sum("{" in one.text for one in self.sentences)
+
+    @property
+    def contexts(self) -> int:
+        """How many contexts there are."""
+        return len(self.sentences) + (len(self.entities) - 1) * self.about_each
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the prompts depend on, as JSON values."""
+        entities = [asdict(entity) for entity in self.entities]
+        sentences = [one.model_dump() for one in self.sentences]
+        return {"entities": entities, "open": self.open, "closed": self.closed, "sentences": sentences}
+
+
+class EntityRow(BaseModel):
+    """A row of an entity; columns that are not named are ignored."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entity: Name
+    label: Name
+    type: Optional = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name."""
+        return (self.entity,)
+
+
+class PairRow(BaseModel):
+    """A row of a pair; columns that are not named are ignored."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entity1: Name
+    entity2: Name
+    label: Name
+    type: Optional = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Both names."""
+        return (self.entity1, self.entity2)
+
+
+def _texts(path: Any, info: ValidationInfo) -> Any:
+    if isinstance(path, GroupTexts):
+        return path
+    if not isinstance(path, str):
+        raise ValueError("expected the path of a YAML file in quotes, or the name of bundled texts")
+    try:
+        texts = catalog.group_texts(bundled(beside_the_study(path, info), ".yaml"))
+    except InputError as error:
+        raise ValueError(f"{error}; docs/groups.md shows the form") from None
+    if reserved := sorted(RESERVED & texts.contexts.keys()):
+        raise ValueError(f"{path}: contexts.{reserved[0]}: the name stands for something else; choose another name")
+    return texts
+
+
+Texts = Annotated[
+    GroupTexts,
+    BeforeValidator(_texts),
+    PlainSerializer(lambda texts: texts.model_dump(mode="json")),
+    WithJsonSchema({"type": "string"}),
+]
+"""The path of a file of texts, or the name of bundled ones; the texts of that file once it is read."""
+
+
+class _Files(OwnFile):
+    """The files, which are read before the list of relations is checked."""
+
+    file: NamedPath
+    """The file of entities, by its ending: CSV, TSV, JSONL or Parquet; or the name of a bundled one (docs/groups.md,
+    docs/pairs.md)."""
+    texts: Texts
+    """The YAML file of queries and sets of contexts, or the name of bundled texts (docs/groups.md, docs/pairs.md)."""
+
+    @property
+    def path(self) -> Path:
+        """Where the file of entities is."""
+        return bundled(self.file, ".csv")
+
+
+class Groups(FactsOptions, _Files):
+    """Entities with labels in a file, such as names by gender or pairs of friends and enemies, and texts about them."""
+
+    called: ClassVar[str] = "the file of texts"
+    has_answers: ClassVar[bool] = False
+    names_own_relations: ClassVar[bool] = True
+
+    source: Literal["groups"] = "groups"
+    """Entities with labels in a file, and texts about them."""
+    per_label: int | None = Field(default=None, ge=1, le=100_000)
+    """The most entities of each label, drawn by the study's seed; null: all of the file."""
+    invented_entities: Literal[0] = 0
+    """The entities are those of the file; leave it out."""
+
+    @classmethod
+    def available_relations(cls) -> tuple[str, ...]:
+        """None before the file of texts is read."""
+        return ()
+
+    @field_validator("relations", mode="before")
+    @classmethod
+    def _known_relations(cls, names: Any, info: ValidationInfo) -> Any:
+        texts = info.data.get("texts")
+        if texts is None:
+            return ()  # what is wrong with it is named already
+        if names == "all":
+            return tuple(texts.contexts)
+        if not isinstance(names, list | tuple):
+            raise ValueError("expected a list of sets of contexts, or `all`")
+        if unknown := [str(name) for name in names if name not in texts.contexts]:
+            raise ValueError(str(UnknownName("set of contexts", unknown[0], texts.contexts)))
+        return different(tuple(names), "set")
+
+    @model_validator(mode="after")
+    def _of_a_file(self) -> "Groups":
+        others = ("real_entities", "choice", "invented", "invented_model", "absent_from")
+        if set_here := [name for name in others if name in self.model_fields_set]:
+            message = "the entities of groups are those of their file; leave it out, or limit them by `per_label`"
+            raise refused([Problem((name,), message) for name in set_here])
+        return self
+
+    def group(self, relation: str, seed: int) -> Group:
+        """What the queries and contexts of a set are written from; InputError where the file cannot be used."""
+        entities = self.entities
+        if self.per_label is not None:
+            drawn = set[str]()
+            for label in dict.fromkeys(entity.label for entity in entities):
+                names = [entity.name for entity in entities if entity.label == label]
+                drawn |= {*drawn_first(names, min(self.per_label, len(names)), seed, "label", label)}
+            entities = tuple(entity for entity in entities if entity.name in drawn)
+        return Group(entities, self.texts.open, self.texts.closed, self.texts.sets[relation])
+
+    @property
+    def entities(self) -> tuple[LabelledEntity, ...]:
+        """Every entity of the file; InputError where it cannot be used."""
+        return _read(self.path, file_digest(self.path, "facts.file"), self.texts.slots == PAIR)
+
+
+@lru_cache(maxsize=8)
+def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]:
+    """The entities of the file while it has that digest; a warning names the rows that cannot be used, once a process.
+
+    InputError where fewer than two labels are left.
+    """
+    model: type[EntityRow | PairRow] = PairRow if of_pairs else EntityRow
+    places: dict[LabelledEntity, str] = {}
+    taken: dict[frozenset[str] | str, str] = {}
+    wrong = []
+    rows = read_file(file, "entity1" if of_pairs else "entity")
+    for place, cells, problem in rows:
+        try:
+            if problem:
+                raise InputError(problem)
+            row = row_of(model, cells)
+            entity = LabelledEntity(row.names, row.label, row.type)
+            if taken_names := sorted({"all"} & {row.label.casefold(), (row.type or "").casefold()}):
+                raise InputError(f"label, type: {taken_names[0]} stands for every one; write another")
+            if of_pairs and len({name.casefold() for name in row.names}) < 2:
+                raise InputError(f"entity2: is {row.names[1]}, as entity1 is; name two different ones")
+            other = taken.get(frozenset(row.names)) or taken.get(entity.name)
+            if other:
+                raise InputError(f"is {entity.name}, as {other} is; leave one out")
+            taken[frozenset(row.names)] = taken[entity.name] = places[entity] = place
+        except InputError as error:
+            wrong.append(f"{place}: {error}")
+    if wrong:
+        text = rows_not_usable(file, wrong, len(rows))
+        if not places:
+            raise InputError(text)
+        log.warning(text)
+    counts = Counter(entity.label for entity in places)
+    if len(counts) < 2:
+        raise InputError(
+            f"{file}: has {'no row' if not counts else f'one label, {next(iter(counts))}'}; write entities of at "
+            "least two labels, which are compared"
+        )
+    if single := [label for label, count in counts.items() if count < 2]:
+        log.warning("%s: label %s has one entity, which no test can compare; write at least two", file, single[0])
+    return tuple(places)
+
+
+def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:
+    """What is known of the entities that are asked about: each with its label as the object."""
+    origin = options.origin
+    return [
+        Fact(
+            RelationName(relation), entity.name, entity.label, None, None, None, origin.source, origin.licence,
+        )
+        for entity in options.group(relation, seed).entities
+    ]  # fmt: skip
+
+
+def _key(options: Groups, relation: str, seed: int, access: Access) -> Mapping[str, Any]:
+    facts = [asdict(fact) for fact in _facts(options, relation, seed)]
+    return {"source": "groups", "version": VERSION, "facts": content_key({"facts": facts})}
+
+
+GROUPS = FactSource(
+    "groups",
+    Groups,
+    key=_key,
+    fetch=lambda options, relation, seed, access: FetchedFacts(_facts(options, relation, seed), {}, 0),
+    at_hand=True,
+)

@@ -1,0 +1,95 @@
+"""Words are exchanged by the documented rule, word by word."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from data.catalog.exchange import AnExchange, Exchange, exchanges
+from data.catalog.group_texts import FOLDER, group_texts
+
+GENDER = exchanges()["gender"]
+GENDERED = {word for pair in GENDER.pairs for word in pair}
+TEXTS = group_texts(FOLDER / "gender.yaml")
+
+
+def rule(*pairs: tuple[str, ...]) -> Exchange:
+    return TypeAdapter(AnExchange).validate_python([list(pair) for pair in pairs])
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+|[^\w\s]", text)
+
+
+def changed() -> Iterator[tuple[str, str]]:
+    for name, of_set in TEXTS.contexts.items():
+        if of_set.exchanged is not None:
+            both = zip(TEXTS.sets[of_set.exchanged], TEXTS.sets[name], strict=True)
+            yield from ((one.text, other.text) for one, other in both)
+
+
+@pytest.mark.parametrize("pair", GENDER.pairs, ids="-".join)
+def test_each_word_of_a_pair_takes_the_other_s_place(pair: tuple[str, str]) -> None:
+    owned = pair == ("his", "her")
+    after = " book." if owned else "."
+    for one, other in (pair, pair[::-1]):
+        assert GENDER(f"So {one}{after}") == f"So {other}{after}"
+        assert GENDER(f"{one.capitalize()}{after}") == f"{other.capitalize()}{after}"
+        assert GENDER(f"So {one.upper()}{after}") == f"So {other.upper()}{after}"
+        assert GENDER(f"So un{one}y, {one}_x.") == f"So un{one}y, {one}_x."
+
+
+@pytest.mark.parametrize(
+    ("text", "exchanged"),
+    [
+        ("her own book", "his own book"),
+        ("I saw her.", "I saw him."),
+        ("I saw her and left", "I saw him and left"),
+        ("I gave it to her, her book", "I gave it to him, his book"),
+        ("a book of hers", "a book of his"),
+        ("a book of his", "a book of hers"),
+        ("his book is his", "her book is hers"),
+        ("a woman's book", "a man's book"),
+        ("{he} and he", "{he} and she"),
+        ("Men! MEN, men.", "Women! WOMEN, women."),
+        ("the man herself", "the woman himself"),
+        ("nobody here", "nobody here"),
+    ],
+)
+def test_the_next_word_decides_between_two_counterparts(text: str, exchanged: str) -> None:
+    assert GENDER(text) == exchanged
+
+
+@pytest.mark.parametrize(("text", "exchanged"), list(changed()))
+def test_bundled_sentences_are_exchanged_word_by_word(text: str, exchanged: str) -> None:
+    before, after = words(text), words(exchanged)
+    assert len(before) == len(after)
+    for one, other in zip(before, after, strict=True):
+        pairs = {(one.lower(), other.lower()), (other.lower(), one.lower())}
+        if one.lower() in GENDERED:
+            assert pairs & set(GENDER.pairs)
+            assert one[0].isupper() == other[0].isupper()
+        else:
+            assert one == other
+    assert GENDER(exchanged) == text != exchanged
+
+
+def test_pairs_of_one_s_own_may_be_phrases() -> None:
+    exchange = rule(("bus driver", "surgeon"), ("young", "old"))
+    assert exchange("A young bus driver drives a bus.") == "A old surgeon drives a bus."
+
+
+@pytest.mark.parametrize(
+    ("pairs", "problem"),
+    [
+        ([("he", "He")], "'he' would be exchanged with itself"),
+        ([("a", "b"), ("a", "c"), ("a", "d")], "'a' stands in more than two pairs"),
+        ([("he",)], "at least 2"),
+        ([], "at least 1"),
+        ("sex", "no exchange rule is named 'sex'"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(pairs: object, problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        TypeAdapter(AnExchange).validate_python(pairs)

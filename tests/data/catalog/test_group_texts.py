@@ -1,0 +1,70 @@
+"""Texts about entities in groups: what breaks a rule is refused with its key."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from data.catalog.group_texts import FOLDER, GroupTexts, group_texts
+from data.errors import InputError
+
+SOUND = {
+    "source": "A test.", "licence": "None.", "open": ["{entity} works as"],
+    "contexts": {"one": {"sentences": ["He works.", {"text": "{entity} works.", "label": "said", "strength": 2}]},
+                 "two": {"exchanged": "one"}},
+    "exchange": [["he", "she"], ["works", "rests"]],
+}  # fmt: skip
+
+
+def read(folder: Path, **changes: Any) -> GroupTexts:
+    (folder / "texts.yaml").write_text(yaml.safe_dump(SOUND | changes), encoding="utf-8")
+    return group_texts(folder / "texts.yaml")
+
+
+def test_a_set_has_labels_and_may_be_exchanged(tmp_path: Path) -> None:
+    one = {**SOUND["contexts"]["one"], "label": "of all"}  # type: ignore[index]
+    sets = read(tmp_path, contexts={"one": one, "two": {"exchanged": "one"}}).sets
+    assert [(one.text, one.label, one.strength) for one in sets["two"]] == [
+        ("She rests.", "of all", None), ("{entity} rests.", "said", 2),
+    ]  # fmt: skip
+
+
+def test_bundled_texts_have_as_many_sentences_as_published() -> None:
+    gender, pairs = (group_texts(FOLDER / f"{name}.yaml") for name in ("gender", "friends-and-enemies"))
+    assert {name: len(sentences) for name, sentences in gender.sets.items()} == dict.fromkeys(gender.contexts, 20)
+    assert (len(gender.open), len(gender.contexts), len(pairs.sets["pair"])) == (20, 4, 11)
+    assert {one.label for sentences in gender.sets.values() for one in sentences} == {"stereotype"}
+    strengths = [(one.label, one.strength) for one in pairs.sets["pair"]]
+    assert strengths == [*(("negative", n) for n in (4, 3, 2, 1)), *[("neutral", 0)] * 3,
+                         *(("positive", n) for n in (1, 2, 3, 4))]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"open": []}, "open: may not be empty"),
+        ({"open": ["Who works"]}, "open.0: must have {entity} once and no other slot, not none"),
+        ({"open": ["The {entity} is"]}, "open.0: has an article directly before a slot"),
+        ({"open": ["{entity} is", "{ENTITY} is".lower()]}, "open: '{entity} is' is there twice"),
+        ({"open": ["{entity1} is"]}, "open.0: must have {entity1} once and {entity2} once"),
+        ({"closed": ["{entity} works"]}, "closed.0: must begin with 'Q: '"),
+        ({"contexts": {}}, "contexts: may not be empty"),
+        ({"contexts": {"a b": {"sentences": ["He works."]}}}, "contexts.a b"),
+        ({"contexts": {"one": {}}}, "contexts.one: must have `sentences`, or the name of another set"),
+        ({"contexts": {"one": {"sentences": ["{entity2} works."]}}}, "one.sentences.0: must have {entity} once"),
+        ({"contexts": {"one": {"sentences": ["He works.", "he works."]}}}, "contexts.one: has 'he works.' twice"),
+        ({"contexts": {"one": {"sentences": [{"text": "x", "strength": -1}]}}}, "strength: must be at least 0"),
+        ({"contexts": {"one": {"sentences": ["x"]}, "two": {"exchanged": "on"}}}, "two.exchanged: on is not a set"),
+        ({"contexts": {"one": {"sentences": ["Nobody."]}, "two": {"exchanged": "one"}}},
+         "contexts.two.exchanged: the rule own exchanges no word of 'Nobody.'"),
+        ({"exchange": None}, "contexts.two.exchanged: needs `exchange`"),
+        ({"exchange": "sex"}, "exchange: no exchange rule is named 'sex'"),
+        ({"context": {}}, "unknown key context (did you mean 'contexts'?)"),
+    ],
+)  # fmt: skip
+def test_what_breaks_a_rule_is_named_with_its_key(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(tmp_path, **changes)
+    assert problem in str(refused.value)
+    assert str(refused.value).startswith(f"{tmp_path / 'texts.yaml'}: ")

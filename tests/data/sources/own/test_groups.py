@@ -1,0 +1,121 @@
+"""The source `groups`: entities with labels, or pairs, and sets of contexts."""
+
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from data.errors import InputError
+from data.sources.access import Access
+from data.sources.own.groups import GROUPS, Groups
+from tests.data.catalog.test_group_texts import SOUND
+
+NAMES = ("entity,label", "Ann,old", "Anna,old", "Bo,young", "Cy,young", "Di,young")
+PAIRS = ("entity1,entity2,label,type", "Ann,Anna,friend,x", "Bo,Cy,enemy,", "Bo,Di,enemy,x", "Cy,Di,friend,")
+OF_PAIRS = SOUND | {"open": ["{entity1} and {entity2} are"], "contexts": {"pair": {"sentences": ["Nobody."]}}}
+
+
+def options(folder: Path, rows: tuple[str, ...] = NAMES, own: Any = SOUND, **keys: Any) -> Groups:
+    (folder / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
+    (folder / "texts.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    paths = {"file": "mine.csv", "texts": "texts.yaml", "relations": "all"}
+    return Groups.model_validate({**paths, **keys}, context={"folder": str(folder)})
+
+
+def names(section: Groups, seed: int = 0) -> list[str]:
+    group = section.group(section.relations[0], seed)
+    assert group is not None
+    return [entity.name for entity in group.entities]
+
+
+def test_each_set_is_a_relation_about_all_entities(tmp_path: Path) -> None:
+    section = options(tmp_path)
+    assert section.relations == ("one", "two")
+    assert names(section) == ["Ann", "Anna", "Bo", "Cy", "Di"]
+    facts = GROUPS.fetch(section, "two", 0, Access(Path())).facts
+    assert [(fact.relation, fact.subject, fact.object) for fact in facts[:3]] == [
+        ("two", "Ann", "old"), ("two", "Anna", "old"), ("two", "Bo", "young"),
+    ]  # fmt: skip
+    group = section.group("one", 0)
+    assert (group.contexts, group.about_each) == (6, 1)  # one sentence about each of five, and one about nobody
+
+
+def test_as_many_of_each_label_are_drawn_by_the_seed(tmp_path: Path) -> None:
+    drawn = [names(options(tmp_path, per_label=2), seed) for seed in range(8)]
+    assert {tuple(names[:2]) for names in drawn} == {("Ann", "Anna")}
+    assert {len(names) for names in drawn} == {4}
+    assert len({tuple(names) for names in drawn}) > 1
+
+
+def test_bundled_files_are_found_by_name(tmp_path: Path) -> None:
+    section = Groups.model_validate({"file": "friends-and-enemies", "texts": "friends-and-enemies", "relations": "all"})
+    labels = [entity.label for entity in section.entities]
+    assert (len(labels), labels.count("friend"), section.relations) == (73, 25, ("pair",))
+    assert pickle.loads(pickle.dumps(section)) == section
+    by_gender = Groups.model_validate({"file": "names-by-gender", "texts": "gender", "relations": ["feminine"]})
+    assert [entity.label for entity in by_gender.entities] == ["female"] * 20 + ["male"] * 20
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("Ann,,friend,", "line 6: entity2: is missing"),
+        ("Ann,Ann,friend,", "line 6: entity2: is Ann, as entity1 is"),
+        ("Ann,ANN,friend,", "line 6: entity2: is ANN, as entity1 is"),
+        ("Anna,Ann,enemy,", "line 6: is Anna and Ann, as line 2 is"),
+        ("Ann,Bo,,", "line 6: label: is missing"),
+        ("Ann,Bo,all,", "line 6: label, type: all stands for every one"),
+        ("Ann,Bo", "line 6: has 2 cells, and the header 4"),
+    ],
+)
+def test_a_pair_that_cannot_be_used_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, row: str, problem: str
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert len(names(options(tmp_path, (*PAIRS, row), OF_PAIRS))) == 4
+    assert problem in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (NAMES[:3], "has one label, old; write entities of at least two labels"),
+        (NAMES[:1], "has no row; write entities"),
+        (("entity,label", ",old"), "entity: is missing"),
+        (PAIRS, "has no column entity"),
+    ],
+)
+def test_a_file_that_nothing_can_be_compared_in_is_refused(tmp_path: Path, rows: tuple[str, ...], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        names(options(tmp_path, rows))
+
+
+def test_a_label_with_one_entity_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert len(names(options(tmp_path, NAMES[:4]))) == 3
+    assert "label young has one entity, which no test can compare" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("keys", "place", "problem"),
+    [
+        ({"relations": ["three"]}, "relations", "no set of contexts is named 'three'"),
+        ({"relations": ["one", "one"]}, "relations", "a set is named twice"),
+        ({"relations": "one"}, "relations", "expected a list of sets of contexts, or `all`"),
+        ({"texts": "gone.yaml"}, "texts", "gone.yaml cannot be read"),
+        ({"texts": 5}, "texts", "expected the path of a YAML file"),
+        ({"real_entities": 3}, "real_entities", "limit them by `per_label`"),
+        ({"invented_entities": 2}, "invented_entities", "expected 0"),
+        ({"per_label": 0}, "per_label", "must be at least 1"),
+    ],
+)
+def test_keys_that_cannot_be_are_refused(tmp_path: Path, keys: dict[str, Any], place: str, problem: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        options(tmp_path, **keys)
+    (error,) = refused.value.errors()
+    assert error["loc"] == (place,)
+    assert problem in error["msg"]

@@ -1,0 +1,103 @@
+"""A study of entities in groups: what it asks is known before it runs, and what a change of its files does again."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from data.errors import StudyFileError, UsageError
+from flows.cli.pipeline import Selected
+from flows.datasets.export import export
+from flows.graph.selection import Selection
+from flows.graph.step import StepId
+from flows.stages.contents import Contents
+from flows.stages.estimate import estimate
+from flows.stages.refusals import refusals
+from tests.data.catalog.test_group_texts import SOUND
+from tests.flows.small_study import again, prepare, score, selected
+
+DOCS = Path(__file__).parents[3] / "docs"
+NAMES = ["entity,label", "Ann,old", "Bea,old", "Cat,young", "Dan,young"]
+MEASURES = {"persuasion": {}, "susceptibility": {}}
+
+
+def study(
+    folder: Path, rows: list[str] = NAMES, measures: Any = MEASURES, contexts: Any = None, **facts: Any
+) -> Selected:
+    (folder / "names.csv").write_text("\n".join(rows), encoding="utf-8")
+    (folder / "texts.yaml").write_text(yaml.safe_dump(SOUND), encoding="utf-8")
+    section = {"source": "groups", "file": str(folder / "names.csv"), "texts": str(folder / "texts.yaml"),
+               "relations": "all", **facts}  # fmt: skip
+    return selected(folder, facts=section, questions=None, measures=measures, contexts=contexts or {})
+
+
+def states(chosen: Selected) -> dict[str, str]:
+    return {str(node.id): node.state for node in chosen.graph if node.id.stage in ("build", "score")}
+
+
+def test_prompts_are_counted_before_they_are_built(tmp_path: Path) -> None:
+    chosen = study(tmp_path)
+    of_a_set = 4 * (4 + 1)  # one form about four names, after a sentence about each and one about nobody
+    listed = list(estimate(chosen.graph, chosen.study, Selection(stages=("score",))))
+    assert listed[-1].startswith(f"{2 * of_a_set} prompts; ")
+    assert "2 relations with 4 entities, 1 query form and 5 contexts each" in chosen.description(chosen.graph)
+
+
+def test_another_label_scores_nothing_again(tmp_path: Path) -> None:
+    score(prepare(study(tmp_path)))
+    changed = study(tmp_path, [*NAMES[:2], "Bea,young", *NAMES[3:]])
+    assert set(states(changed).values()) == {"blocked"}
+    assert set(states(prepare(changed)).values()) == {"done"}
+    prompts = again(changed).graph.nodes[StepId("build", "one", "queries and contexts")].output("queries").read()
+    labels = dict(zip(prompts["entity"].to_pylist(), prompts["label"].to_pylist(), strict=True))
+    assert labels == {"Ann": "old", "Bea": "young", "Cat": "young", "Dan": "young"}
+
+
+def test_another_name_is_scored(tmp_path: Path) -> None:
+    score(prepare(study(tmp_path)))
+    changed = prepare(study(tmp_path, [*NAMES, "Eli,old"]))
+    assert "done" not in {state for name, state in states(changed).items() if name.startswith("score")}
+
+
+@pytest.mark.parametrize("measure", ["greedy_answers", "memorization_ratio", "answer_set_susceptibility"])
+def test_measures_of_answers_are_refused(tmp_path: Path, measure: str) -> None:
+    with pytest.raises(StudyFileError, match="needs what is true of an entity, and source groups has only labels"):
+        study(tmp_path, measures={measure: {}})
+
+
+@pytest.mark.parametrize(
+    ("page", "relation", "texts"),
+    [
+        ("groups", "masculineExchanged", {"A woman carries heavy boxes.\n", "She never cries.\n"}),
+        ("pairs", "pair", {f"Bill Gates {said} Paul Allen{end}.\n" for said, end in (
+            ("often quarrelled with", ""), ("came before", " in the list"), ("liked to spend time with", ""))}),
+    ],
+)  # fmt: skip
+def test_the_files_of_the_pages_are_a_study(tmp_path: Path, page: str, relation: str, texts: set[str]) -> None:
+    written = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    section, rows, file = re.findall(r"^```(?:yaml|csv)\n(.*?)^```", written, re.MULTILINE | re.DOTALL)
+    facts = yaml.safe_load(section)["facts"]
+    (tmp_path / facts["file"]).write_text(rows, encoding="utf-8")
+    (tmp_path / facts["texts"]).write_text(file, encoding="utf-8")
+    chosen = prepare(selected(tmp_path, facts=facts, questions=None, measures=MEASURES, contexts={}))
+    prompts = chosen.graph.nodes[StepId("build", relation, "queries and contexts")].output("contexts").read()
+    assert texts <= set(prompts["text"].to_pylist())
+
+
+def test_groups_are_not_exported_as_facts(tmp_path: Path) -> None:
+    chosen = prepare(study(tmp_path))
+    with pytest.raises(UsageError, match="asks about groups"):
+        export(Contents(chosen.study, chosen.graph), tmp_path / "yago_qec.json", force=False)
+
+
+def test_contexts_of_another_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyFileError, match=r"contexts\.file: source groups has contexts of its own"):
+        study(tmp_path, contexts={"file": "names.csv"})
+
+
+def test_a_file_that_is_not_there_is_named_before_a_run(tmp_path: Path) -> None:
+    chosen = study(tmp_path, file=str(tmp_path / "gone.csv"))
+    named = list(refusals(chosen.graph, chosen.study, list(chosen.graph.nodes)))
+    assert any("gone.csv" in reason for reason in named)
