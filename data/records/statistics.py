@@ -50,6 +50,35 @@ class GroupTest(ModelScores):
     untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
 
 
+@table(
+    "group_comparisons",
+    "one test of two groups of entities, of two sets of contexts, or of two kinds of contexts",
+    key=("comparison", "within", "group_a", "group_b", "measure", "model", "dtype", "relation", "query_type"),
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupComparison(ModelScores):
+    """A test between labels, types, sets of contexts, or kinds of contexts; the unit of analysis is an entity."""
+
+    comparison: Annotated[str, Meaning("what tells the groups apart: label, type, set, context or strength")]
+    within: Annotated[str, Meaning("the type, label or kind of contexts that the rows are of; all for every one")]
+    measure: Annotated[str, Meaning("the score that is compared: susceptibility or persuasion")]
+    test: Annotated[str, Meaning("permutation of entities, or sign flip where both groups have the same ones")]
+    unit: Annotated[str, Meaning("the unit of the means")]
+    group_a: Annotated[str, Meaning("the first group")]
+    group_b: Annotated[str, Meaning("the second group")]
+    n_a: Annotated[int, Meaning("entities of the first group, each with the mean over its queries")]
+    n_b: Annotated[int, Meaning("entities of the second group")]
+    mean_a: Annotated[float | None, Meaning("mean of the first group; NULL where it is empty")]
+    mean_b: Annotated[float | None, Meaning("mean of the second group; NULL where it is empty")]
+    statistic: Annotated[float | None, Meaning("the t statistic, of pairs in a sign flip; NULL where untestable")]
+    p: Annotated[float | None, Meaning("the two-sided p-value; NULL where untestable")]
+    p_adjusted: Annotated[
+        float | None, Meaning("after Benjamini-Hochberg over the tests of a model, query type and comparison")
+    ]
+    effect_size: Annotated[float | None, Meaning("Cohen's d with pooled standard deviation; NULL where untestable")]
+    untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
+
+
 @table("summaries", "a quantity in one group of a model's scores: its mean with an interval, and its quantiles")
 class Summary(ModelScores):
     """The distribution of a quantity in a group. No column is a key: the group's values are lists."""

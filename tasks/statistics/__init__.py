@@ -8,7 +8,7 @@ database. Importing it imports neither pandas nor scipy, which take a second: fu
 from collections.abc import Mapping
 
 from data.named import Registry
-from tasks.statistics import correlations, degree_envelope, models, predictors
+from tasks.statistics import correlations, degree_envelope, groups, models, predictors
 from tasks.statistics.comparisons import (
     assertiveness,
     familiarity,
@@ -58,6 +58,8 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     reliability.STATISTIC,
     correlations.STATISTIC,
     degree_envelope.STATISTIC,
+    groups.COMPARISONS,
+    groups.MEANS,
     models.MEANS,
     models.DIFFERENCES,
 ))  # fmt: skip

@@ -1,5 +1,6 @@
 -- The contexts of the chosen queries by persuasion: all up to 12 a query, of more the six that persuade most and the three
 -- that persuade least, by the mean over models; with the greedy answer, where it was measured.
+-- A kind is base, assertive or negation; of contexts with a label it is that, with its strength.
 -- The ids come first: with them alone a row is left out before it is known what its file says of all its rows.
 WITH scored AS MATERIALIZED (
     SELECT p.model, p.dtype, p.relation, p.query_id, p.context_id, p.relevant, p.persuasion
@@ -19,7 +20,7 @@ ranked AS (
 )
 SELECT
     s.model, s.dtype, r.relation, r.query_id, r.place, r.places,
-    c.context_id, c."text", c.kind, s.relevant, s.persuasion, g."text" AS greedy, g.follows
+    c.context_id, c."text", coalesce(c.label || coalesce(' ' || nullif(c.strength, 0), ''), c.kind) AS kind, s.relevant, s.persuasion, g."text" AS greedy, g.follows
 FROM ranked AS r
 JOIN scored AS s USING (relation, query_id, context_id)
 JOIN contexts AS c USING (relation, context_id)

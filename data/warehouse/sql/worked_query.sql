@@ -26,7 +26,9 @@ SELECT
     picked.model, picked.dtype, picked.relation, picked.query_type, picked.candidates,
     q.query_id, q."text" AS query, q.entity, q.invented, q.answer,
     picked.susceptibility, picked.contexts,
-    r.place, c.context_id, c."text" AS "context", c.kind, c.entity AS about, c."object" AS states,
+    r.place, c.context_id, c."text" AS "context",
+    coalesce(c.label || coalesce(' ' || nullif(c.strength, 0), ''), c.kind) AS kind,
+    c.entity AS about, c."object" AS states,
     r.relevant, r.persuasion, g."text" AS greedy, g.follows
 FROM picked
 JOIN queries AS q USING (relation, query_id)

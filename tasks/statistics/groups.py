@@ -1,0 +1,196 @@
+"""Entities with labels compared: names by gender, friends with enemies, or any groups of one's own.
+
+The unit of analysis is an entity (a name, or a pair) with the mean over its queries of a type: queries about one entity
+depend on each other, so they are no rows of a test. All tests are two-sided.
+
+    label     two labels under one set of contexts: entities are dealt to the labels; also within each type
+    type      a type against all others: likewise
+    set       two sets of contexts before the same queries: signs of the entities' differences are turned; by label, too
+    context   two labels of contexts, such as positive and negative, about the queried entity: signs are turned
+    strength  the largest and the smallest strength of such contexts with one label: likewise
+
+p_adjusted is over the tests of a model, query type and comparison.
+
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 6 and appendix G. Rows there are
+queries.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from data.errors import ScoreError
+from data.records.statistics import GroupComparison, Summary
+from tasks.statistics.comparison import PERMUTATION, SIGN_FLIP
+from tasks.statistics.formulas.corrections import benjamini_hochberg
+from tasks.statistics.formulas.groups import Scores, cohens_d, scores
+from tasks.statistics.formulas.permutation import permutation, sign_flips
+from tasks.statistics.frames import ALL, by, means, sorted_by
+from tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from tasks.statistics.summary import RELATION, TYPE, summaries
+
+SUSCEPTIBILITY, PERSUASION = "susceptibility_of_labels", "persuasion_by_label"
+OTHERS = "other types"
+FAMILY = ("model", "dtype", "query_type", "comparison")
+
+
+class Compared(NamedTuple):
+    """Two groups of scores, of an entity each, that are compared."""
+
+    about: Row
+    comparison: str
+    within: str
+    names: tuple[str, str]
+    groups: tuple[Scores, Scores]
+
+
+def compare_relations(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `GroupComparison` of single sets of contexts, but for p_adjusted."""
+    entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
+    contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
+    dealt = [one for about, rows in by(entities, RELATION) for one in (*_labels(about, rows), *_types(about, rows))]
+    relevant = contexts[contexts["relevant"] == "True"]
+    paired = [one for about, rows in by(relevant, RELATION) for one in _contexts(about, rows)]
+    return [
+        *_tested(dealt, "susceptibility", seed, paired=False),
+        *_tested(paired, "persuasion", seed, paired=True),
+    ]
+
+
+def compare_sets(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `GroupComparison` between sets of contexts, but for p_adjusted."""
+    entities = _entities(frames[SUSCEPTIBILITY], [], "susceptibility")
+    compared = []
+    for about, rows in by(entities, TYPE):
+        labels = [(ALL, rows), *((str(label), some) for (label,), some in _cut(rows, ["label"]))]
+        for within, some in labels:
+            by_set = {str(name): of_set for (name,), of_set in _cut(some, ["relation"])}
+            for a, b in combinations(by_set, 2):
+                groups = _of_both(by_set[a], by_set[b], "susceptibility")
+                compared.append(Compared({**about, "relation": ALL}, "set", within, (a, b), groups))
+    return _tested(compared, "susceptibility", seed, paired=True)
+
+
+def finished(rows: list[Row]) -> list[Row]:
+    """The rows with p_adjusted, in order."""
+    keys = ("comparison", "within", "group_a", "group_b", "measure", *RELATION)
+    rows = sorted(rows, key=lambda row: [row[name] for name in keys])
+    families: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        families.setdefault(tuple(row[name] for name in FAMILY), []).append(row)
+    for family in families.values():
+        for row, p in zip(family, benjamini_hochberg([row["p"] for row in family]), strict=True):
+            row["p_adjusted"] = p
+    return rows
+
+
+def summarise(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary`: susceptibility by label and type, persuasion by label and strength of the context."""
+    entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
+    contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
+    typed = entities[entities["type"] != ""]
+    about = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
+    return [
+        *summaries(
+            entities, [*RELATION, "label"], "susceptibility", unit_of_analysis="entity", interval=True, quantiles=True
+        ),
+        *summaries(
+            typed, [*RELATION, "label", "type"], "susceptibility", unit_of_analysis="entity", interval=True,
+            quantiles=True,
+        ),
+        *summaries(
+            about, [*RELATION, "label", "about", "context_label", "strength"], "persuasion", unit_of_analysis="entity",
+            interval=True,
+        ),
+    ]  # fmt: skip
+
+
+def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
+    """A row for each entity, and each of the keys, whose missing values are empty texts: the mean over its queries."""
+    if missing := int(frame[measure].isna().sum()):
+        raise ScoreError(f"{measure}: {missing} rows have no score; run `swaymeter aggregate` again")
+    frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
+    every = [*RELATION, "label", *keys, "entity"]
+    return means(sorted_by(frame, [*every, "query_id"]), every, measure)
+
+
+def _texts(values: Any) -> list[str]:
+    """The values of a column as texts; empty where one is missing."""
+    return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
+
+
+def _cut(rows: Frame, columns: Sequence[str]) -> Iterator[tuple[tuple[object, ...], Frame]]:
+    for about, some in by(rows, columns):
+        yield tuple(about.values()), some
+
+
+def _labels(about: Row, rows: Frame) -> Iterator[Compared]:
+    """Every two labels, over all types and within each type that has both."""
+    types = sorted({str(name) for name in rows["type"]} - {""})
+    for within in (ALL, *types):
+        some = rows if within == ALL else rows[rows["type"] == within]
+        by_label = {str(label): of_label for (label,), of_label in _cut(some, ["label"])}
+        for a, b in combinations(by_label, 2):
+            groups = scores(by_label[a]["susceptibility"]), scores(by_label[b]["susceptibility"])
+            yield Compared(about, "label", within, (a, b), groups)
+
+
+def _types(about: Row, rows: Frame) -> Iterator[Compared]:
+    """Every type against all others."""
+    types = sorted({str(name) for name in rows["type"]} - {""})
+    for name in types if len(types) > 1 else ():
+        is_type = rows["type"] == name
+        groups = scores(rows.loc[is_type, "susceptibility"]), scores(rows.loc[~is_type, "susceptibility"])
+        yield Compared(about, "type", ALL, (name, OTHERS), groups)
+
+
+def _contexts(about: Row, rows: Frame) -> Iterator[Compared]:
+    """Every two labels of contexts, and the largest strength of a label against its smallest."""
+    by_label = {str(label): some for (label,), some in _cut(rows, ["context_label"])}
+    for a, b in combinations(by_label, 2):
+        yield Compared(about, "context", ALL, (a, b), _of_both(by_label[a], by_label[b], "persuasion"))
+    for label, some in by_label.items():
+        strengths = sorted({int(value) for value in some["strength"] if value})
+        if len(strengths) > 1:
+            low, high = (some[some["strength"] == str(value)] for value in (strengths[0], strengths[-1]))
+            names = (f"strength {strengths[-1]}", f"strength {strengths[0]}")
+            yield Compared(about, "strength", label, names, _of_both(high, low, "persuasion"))
+
+
+def _of_both(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
+    """The means of the entities that are in both groups, in one order."""
+    first, second = (means(sorted_by(rows, ["entity"]), ["entity"], measure) for rows in (a, b))
+    both = first.merge(second, on="entity", suffixes=("_a", "_b"))
+    return scores(both[f"{measure}_a"]), scores(both[f"{measure}_b"])
+
+
+def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bool) -> list[Row]:
+    pairs = [one.groups for one in compared]
+    results = sign_flips(pairs, "two-sided", seed) if paired else permutation(pairs, "two-sided", seed)
+    return [
+        {
+            "comparison": one.comparison,
+            "within": one.within,
+            "measure": measure,
+            **one.about,
+            "test": SIGN_FLIP if paired else PERMUTATION,
+            "unit": "nats",
+            "group_a": one.names[0],
+            "group_b": one.names[1],
+            "n_a": len(a),
+            "n_b": len(b),
+            "mean_a": float(a.mean()) if len(a) else None,
+            "mean_b": float(b.mean()) if len(b) else None,
+            "statistic": result.statistic,
+            "p": result.p,
+            "effect_size": None if result.untestable else cohens_d(a, b),
+            "untestable": result.untestable,
+        }
+        for one, (a, b), result in zip(compared, pairs, results, strict=True)
+    ]
+
+
+COMPARISONS = Statistic(
+    "group_comparisons", 1, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_sets, compare_relations, finished
+)
+MEANS = Statistic("group_means", 1, Summary, (SUSCEPTIBILITY, PERSUASION), of_relations=summarise)

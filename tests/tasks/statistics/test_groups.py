@@ -1,0 +1,139 @@
+"""Entities with labels compared: an entity is the row, and its queries count once."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from data.errors import ScoreError
+from data.records.row import table_of
+from data.records.statistics import GroupComparison, Summary
+from tasks.statistics.formulas.corrections import benjamini_hochberg
+from tasks.statistics.groups import COMPARISONS, MEANS, PERSUASION, SUSCEPTIBILITY
+from tasks.statistics.statistic import Frames
+
+Row = dict[str, Any]
+LABELS = {"Ann": "old", "Bea": "old", "Cat": "old", "Dan": "young", "Eli": "young"}
+TONES = (("negative", 2), ("negative", 1), ("neutral", None), ("positive", 1))
+
+
+def frames(sets: tuple[str, ...] = ("one", "two"), types: bool = False, seed: int = 0) -> Frames:
+    """Made-up scores of five entities, with two forms, in each set."""
+    rng = np.random.default_rng(seed)
+    queries: list[Row] = []
+    prompts: list[Row] = []
+    for relation, entity, form in product(sets, LABELS, (1, 2)):
+        about = {
+            "model": "m", "dtype": "float32", "relation": relation, "query_type": "open", "form": form,
+            "entity": entity, "label": LABELS[entity], "query_id": f"{relation}{entity}{form}",
+            "type": ("x" if entity in ("Ann", "Bea", "Dan", "Eli") else "y") if types else None,
+        }  # fmt: skip
+        queries.append({**about, "contexts": 4, "susceptibility": rng.random()})
+        for (label, strength), relevant in product(TONES, (True, False)):
+            kind = {"context_label": label, "strength": strength, "relevant": relevant, "contexts": 1}
+            prompts.append({**about, **kind, "persuasion": rng.random()})
+    nullable = {"strength": "Int64", "relevant": "boolean"}
+    return {SUSCEPTIBILITY: pd.DataFrame(queries), PERSUASION: pd.DataFrame(prompts).astype(nullable)}
+
+
+def selected(rows: list[Row], **values: object) -> list[Row]:
+    return [row for row in rows if all(row[name] == value for name, value in values.items())]
+
+
+def means(known: Frames, **values: object) -> dict[str, float]:
+    rows = known[SUSCEPTIBILITY]
+    for name, value in values.items():
+        rows = rows[rows[name] == value]
+    return rows.groupby("entity")["susceptibility"].mean().to_dict()
+
+
+def test_labels_are_compared_by_entity_as_by_hand() -> None:
+    known = frames()
+    (row,) = selected(COMPARISONS.rows(known, 3), comparison="label", relation="two")
+    a, b = (list(means(known, relation="two", label=label).values()) for label in ("old", "young"))
+    assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == ("old", "young", 3, 2)
+    assert (row["mean_a"], row["mean_b"]) == pytest.approx((np.mean(a), np.mean(b)))
+    expected = stats.permutation_test(
+        (a, b), lambda x, y: abs(np.mean(x) - np.mean(y)), permutation_type="independent", alternative="greater"
+    )
+    assert row["p"] == pytest.approx(expected.pvalue)
+    assert row["statistic"] == pytest.approx(stats.ttest_ind(a, b).statistic)
+
+
+def test_sets_are_compared_on_the_same_entities() -> None:
+    known = frames()
+    rows = selected(COMPARISONS.rows(known, 3), comparison="set")
+    assert [row["within"] for row in rows] == ["all", "old", "young"]
+    assert {row["relation"] for row in rows} == {"all"}
+    one, two = (means(known, relation=name) for name in ("one", "two"))
+    differences = np.array([one[name] - two[name] for name in LABELS])
+    signs = np.array(list(product((1, -1), repeat=5)))
+    expected = np.mean(np.abs(signs @ differences) >= abs(differences.sum()) - 1e-12)
+    assert (rows[0]["test"], rows[0]["n_a"], rows[0]["p"]) == ("sign flip", 5, pytest.approx(expected))
+
+
+def test_contexts_are_compared_about_the_same_entity_alone() -> None:
+    known = frames(("one",))
+    rows = selected(COMPARISONS.rows(known, 3), measure="persuasion")
+    assert [(row["comparison"], row["within"], row["group_a"], row["group_b"]) for row in rows] == [
+        ("context", "all", "negative", "neutral"), ("context", "all", "negative", "positive"),
+        ("context", "all", "neutral", "positive"), ("strength", "negative", "strength 2", "strength 1"),
+    ]  # fmt: skip
+    prompts = known[PERSUASION]
+    relevant = prompts[prompts["relevant"].astype(bool)]
+    negative = relevant[relevant["context_label"] == "negative"]
+    assert rows[0]["mean_a"] == pytest.approx(negative["persuasion"].mean())
+    assert rows[3]["mean_a"] == pytest.approx(negative[negative["strength"] == 2]["persuasion"].mean())
+
+
+def test_labels_are_compared_within_types_that_have_both() -> None:
+    rows = COMPARISONS.rows(frames(("one",), types=True), 3)
+    labels = selected(rows, comparison="label")
+    assert [(row["within"], row["n_a"], row["n_b"]) for row in labels] == [("all", 3, 2), ("x", 2, 2)]
+    types = selected(rows, comparison="type")
+    assert [(row["group_a"], row["group_b"], row["untestable"]) for row in types] == [
+        ("x", "other types", "a group has one row"), ("y", "other types", "a group has one row"),
+    ]  # fmt: skip
+
+
+def test_p_is_adjusted_by_comparison() -> None:
+    rows = selected(COMPARISONS.rows(frames(("one", "two", "three")), 3), comparison="set")
+    assert len(rows) == 9
+    assert [row["p_adjusted"] for row in rows] == pytest.approx(benjamini_hochberg([row["p"] for row in rows]))
+
+
+def test_means_are_over_entities_by_label_type_and_context() -> None:
+    known = frames(("one",), types=True)
+    rows = MEANS.rows(known, 3)
+    by_label = {tuple(row["group_values"]): row for row in rows}
+    old = list(means(known, label="old").values())
+    assert (by_label[("old",)]["n"], by_label[("old",)]["mean"]) == (3, pytest.approx(np.mean(old)))
+    assert by_label["old", "y"]["mean"] == pytest.approx(means(known)["Cat"])
+    assert by_label["young", "the same", "neutral", ""]["n"] == 2
+    assert len(rows) == 2 + 3 + 2 * 2 * len(TONES)
+
+
+def test_rows_fit_their_tables_whatever_the_order() -> None:
+    known = frames(types=True)
+    shuffled = {name: frame.sample(frac=1, random_state=1) for name, frame in known.items()}
+    for statistic, record in ((COMPARISONS, GroupComparison), (MEANS, Summary)):
+        rows = statistic.rows(known, 3)
+        assert table_of(record).of(rows).num_rows == len(rows) > 0
+        assert statistic.rows(shuffled, 3) == rows
+        keys = table_of(record).key
+        assert len({tuple(row[name] for name in keys) for row in rows}) == len(rows) or not keys
+
+
+def test_empty_frames_give_no_rows() -> None:
+    empty = {name: frame.iloc[:0] for name, frame in frames().items()}
+    assert COMPARISONS.rows(empty, 3) == MEANS.rows(empty, 3) == []
+
+
+def test_a_missing_score_is_named() -> None:
+    known = frames()
+    known[SUSCEPTIBILITY].loc[0, "susceptibility"] = None
+    with pytest.raises(ScoreError, match="susceptibility: 1 rows have no score"):
+        COMPARISONS.rows(known, 3)
