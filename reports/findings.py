@@ -16,6 +16,7 @@ from reports.figures.answer_set import masses
 from reports.figures.followed import EVERY
 from reports.figures.panels import query_types
 from reports.figures.precision import cost
+from reports.figures.strength import tones
 from reports.frames import (
     Frames,
     Model,
@@ -23,6 +24,7 @@ from reports.frames import (
     as_published,
     by_size,
     conditions,
+    in_order,
     models,
     partitions,
     plural,
@@ -31,6 +33,7 @@ from reports.frames import (
     where,
     with_empty,
 )
+from reports.style import QUERY_HUES
 
 NOT_JUDGED = "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
 FOLLOWED = "stated the context's answer", ("persuaded", "agreed")
@@ -64,9 +67,14 @@ def _familiarity(model: Model, frames: Frames) -> str:
         return "" if _is_of_questions(frames) else "Susceptibility was not measured."
     words = []
     for kind in query_types(means):
-        invented, real = (_mean(where(means, query_type=kind, invented=group)) for group in (True, False))
+        invented, real = (where(means, query_type=kind, invented=group) for group in (True, False))
+        if invented.empty:
+            words.append(f"{kind} queries {_mean(real)}")
+            continue
         tests = _tests(frames, "familiarity", kind)
-        words.append(f"{kind} queries {invented} for invented entities against {real} for real ones ({tests})")
+        words.append(
+            f"{kind} queries {_mean(invented)} for invented entities against {_mean(real)} for real ones ({tests})"
+        )
     relations = int(frames["coverage_of_susceptibility"]["relations"].iloc[0])
     return f"Mean susceptibility over {plural(relations, 'relation')}: {'; '.join(words)}."
 
@@ -82,11 +90,45 @@ def _relevance(model: Model, frames: Frames) -> str:
     means = frames["persuasion_in_short"]
     if means.empty:
         return "" if _is_of_questions(frames) else "Persuasion was not measured."
+    if not means["relevant"].fillna(False).any():
+        every = where(means, relevant=False)
+        words = [f"{kind} queries by {_mean(where(every, query_type=kind))}" for kind in query_types(every)]
+        return f"Contexts, none of which mentions a queried entity, moved {'; '.join(words)}."
     words = []
     for kind in query_types(means):
         about, others = (_mean(where(means, query_type=kind, relevant=group)) for group in (True, False))
         words.append(f"{kind} queries by {about} against {others} ({_tests(frames, 'relevance', kind)})")
     return f"Contexts that mention the entity, against those that do not, moved {'; '.join(words)}."
+
+
+def _labels(model: Model, frames: Frames) -> str:
+    """The mean susceptibility of each label, with the test of two."""
+    means = frames["susceptibility_by_label"]
+    means = means[means["type"].isna()] if len(means) else means
+    words = []
+    means = in_order(means, query_type=QUERY_HUES) if len(means) else means
+    for (relation, kind), rows in means.groupby(["relation", "query_type"], sort=False) if len(means) else ():
+        labels = sorted(rows["label"])
+        of_labels = " against ".join(f"{_mean(where(rows, label=label))} for {label}" for label in labels)
+        tests = where(frames["group_comparisons"], comparison="label", within="all", relation=relation, query_type=kind)
+        words.append(f"{relation}, {kind} queries {of_labels}{_test_of_two(tests)}")
+    return f"Mean susceptibility of labelled entities: {'; '.join(words)}." if words else ""
+
+
+def _test_of_two(tests: pd.DataFrame) -> str:
+    """The one test of two labels; empty where there are more."""
+    if len(tests) != 1:
+        return ""
+    row = records(tests)[0]
+    if pd.isna(row["p_adjusted"]):
+        return f" (untestable: {row['untestable']})"
+    return f" (p = {row['p_adjusted']:.3f} adjusted, d = {row['effect_size']:.2f})"
+
+
+def _tones(model: Model, frames: Frames) -> str:
+    """How far contexts of each label persuade, about the queried entity."""
+    words = tones(frames["group_comparisons"])
+    return f"Contexts about the queried entity moved {words}." if words else ""
 
 
 def _answers(model: Model, frames: Frames) -> str:
@@ -231,6 +273,8 @@ ANSWERS = Finding(("outcomes", "instances_in_short"), _answers)
 FINDINGS: tuple[Finding, ...] = (
     Finding(("susceptibility_in_short", "coverage_of_susceptibility", "statistics_in_short"), _familiarity),
     Finding(("persuasion_in_short", "statistics_in_short"), _relevance),
+    Finding(("susceptibility_by_label", "group_comparisons"), _labels),
+    Finding(("group_comparisons",), _tones),
     ANSWERS,
     Finding(("memorization_in_short", "followed_in_short"), _memorization),
     Finding(("answer_set_of_queries", "measures_in_short", "correlations"), _answer_sets),

@@ -19,18 +19,23 @@ from reports.figures import (
     fisher_bins,
     followed,
     forms,
+    labels,
     memorization,
     model_ladder,
     most_edited,
     persuasion,
     precision,
     reliability,
+    strength,
     susceptibility,
     templates,
 )
 from reports.figures.figure import Figure
 
 FIGURES: Registry[Figure] = Registry("figure", (
+    labels.BY_TYPE,
+    labels.BY_SET,
+    strength.FIGURE,
     model_ladder.FIGURE,
     susceptibility.FIGURE,
     forms.FIGURE,

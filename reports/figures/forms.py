@@ -13,6 +13,8 @@ from reports.frames import Frames, Model, finite, in_order, records, span, where
 from reports.style import QUERY_HUES, blank, legend_above, mark
 
 RELATION = "officialLanguage"
+MOST_FORMS = 6
+"""More panels beside each other cannot be read: texts of one's own may have many forms."""
 _GROUPS = {False: "real", True: "invented"}
 
 
@@ -48,6 +50,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     groups = without_unit(in_order(where(every, relation=relation), query_type=QUERY_HUES, form=(1, 2)))
     found = finite(where(frames["susceptibility_of_queries"], relation=relation), "susceptibility")
     queries = found.rows.astype({"invented": bool})
+    if len(groups[["query_type", "form"]].drop_duplicates()) > MOST_FORMS:
+        return None
     sizes = span(groups["queries"].min(), groups["queries"].max())
     caption = (
         f"Each dot is a query of the relation {relation}, filled about a real entity and hollow about an invented one; "

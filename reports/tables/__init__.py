@@ -4,7 +4,7 @@ Rows come from the warehouse; a table chooses columns and an order.
 """
 
 from data.named import Registry
-from reports.tables import of_models, of_persuasion, of_queries, of_questions, of_setup, of_susceptibilities
+from reports.tables import of_groups, of_models, of_persuasion, of_queries, of_questions, of_setup, of_susceptibilities
 from reports.tables.table import Filled, Table, filled
 
 __all__ = ["TABLES", "Filled", "Table", "filled"]
@@ -24,6 +24,9 @@ TABLES: Registry[Table] = Registry("table", (
     of_questions.REJECTED,
     of_queries.CONTEXTS,
     of_queries.TEMPLATES,
+    of_groups.EXTREMES,
+    of_groups.COMPARISONS,
+    of_groups.ENTITIES,
     of_susceptibilities.MEANS,
     of_queries.CORRELATIONS,
     of_susceptibilities.RUNTIME,

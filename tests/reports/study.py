@@ -23,6 +23,9 @@ Row = dict[str, Any]
 MODEL = "smollm2-135m-instruct"
 TABLES = list(dict.fromkeys(statistic.table for statistic in STATISTICS.values()))
 RELATIONS = ("capital", "officialLanguage", "author", "birthPlace")
+LABELLED = ("author", "birthPlace")
+"""The relations whose entities have labels, and whose contexts have labels and strengths."""
+TONES = {"base": ("positive", 1), "assertive": ("positive", 2), "negation": ("negative", 1)}
 KINDS = ("base", "assertive", "negation")
 FORMS = tuple(product(("open", "closed"), (1, 2)))
 DYNAMICQA = (("original", "original"), ("counter_memory", "counter_memory"))
@@ -137,6 +140,8 @@ def _queries(relations: list[str], entities: int) -> Iterator[Row]:
             "query_id": f"{relation} {query_type} {form} {number}", "relation": relation, "query_type": query_type,
             "form": form, "text": "Q: Which?\nA:" if form == 1 else "It is", "answer": "Oslo",
             "entity": f"{'Ostremia' if invented else 'Norway'} {number}", "invented": invented,
+            "label": ("enemy", "friend")[number // 2 % 2] if relation in LABELLED else None,
+            "type": ("sports", "history")[number % 2] if relation in LABELLED else None,
             "degree": 0 if invented else 10 * (number + 1), "relation_degree": 0 if invented else number + 1,
         }  # fmt: skip
 
@@ -144,8 +149,9 @@ def _queries(relations: list[str], entities: int) -> Iterator[Row]:
 def _contexts(relations: list[str], entities: int) -> Iterator[Row]:
     for relation, kind, number in product(relations, KINDS, range(entities)):
         text = f"The {relation} of Norway is {kind} {number}.\n"
+        label, strength = TONES[kind] if relation in LABELLED else (None, None)
         yield {"context_id": f"{relation} {kind} {number}", "relation": relation, "kind": kind, "text": text,
-               "object": f"{kind} {number}",
+               "object": f"{kind} {number}", "template": None, "label": label, "strength": strength,
                "entity": f"{'Ostremia' if number % 2 else 'Norway'} {number}"}  # fmt: skip
 
 
