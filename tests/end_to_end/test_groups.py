@@ -1,0 +1,87 @@
+"""The bundled studies of entities in groups, with a tiny model: every step to the page, and scores computed by hand."""
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from data.warehouse.warehouse import opened
+from flows.cli.pipeline import Selected
+from flows.graph.step import StepId
+from flows.stages.resolve import study_graph
+from flows.steps.aggregate import schema
+from flows.study.reading import STUDIES
+from tests.flows.small_study import run
+from tests.tasks.models.tiny import save_language_model
+
+STUDY = {"friends-and-enemies-small": "pair", "gender-small": "feminineExchanged"}
+"""The studies, each with one of its sets of contexts."""
+QUERIES = 10
+
+
+@pytest.fixture(scope="module", params=STUDY)
+def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Selected:
+    folder = tmp_path_factory.mktemp(request.param)
+    content = yaml.safe_load((STUDIES / f"{request.param}.yaml").read_text(encoding="utf-8"))
+    content["models"][0] |= {"name": str(save_language_model(folder / "model")), "device": "cpu"}
+    content["facts"]["per_label"] = 2
+    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    chosen = Selected.of(str(folder / "study.yaml"), str(folder / "workspace"))
+    memory: dict[Any, Any] = {}
+    graph = run(lambda: study_graph(chosen.study, chosen.workspace, memory))
+    assert {str(node.id): node.reason for node in graph if node.state != "done"} == {}
+    return chosen
+
+
+def rows(study: Selected, identity: StepId, role: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = study.graph.nodes[identity].output(role).read().to_pylist()
+    return found
+
+
+def by_hand(folder: str, contexts: list[str], query: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Persuasion of every context before a query, and its susceptibility, one prompt after the other."""
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder).eval()
+    with torch.no_grad():
+        logits = [model(**tokenizer(text + query, return_tensors="pt")).logits[0, -1].double() for text in contexts]
+    p = torch.stack(logits).log_softmax(dim=1)
+    mixture = p.exp().mean(dim=0).log()
+    persuasion = (p.exp() * (p - mixture)).sum(dim=1)
+    return persuasion, persuasion.mean()
+
+
+def test_scores_of_ten_queries_are_those_of_plain_transformers(study: Selected) -> None:
+    relation, model = STUDY[study.study.name], study.study.models[0]
+    build = StepId("build", relation, "queries and contexts")
+    queries, contexts = rows(study, build, "queries"), rows(study, build, "contexts")
+    of_set = {node.id.group: node.id for node in study.graph if node.id.subject == relation and node.id.model}
+    persuasion: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows(study, of_set["persuasion"], "persuasion"):
+        persuasion[row["query_id"]][row["context_id"]] = row["persuasion"]
+    susceptibility = {
+        row["query_id"]: row["susceptibility"] for row in rows(study, of_set["susceptibility"], "susceptibility")
+    }
+    texts = [context["text"] for context in contexts]
+    assert len(set(texts)) == len(texts)  # each weighs the same
+    for query in queries[:: len(queries) // QUERIES][:QUERIES]:
+        scores, mean = by_hand(model.name, texts, query["text"])
+        stored = [persuasion[query["query_id"]][context["context_id"]] for context in contexts]
+        assert stored == pytest.approx(scores.tolist(), abs=1e-4)
+        assert susceptibility[query["query_id"]] == pytest.approx(float(mean), abs=1e-4)
+
+
+def test_the_page_and_the_database_have_the_groups(study: Selected) -> None:
+    page = (study.workspace.report / "index.html").read_text(encoding="utf-8")
+    is_pairs = "pair" in STUDY[study.study.name]
+    assert ("Which groups are swayed more easily?" in page) == is_pairs
+    assert ("Which contexts sway which groups more easily?" in page) != is_pairs
+    assert ("How far do contexts persuade by what they say" in page) == is_pairs
+    assert ("stereotypes under study" in page) != is_pairs
+    with opened(study.workspace.database, schema()) as warehouse:
+        entities = warehouse.frame("susceptibility_of_labelled_entities")
+        tests = warehouse.frame("group_comparisons")
+    assert set(entities["label"]) == ({"enemy", "friend"} if is_pairs else {"female", "male"})
+    assert entities["relation"].nunique() == (1 if is_pairs else 4)
+    assert set(tests["comparison"]) == ({"label", "type", "context", "strength"} if is_pairs else {"label", "set"})
