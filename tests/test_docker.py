@@ -239,8 +239,11 @@ class Services:
 
 
 @contextmanager
-def postgresql(environment: dict[str, str], port: int) -> Iterator[None]:
-    """A PostgreSQL as the database service sets it up; it refuses to be root, so root lends it the user postgres."""
+def postgresql(environment: dict[str, str], port: int) -> Iterator[Callable[..., None]]:
+    """A PostgreSQL as the database service sets it up, and what starts and stops it.
+
+    It refuses to be root, so root lends it the user postgres.
+    """
     tools = POSTGRES[-1].parent
     owner = pwd.getpwnam("postgres") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
     folder = Path(tempfile.mkdtemp(prefix="swaymeter-postgres-"))
@@ -258,12 +261,17 @@ def postgresql(environment: dict[str, str], port: int) -> Iterator[None]:
         secret = ["--auth=scram-sha-256", f"--pwfile={folder / 'password'}"]
         run("initdb", "--pgdata", data, "--username", user, "--encoding", "UTF8", "--no-sync", *secret)
         options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
-        run("pg_ctl", "--pgdata", data, "--options", options, "--log", str(folder / "log"), "--wait", "start")
+
+        def control(*arguments: str) -> None:
+            log = str(folder / "log")
+            run("pg_ctl", "--pgdata", data, "--options", options, "--log", log, "--wait", *arguments)
+
+        control("start")
         try:
             create_database(environment, port)
-            yield
+            yield control
         finally:
-            run("pg_ctl", "--pgdata", data, "--mode", "immediate", "--wait", "stop")
+            control("stop", "--mode", "immediate")
     finally:
         shutil.rmtree(folder)
 

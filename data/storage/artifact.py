@@ -34,27 +34,35 @@ class Check:
     """How an artifact stands.
 
     reason: why it is damaged. digest: of what counts, part of the keys of what is made from it; digest_of_all: of every
-    column. made_at: when it was written (UTC). about: what its writer noted beside the rows.
+    column. about: what its writer noted beside the rows. answers: the requests to make it again that it answers.
     """
 
     state: State
     reason: str = ""
     digest: str = ""
-    made_at: datetime | None = None
     path: Path | None = None
     rows: int = 0
     about: Mapping[str, Any] | None = None
     digest_of_all: str = ""
+    answers: frozenset[str] = frozenset()
+
+    def satisfies(self, requests: frozenset[str]) -> bool:
+        """Whether it is done, and was made for all of these requests."""
+        return self.state == "done" and requests <= self.answers
 
 
 @dataclass(frozen=True)
 class TableArtifact:
-    """A table in one Parquet file of a workspace: `<folder>/<name>-<key>-<digest>.parquet`."""
+    """A table in one Parquet file of a workspace: `<folder>/<name>-<key>-<digest>.parquet`.
+
+    requests: those to make it again, which it answers once it is written.
+    """
 
     folder: Path
     name: str
     table: Table
     made_from: Mapping[str, Any]
+    requests: frozenset[str] = frozenset()
 
     @cached_property
     def key(self) -> str:
@@ -112,8 +120,8 @@ class TableArtifact:
 
     def _checked(self, path: Path) -> Check:
         metadata = self._of_this_key(path, verify(path))
-        made_at, about = datetime.fromisoformat(metadata["made_at"]), metadata["about"]
-        return Check("done", "", metadata["digest"], made_at, path, metadata["rows"], about, metadata["digest_of_all"])
+        digest, of_all, rows, about = (metadata[name] for name in ("digest", "digest_of_all", "rows", "about"))
+        return Check("done", "", digest, path, rows, about, of_all, _answers(metadata))
 
     def _rows(self, path: Path) -> pa.Table:
         rows, metadata = read_parquet(path)
@@ -140,6 +148,7 @@ class TableArtifact:
             "digest_of_all": of_all,
             "made_from": dict(self.made_from),
             "made_at": datetime.now(UTC).isoformat(),
+            "answers": sorted(self.requests),
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
@@ -173,26 +182,34 @@ class TableArtifact:
     def part(self, number: int) -> "TableArtifact":
         """One chunk of it, while it is not finished; its key names the whole."""
         name = f"{self.name}.part-{number:05d}-{self.key[:CHARACTERS]}"
-        return TableArtifact(self.folder, name, self.table, {"whole": self.key, "part": number})
+        return TableArtifact(self.folder, name, self.table, {"whole": self.key, "part": number}, self.requests)
 
 
 def is_joined(part: Path) -> bool:
-    """Whether the file of a part has outlived its purpose: the whole was written after it."""
+    """Whether the file of a part has outlived its purpose: a whole answers all requests that it was made for."""
     named = _PART.match(part.name)
     wholes = part.parent.glob(f"{named['name']}-{named['key']}-*.parquet") if named else ()
     try:
-        written = verify(part)["made_at"]
-        return any(verify(whole)["made_at"] >= written for whole in wholes)
-    except (DamagedFile, KeyError):
+        requests = _answers(verify(part))
+        return any(requests <= _answers(verify(whole)) for whole in wholes)
+    except DamagedFile:
         return False
+
+
+def _answers(metadata: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(metadata.get("answers", ()))
 
 
 @dataclass(frozen=True)
 class FilesArtifact:
-    """Files with a manifest beside them that holds the key and the digest of each: the database, or the report."""
+    """Files with a manifest beside them that holds the key and the digest of each: the database, or the report.
+
+    requests: those to make it again, which it answers once it is written.
+    """
 
     manifest: Path
     made_from: Mapping[str, Any]
+    requests: frozenset[str] = frozenset()
 
     @property
     def folder(self) -> Path:
@@ -209,7 +226,7 @@ class FilesArtifact:
         try:
             manifest = unsealed(self.manifest.read_bytes())
             key, files = manifest["key"], dict(manifest["files"])
-            made_at = datetime.fromisoformat(manifest["made_at"])
+            answers = _answers(manifest)
         except FileNotFoundError:
             return Check("missing")
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -218,7 +235,7 @@ class FilesArtifact:
             return Check("missing")
         if (path := self._changed(files)) is not None:
             return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
-        return Check("done", "", key, made_at, self.manifest)
+        return Check("done", "", key, self.manifest, answers=answers)
 
     def is_as_written(self) -> bool:
         """Whether every file of the manifest is as it was written, whatever the key."""
@@ -239,10 +256,11 @@ class FilesArtifact:
         return None
 
 
-def write_manifest(manifest: Path, key: str, files: Iterable[Path]) -> None:
-    """Notes the key, and the files as they are now; the last step of making them."""
+def write_manifest(manifest: Path, key: str, files: Iterable[Path], requests: frozenset[str] = frozenset()) -> None:
+    """Notes the key, the requests that are answered, and the files as they are now; the last step of making them."""
     digests = {path.relative_to(manifest.parent).as_posix(): digest_in_pieces(path) for path in sorted(files)}
-    content = {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": digests}
+    about = {"made_at": datetime.now(UTC).isoformat(), "answers": sorted(requests)}
+    content = {"key": key, **about, "files": digests}
     with written_whole(manifest) as temporary:
         temporary.write_text(sealed(content), encoding="utf-8")
 

@@ -128,6 +128,14 @@ class Workspace:
             waiting(f"{holder}; waiting for it to end")
             lock.acquire(timeout=-1, poll_interval=WAITING_SECONDS)
 
+    def check_is_there(self) -> None:
+        """WorkspaceError where the folder of a run cannot be seen, such as a shared one that is not mounted now."""
+        if not os.path.exists(self.root / "workspace.json"):  # Path.exists raises where a file server does not answer
+            raise WorkspaceError(
+                f"the workspace {self.root} is away: its workspace.json is not there; mount the folder again, or put "
+                "it back, and run the same command again: what was stored is kept"
+            )
+
     def check_layout(self) -> None:
         """WorkspaceError where the folder is a workspace of another version of this layout, or has an unusable name."""
         if unusable := sorted(_UNUSABLE & set(str(self.root))):

@@ -9,7 +9,7 @@ import traceback
 from contextlib import suppress
 from dataclasses import dataclass
 
-from data.errors import ServiceClosed, SwaymeterError
+from data.errors import ServiceClosed, SwaymeterError, WorkspaceError
 from data.storage.workspace import Workspace
 from flows.graph.step import Run, Step
 from tasks.measures.run import Spent
@@ -30,21 +30,30 @@ def attempt(step: Step, run: Run) -> Outcome:
     """Runs a step; its failure is noted in the workspace, where `status` and the page find it."""
     if run.offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
+    workspace = Workspace(run.workspace)
     try:
+        workspace.check_is_there()
         spent = step.function(step, run)
+        workspace.check_is_there()
     except ServiceClosed as error:  # the run ends before the step does: that is no failure of the step
         return Outcome(failed=str(error))
-    except SwaymeterError as error:
-        return failed(step, run, str(error))
     except Exception as error:
         log.debug("%s", step.id, exc_info=True)
+        try:
+            workspace.check_is_there()
+        except WorkspaceError as away:  # whatever the step met follows from that
+            return Outcome(failed=str(away), may_pass=True)
+        if isinstance(error, SwaymeterError):
+            return failed(step, run, str(error))
         return failed(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
-    Workspace(run.workspace).forget_failure(str(step.id))
+    workspace.forget_failure(str(step.id))
     return Outcome(spent)
 
 
 def failed(step: Step, run: Run, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
     """Notes why a step failed, and gives that."""
+    workspace = Workspace(run.workspace)
     with suppress(SwaymeterError):  # a full disk must not hide the reason that is being noted
-        Workspace(run.workspace).note_failure(str(step.id), step.key, reason, detail)
+        workspace.check_is_there()  # else it would be made anew here
+        workspace.note_failure(str(step.id), step.key, reason, detail)
     return Outcome(failed=reason, may_pass=may_pass)

@@ -132,13 +132,16 @@ def _executed(
         future.add_done_callback(lambda ended: _tell(step, ended))
         return future
 
+    def resolve() -> Graph:
+        workspace.check_is_there()  # an empty folder in its place would count as a study that has not begun
+        return study_graph(chosen, workspace, memory)
+
     with workspace.lock(log.warning if wait else None) as memory:
         if failed:
             selection = selection.failed(study_graph(chosen, workspace, memory))
         _request(workspace, selection, kinds)
         try:
             with chosen_workers(chosen.execution, Run(workspace.root, offline)) as workers:
-                resolve = partial(study_graph, chosen, workspace, memory)
                 graph = Runner(resolve, selection, submit, progress(), workers).run()
         finally:
             close_sessions()

@@ -5,7 +5,7 @@ from the content of another is not listed before that one is done. A run resolve
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -145,7 +145,7 @@ class Graph:
             "parameters": dict(parameters or {}),
             "inputs": {role: r.part or r.check.digest for role, r in usable.items() if r.check},
         }
-        artifacts = self._artifacts(outputs, made_from)
+        artifacts = self._artifacts(outputs, made_from, self.reruns.of(identity))
         node.step = Step(
             identity, kind.function, {role: reference.artifact for role, reference in usable.items()}, artifacts,
             arguments, resource or kind.resource, device, self.reruns.since(identity, "force"),
@@ -191,29 +191,30 @@ class Graph:
         for artifact in node.step.outputs.values() if node.step else ():
             self._memory.pop((type(artifact), artifact.key), None)
 
-    def _artifacts(self, outputs: Any, made_from: Mapping[str, Any]) -> dict[str, Artifact]:
+    def _artifacts(self, outputs: Any, made_from: Mapping[str, Any], requests: frozenset[str]) -> dict[str, Artifact]:
         if callable(outputs):
-            return {"files": outputs(made_from)}
-        return {
+            return {"files": replace(outputs(made_from), requests=requests)}
+        tables = {
             role: self.workspace.table(
                 output.folders, output.name, output.table, {**made_from, "output": [role, dict(output.parameters)]}
             )
             for role, output in outputs.items()
         }
+        return {role: replace(table, requests=requests) for role, table in tables.items()}
 
     def _resolve(self, node: Node) -> None:
         assert node.step is not None
         node.checks = {role: self._check(artifact) for role, artifact in node.step.outputs.items()}
-        since = max((when for when in (node.step.not_before, node.step.refreshed) if when), default=None)
-        old = since is not None and any(c.made_at is not None and c.made_at < since for c in node.checks.values())
+        requests = self.reruns.of(node.id)
         wrong = next((check for check in node.checks.values() if check.state != "done"), None)
-        if wrong is None and not old:
+        if all(check.satisfies(requests) for check in node.checks.values()):
             node.state, node.reason = "done", ""
         elif (noted := self.workspace.failure_reason(str(node.id), node.step.key)) is not None:
             node.state, node.reason = "failed", noted
         elif wrong is not None:
             node.state, node.reason = wrong.state, wrong.reason
         else:
+            since = max(when for when in (node.step.not_before, node.step.refreshed) if when)
             node.state, node.reason = "missing", f"to be made again: asked for on {since:%Y-%m-%d %H:%M} UTC"
 
     def _check(self, artifact: Artifact) -> Check:

@@ -27,14 +27,20 @@ SELECTION = {"relations", "models", "measures", "stages"}
 
 @dataclass(frozen=True)
 class Rerun:
-    """A request to make again what matches and was made before it.
+    """A request to make again what matches and was not made for it.
 
-    kind: "force", or "refresh" for what changes by the day alone. selection: as plain values.
+    since: when it was asked, by the clock of that host; it also tells the request from others. kind: "force", or
+    "refresh" for what changes by the day alone. selection: as plain values.
     """
 
     since: AwareDatetime
     kind: Kind
     selection: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What artifacts that answer it note."""
+        return self.since.isoformat()
 
 
 @dataclass(frozen=True)
@@ -44,8 +50,12 @@ class Reruns:
     requests: tuple[Rerun, ...] = ()
     matches: Callable[[Rerun, StepId], bool] = lambda request, step: False
 
+    def of(self, step: StepId) -> frozenset[str]:
+        """The names of those that a step matches: what it made counts where it was made for all of them."""
+        return frozenset(request.name for request in self.requests if self.matches(request, step))
+
     def since(self, step: StepId, kind: Kind) -> datetime | None:
-        """Nothing that the step made before then counts; None where anything does."""
+        """Since when the step has been asked for anew; None where it is not."""
         return max(
             (request.since for request in self.requests if request.kind == kind and self.matches(request, step)),
             default=None,

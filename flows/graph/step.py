@@ -64,9 +64,9 @@ class Step:
 
     function: of a module's top level; makes the outputs and opens what it needs itself. inputs, outputs: by role.
     arguments: what else the function needs; picklable. device: of the model that it asks, as study files name it; empty
-    where it asks none. not_before: nothing that was fetched earlier counts; None where
-    anything does. refreshed: the same for what changes by the day alone. checks: how the inputs stood, each verified,
-    when the step was resolved.
+    where it asks none. not_before: since when it has been asked for anew, so that no response that was cached earlier
+    counts; None where any does. refreshed: the same for what changes by the day alone. checks: how the inputs stood,
+    each verified, when the step was resolved.
     """
 
     id: StepId

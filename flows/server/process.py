@@ -1,6 +1,8 @@
 """Child processes of ours: started with our packages and never with the user's, stopped with all that they started."""
 
+import logging
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -16,10 +18,12 @@ from urllib.request import ProxyHandler, build_opener
 from data.errors import SwaymeterError
 from flows.server.settings import STOP_SECONDS
 
+_log = logging.getLogger(__name__)
+
 START_SECONDS = 120.0
 ANSWER_SECONDS = 5.0
 POLL_SECONDS = 0.05
-LOG_LINES = 15
+_ERROR = re.compile(r"^[\w.]+(Error|Exception): .*", re.MULTILINE)
 
 ROOT = Path(__file__).resolve().parents[2]
 """Where our packages are: the checkout of an editable install, `site-packages` of another one."""
@@ -85,16 +89,16 @@ def api_child(
 
 
 def wait_until_ready(server: subprocess.Popen[bytes], url: str, log: IO[bytes] | None = None) -> None:
-    """Return once the API answers; ServerError, with the end of its log, where it ended or did not in time."""
+    """Return once the API answers; ServerError, with the last error of its log, where it ended or did not in time."""
     direct = build_opener(ProxyHandler({}))
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         with suppress(URLError, OSError), direct.open(f"{url}/health", timeout=ANSWER_SECONDS):
             return
         if server.poll() is not None:
-            raise ServerError(f"Prefect's server ended with status {server.returncode}.{_end_of(log)}")
+            raise ServerError(f"Prefect's server ended with status {server.returncode}{_why(log)}")
         time.sleep(POLL_SECONDS)
-    raise ServerError(f"Prefect's server did not answer within {START_SECONDS:.0f} s.{_end_of(log)}")
+    raise ServerError(f"Prefect's server did not answer within {START_SECONDS:.0f} s{_why(log)}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
@@ -108,9 +112,16 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.stdin.close()
 
 
-def _end_of(log: IO[bytes] | None) -> str:
-    if log is None:
-        return ""
-    log.seek(0)
-    lines = log.read().decode(errors="replace").strip().splitlines()[-LOG_LINES:]
-    return " The end of its log:\n" + "\n".join(lines) if lines else " Its log is empty."
+def _why(log: IO[bytes] | None) -> str:
+    """What the log of a server ends with, and what to do; all of the log is shown by `--traceback`."""
+    from prefect.settings import get_current_settings
+
+    reason = ""
+    if log is not None:
+        log.seek(0)
+        text = log.read().decode(errors="replace").strip()
+        _log.debug("the log of Prefect's server:\n%s", text)
+        *_, last = ("its log is empty", *text.splitlines()[-1:], *(error[0] for error in _ERROR.finditer(text)))
+        reason = f" ({last})"
+    home = get_current_settings().home
+    return f"{reason}; make room in its folder {home} where a disk is full, move prefect.db away where it is damaged"

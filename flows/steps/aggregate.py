@@ -110,7 +110,7 @@ def load_database(step: Step, run: Run) -> None:
     fresh = step.not_before is not None or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
     update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, labels, run), fresh=fresh)
-    write_manifest(artifact.manifest, artifact.key, [path])
+    write_manifest(artifact.manifest, artifact.key, [path], artifact.requests)
 
 
 def _done(step: Step) -> list[Done]:

@@ -28,7 +28,7 @@ def draw_report(step: Step, run: Run) -> None:
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:
         frames = {name: warehouse.frame(name) for name in queries()}
-    write_report(frames, artifact.folder, card_of(step), key=artifact.key)
+    write_report(frames, artifact.folder, card_of(step), artifact.key, artifact.requests)
 
 
 def card_of(step: Step) -> StudyCard:

@@ -67,4 +67,4 @@ def run_pass(step: Step, run: Run) -> Spent:
         return load_language_model(model.name, dtype=model.dtype, device=model.device)
 
     outputs = {name: step.table(name) for name in step.outputs}
-    return measure_relation(inputs, outputs, load, run.progress, not_before=step.not_before, share=run.share)
+    return measure_relation(inputs, outputs, load, run.progress, share=run.share)

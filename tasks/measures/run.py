@@ -67,28 +67,27 @@ def measure_relation(
     load_model: Callable[[], Any],
     progress: Progress = lambda done, total: None,
     *,
-    not_before: datetime | None = None,
     share: Share = ALL,
 ) -> Spent:
     """Computes and stores the scores of a relation that are not stored yet.
 
     What can be derived from stored scores is, also from those of another output: no model is loaded for it. Returns
-    what was spent here; what the files took in all stands beside their rows.
+    what was spent here; what the files took in all stands beside their rows. Scores that do not answer the requests of
+    their artifact count as missing, and stay until newer ones take their place.
 
     inputs: what the passes read, but for `outputs`, which is set here; outputs: the artifacts of the measures that are
-    asked for, by name; progress: called before every chunk of a pass and at the end; not_before: scores that were
-    written earlier count as missing, and stay until newer ones take their place; share: the chunks that are computed
+    asked for, by name; progress: called before every chunk of a pass and at the end; share: the chunks that are computed
     here, of the first pass alone where it is not all: what is derived from whole files, and these, are for who has all.
     """
     computed: list[Mapping[str, Any]] = []
-    missing = [name for name, output in outputs.items() if not _is_done(output, not_before)]
+    missing = [name for name, output in outputs.items() if not _is_done(output)]
     for scoring in passes(missing):
         stored = {name: outputs[name].read() for name in scoring.needs if name in outputs}
         of_pass = replace(inputs, outputs=frozenset(scoring.measures), scores={**inputs.scores, **stored})
         for name in (name for name in scoring.needs if name in outputs):
             of_pass = replace(of_pass, rejected={**of_pass.rejected, **rejected_of(outputs[name])})
         of_outputs = {name: outputs[name] for name in scoring.measures}
-        computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress, not_before, share)
+        computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress, share)
         if not share.is_all:
             break
     return Spent.on(computed)
@@ -100,7 +99,6 @@ def _run(
     outputs: Mapping[str, TableArtifact],
     load_model: Callable[[], Any],
     progress: Progress,
-    not_before: datetime | None,
     share: Share,
 ) -> list[Mapping[str, Any]]:
     """Computes the missing chunks of a share, and joins all where it is all; gives what is noted beside these."""
@@ -114,7 +112,7 @@ def _run(
         number
         for number, of_chunk in enumerate(bounds)
         if share.holds(number)
-        and not all(_is_done(output.part(number), not_before, of_chunk) for output in outputs.values())
+        and not all(_is_done(output.part(number), of_chunk) for output in outputs.values())
     ]
     noted: list[Mapping[str, Any]] = []
     with contextlib.closing(measure.rows_of_chunks(inputs, model, [chunks[number] for number in todo])) as computed:
@@ -131,7 +129,7 @@ def _run(
     if not share.is_all:
         return noted
     for output in outputs.values():
-        if not _is_done(output, not_before):  # another worker that was given the same step may have been faster
+        if not _is_done(output):  # another worker that was given the same step may have been faster
             _join(output, len(chunks))
     for output in outputs.values():
         _discard_parts(output, len(chunks))
@@ -161,10 +159,10 @@ def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
     return replace(inputs, questions=asked, rejected=rejected)
 
 
-def _is_done(artifact: TableArtifact, not_before: datetime | None, bounds: Sequence[int] | None = None) -> bool:
-    """Whether an artifact is done, new enough, and, for a part, of these items: they may have been cut otherwise."""
+def _is_done(artifact: TableArtifact, bounds: Sequence[int] | None = None) -> bool:
+    """Whether an artifact is done, as asked, and, for a part, of these items: they may have been cut otherwise."""
     check = artifact.check()
-    if check.state != "done" or (not_before and check.made_at and check.made_at < not_before):
+    if not check.satisfies(artifact.requests):
         return False
     return bounds is None or (check.about or {}).get("chunk") == bounds
 

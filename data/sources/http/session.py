@@ -162,8 +162,11 @@ class Session:
         return Answer(content, self.service.address, cached.retrieved_at, True, cached.status)
 
     def _is_young(self, retrieved_at: datetime) -> bool:
-        oldest = datetime.now(UTC) - timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
-        return retrieved_at >= max(oldest, self.not_before or oldest)
+        now = datetime.now(UTC)
+        oldest = now - timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
+        if self.not_before is None:
+            return retrieved_at >= oldest
+        return max(oldest, self.not_before) <= retrieved_at <= now  # later than now: by a clock that was ahead
 
     def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, Reply]:
         failed: list[TransientError] = []

@@ -45,7 +45,11 @@ class Roster:
             if time.monotonic() - self._looked_at < SECONDS_BETWEEN_LOOKS:
                 return
             self._looked_at = time.monotonic()
-            workers = self._client.scheduler_info(n_workers=-1)["workers"]  # as they were, while it does not answer
+            try:  # not scheduler_info: what that gives may be of a heartbeat, which names no workers
+                workers = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
+            except Exception:  # they are as they were, while the scheduler does not answer
+                log.debug("no roster", exc_info=True)
+                return
             self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
             known = {address: answer for address, answer in self._answers.items() if address in workers}
             for address in workers.keys() - known.keys():

@@ -1,17 +1,19 @@
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from data.errors import WorkspaceBusy, WorkspaceError
 from data.records.tables import FACTS
+from data.storage.artifact import TableArtifact
 from data.storage.workspace import LAYOUT, Workspace, slug
 from tests.data.warehouse.small_study import row
 
@@ -86,21 +88,25 @@ def test_only_what_killed_runs_left_is_removed(workspace: Workspace) -> None:
     assert (workspace.root / ".notes").exists()
 
 
-def test_parts_that_were_joined_are_removed(workspace: Workspace) -> None:
-    joined, unfinished = (
-        workspace.table(("scores", "capital", "model"), name, FACTS, {}) for name in ("persuasion", "answers")
-    )
-    for artifact in (joined, unfinished):
+def test_parts_that_were_joined_are_removed(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(relation: str) -> TableArtifact:
+        return workspace.table(("scores", relation, "model"), "persuasion", FACTS, {})
+
+    joined, unfinished, forced = of("capital"), of("father"), of("spouse")
+    again = replace(forced, requests=frozenset({"of today"}))  # of a run that makes the whole anew
+    forced.write(ROWS)
+    joined.part(0).write(ROWS)
+    behind = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
+    monkeypatch.setattr("data.storage.artifact.datetime", behind)  # from here on another worker writes
+    for artifact in (unfinished, again):
         artifact.part(0).write(ROWS)
     joined.write(ROWS)
-    forced = workspace.table(("scores", "father", "model"), "persuasion", FACTS, {})
-    forced.write(ROWS)
-    later = time.time() + 60  # of a run that makes the whole again
-    os.utime(forced.part(0).write(ROWS), (later, later))
     (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))
     with workspace.lock():
         assert joined.part(0).check().state == "missing"
-    assert {artifact.check().state for artifact in (joined, unfinished.part(0), forced, forced.part(0))} == {"done"}
+    assert {artifact.check().state for artifact in (joined, unfinished.part(0), forced, again.part(0))} == {"done"}
+    assert again.part(0).check().satisfies(again.requests)
+    assert not forced.check().satisfies(again.requests)
 
 
 def test_one_process_may_lock_twice_and_after_a_failure(workspace: Workspace) -> None:

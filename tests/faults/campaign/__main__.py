@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.faults.campaign.record import Outcome, Record
 
-PARTS = ("flips", "services", "hostile", "kills")
+PARTS = ("flips", "services", "hostile", "outages", "short", "kills")
 
 
 def main() -> int:
@@ -23,11 +23,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make test-faults", description=__doc__)
     parser.add_argument("--kills", type=int, default=10, help="random kills of a run (10)")
     parser.add_argument("--flips", type=int, default=5_000, help="random bits that are flipped in files (5,000)")
-    parser.add_argument("--seed", type=int, default=0, help="of kills and flips (0)")
+    parser.add_argument("--runs", type=int, default=10, help="short runs on a busy machine (10)")
+    parser.add_argument("--seed", type=int, default=0, help="of kills, flips and outages (0)")
     parser.add_argument("--only", choices=PARTS, nargs="+", default=PARTS, help="the parts to run (all)")
     parser.add_argument("--table", type=Path, help="a file that the table is written to, in Markdown")
     chosen = parser.parse_args()
-    counts = {"kills": (chosen.kills, chosen.seed), "flips": (chosen.flips, chosen.seed)}
+    counts: dict[str, tuple[int, ...]] = {"outages": (chosen.seed,), "short": (chosen.runs,)}
+    counts |= {"kills": (chosen.kills, chosen.seed), "flips": (chosen.flips, chosen.seed)}
     record, began = Record(), time.monotonic()
     for number in (signal.SIGINT, signal.SIGTERM):  # also in the background, where a shell has SIGINT ignored
         signal.signal(number, signal.default_int_handler)

@@ -6,19 +6,16 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import psutil
 
-from flows.server.process import api_child, wait_until_ready
-from flows.server.settings import QUIET, TEMPORARY
-from tests.end_to_end.tiny_study import Command, TinyStudy, begin_to_preload, new_study
+from tests.end_to_end.tiny_study import Command, TinyStudy, new_study
 from tests.faults.campaign.record import LONGEST_SECONDS, Outcome
-from tests.faults.test_damage import everything
-from tests.faults.test_kills import runs
+from tests.faults.campaign.studies import as_in_a_terminal, compared, server, without_prefect
 
 Target = Literal["SIGKILL of the run", "SIGKILL of all its processes", "SIGTERM", "SIGINT", "SIGKILL of a worker"]
 
@@ -55,11 +52,11 @@ class _Way:
 def outcomes(kills: int, seed: int) -> Iterator[Outcome]:
     """An outcome for each kill, when its series has ended."""
     generator = random.Random(seed)
-    with tempfile.TemporaryDirectory(prefix="swaymeter-kills-") as name, _server(Path(name)) as api:
+    with tempfile.TemporaryDirectory(prefix="swaymeter-kills-") as name, server(Path(name)) as api:
         ways, number, done = _ways(Path(name, "study"), api), 0, 0
         while done < kills:
             number += 1
-            (way,) = generator.choices(ways, weights=(6, 1, 1))
+            (way,) = generator.choices(ways, weights=(2, 1, 2, 2))
             study = way.study.elsewhere(Path(name, f"workspace-{number}"), with_files=False)
             wanted = min(kills - done, generator.randint(1, MOST_KILLS))
             found = _Series(study, way, generator).outcomes(wanted, f"seed {seed}, series {number}")
@@ -69,45 +66,19 @@ def outcomes(kills: int, seed: int) -> Iterator[Outcome]:
 
 
 def _ways(folder: Path, api: str) -> list[_Way]:
-    """A few measures without Prefect, which takes half of the time; all measures with it; worker processes."""
+    """A few measures without Prefect, which takes half of the time; all with it; worker processes; those of Dask."""
     folder.mkdir()
     whole = new_study(folder, api)
     few = whole.with_fewer_figures(folder / "few.yaml").elsewhere(folder / "few", with_files=False)
     by_workers = few.elsewhere(folder / "by-workers", with_files=False)
+    by_dask = few.elsewhere(folder / "by-dask", with_files=False)
     ways = (
-        _Way(few, _without_prefect),
-        _Way(whole, _as_in_a_terminal),
-        _Way(by_workers, _without_prefect, ("--runner", "processes"), WITH_WORKERS),
+        _Way(few, without_prefect),
+        _Way(whole, as_in_a_terminal),
+        _Way(by_workers, without_prefect, ("--runner", "processes"), WITH_WORKERS),
+        _Way(by_dask, without_prefect, ("--runner", "dask"), WITH_WORKERS),
     )
     return [way.undisturbed() for way in ways]
-
-
-@contextmanager
-def _server(folder: Path) -> Iterator[str]:
-    """The address of a Prefect server that all runs share."""
-    begin_to_preload()
-    home = folder / "prefect"
-    home.mkdir()
-    settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
-    with (home / "log").open("wb") as log, api_child(0, settings=settings, log=log) as server:
-        wait_until_ready(*server)
-        yield server[1]
-
-
-def _as_in_a_terminal() -> None:
-    """Lets Ctrl-C interrupt also where the campaign runs in the background, where a shell has it ignored."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _without_prefect() -> None:
-    """Lets the run go on without Prefect from its beginning, as it does where the API fails."""
-    _as_in_a_terminal()
-    from flows.execution import flow
-
-    def fail(*arguments: object, **options: object) -> None:
-        raise RuntimeError("no Prefect in this run")
-
-    flow.study = fail  # type: ignore[assignment]
 
 
 @dataclass
@@ -139,7 +110,7 @@ class _Series:
                 verdict, detail = self._ended(running)
             slowest = time.monotonic() - began
         if verdict == "equal":
-            verdict, detail = self._compared()
+            verdict, detail = compared(self.study, self.way.study)
         for process in self.study.processes():
             process.kill()
         return [Outcome(target, verdict, max(took, slowest), 0.0, f"{name}: {detail}") for target, took in targets]
@@ -194,23 +165,3 @@ class _Series:
             return "HUNG", running.file.read_text()
         said = running.file.read_text()
         return ("equal", "") if running.poll() == 0 else ("CRASHED", f"exit status {running.poll()}: {said}")
-
-    def _compared(self) -> tuple[str, str]:
-        """Scores, database, processes and files of the study against those of one that was left alone."""
-        found, expected = self.study.scores(), self.way.study.scores()
-        for name, rows in expected.items():
-            if name not in found or found[name].num_rows < rows.num_rows:
-                return "LOST", f"{name} in {self.study.workspace}"
-            if found[name].num_rows > rows.num_rows:
-                return "DOUBLED", f"{name} in {self.study.workspace}"
-            if found[name] != rows:
-                return "DIFFERENT", f"{name} in {self.study.workspace}"
-        if len([*self.study.workspace.glob("scores/*/*/*.parquet")]) != len(expected):
-            return "DOUBLED", f"files of scores in {self.study.workspace}"
-        if everything(self.study) != everything(self.way.study) or runs(self.study) != runs(self.way.study):
-            return "DIFFERENT", f"the database in {self.study.workspace}"
-        if left := self.study.temporary_files():
-            return "LEFT BEHIND", str(left)
-        if alive := self.study.processes():
-            return "LEFT RUNNING", str([process.cmdline() for process in alive])
-        return "equal", ""

@@ -102,12 +102,16 @@ def test_outputs_count_whatever_became_of_the_task(toy: Toy) -> None:
 # ---- reruns ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_rerun_makes_everything_again_once(toy: Toy) -> None:
+@pytest.mark.parametrize("minutes", [-5, 0, 5])
+def test_a_rerun_makes_everything_again_once(minutes: int, toy: Toy) -> None:
     toy.run()
-    toy.request()
+    toy.request(minutes=minutes)
     ran = toy.run()
     assert Counter(ran) == dict.fromkeys(EVERYTHING, 1)
     assert toy.run() == []
+    toy.request(subject="a")  # by the clock of another host
+    assert Counter(toy.run()) == dict.fromkeys(OF_A, 1)
+    assert set(toy.states().values()) == {"done"}
 
 
 def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,8 +67,9 @@ class Toy:
             kind, identity, outputs, inputs=_by_role(inputs), optional=_by_role(optional), arguments=self, **options
         )
 
-    def request(self, kind: Kind = "force", subject: str | None = None) -> None:
-        self.requests.append(Rerun(datetime.now(UTC), kind, {"subject": subject}))
+    def request(self, kind: Kind = "force", subject: str | None = None, minutes: int = 0) -> None:
+        """Asks by a clock that is so many minutes ahead of that of the steps."""
+        self.requests.append(Rerun(datetime.now(UTC) + timedelta(minutes=minutes), kind, {"subject": subject}))
 
     def run(self, selection: Selection | None = None, progress: Any = None) -> list[StepId]:
         """The steps that ran, in order."""

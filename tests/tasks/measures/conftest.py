@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +45,7 @@ class Study:
         made_from = {"measure": name, "parameters": self.parameters.get(name, {})}
         return TableArtifact(self.folder, name, MEASURES[name].table, made_from)
 
-    def score(
-        self, *names: str, progress: Progress = lambda done, total: None, not_before: datetime | None = None
-    ) -> Spent:
+    def score(self, *names: str, progress: Progress = lambda done, total: None) -> Spent:
         """Computes what is missing of these measures and of those that they need; gives what was spent."""
         parameters = {
             name: measure.parameters.model_validate(self.parameters.get(name, {})) for name, measure in MEASURES.items()
@@ -58,7 +55,6 @@ class Study:
             {name: self.artifact(name) for name in needed(*names)},
             self._load,
             progress,
-            not_before=not_before,
         )
 
     def rows(self, name: str) -> list[Row]:

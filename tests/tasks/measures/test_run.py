@@ -1,8 +1,7 @@
 """Chunks, parts and whole files: what is computed when, after kills and damage."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -91,10 +90,10 @@ def outputs(tmp_path: Path) -> Outputs:
 
 @pytest.fixture
 def run(outputs: Outputs) -> Run:
-    def score(fake: Fake, *names: str, **options: Any) -> Spent:
+    def score(fake: Fake, *names: str, requests: frozenset[str] = frozenset(), **options: Any) -> Spent:
         first, second = fake.measures()
         with added(MEASURES, first), added(MEASURES, second):
-            asked = {name: outputs[name] for name in names or outputs}
+            asked = {name: replace(outputs[name], requests=requests) for name in names or outputs}
             return measure_relation(Inputs("capital", 7, "digest"), asked, lambda: fake.model, **options)
 
     return score
@@ -184,17 +183,17 @@ def test_a_damaged_whole_is_derived_again_without_a_model(run: Run, outputs: Out
     assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
 
 
-def test_older_scores_are_replaced_and_a_kill_keeps_them(run: Run, outputs: Outputs) -> None:
+def test_scores_asked_for_anew_replace_others_through_a_kill(run: Run, outputs: Outputs) -> None:
     run(Fake())
-    now = datetime.now(UTC)
+    requests = frozenset({"of today"})
     with pytest.raises(KeyboardInterrupt):
-        run(Fake(factor=10, dies_at=1), not_before=now)
+        run(Fake(factor=10, dies_at=1), requests=requests)
     assert scores(outputs["first"]) == [0, 1, 2, 3, 4]
     again = Fake(factor=10)
-    run(again, not_before=now)
+    run(again, requests=requests)
     assert again.computed == cut(ITEMS, 2)[1:]
     assert scores(outputs["first"]) == [0, 10, 20, 30, 40]
-    assert run(again, not_before=now) == Spent()
+    assert run(again, requests=requests) == Spent()
 
 
 def test_rows_that_break_the_table_leave_no_part(run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch) -> None:

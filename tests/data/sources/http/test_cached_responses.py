@@ -9,6 +9,7 @@ import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -72,6 +73,16 @@ def test_a_response_before_a_moment_is_requested_again_once(opened: Open) -> Non
         assert resumed.ask({}).content == [2]
         assert opened(server, not_before=first.retrieved_at).ask({}).from_cache
     assert len(server.asked) == 2
+
+
+def test_a_response_of_a_clock_ahead_is_requested_again(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(says([1]), says([2])) as server:
+        ahead = SimpleNamespace(now=lambda zone: datetime.now(UTC) + timedelta(minutes=5))
+        with monkeypatch.context() as patched:
+            patched.setattr("data.sources.http.exchange.datetime", ahead)
+            opened(server).ask({})
+        assert opened(server).ask({}).content == [1]
+        assert opened(server, not_before=datetime.now(UTC)).ask({}).content == [2]
 
 
 def test_a_young_response_may_be_refreshed(opened: Open) -> None:

@@ -1,0 +1,68 @@
+"""Ctrl-C while a model computes for longer than anybody waits."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from dataclasses import replace
+
+import psutil
+import yaml
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from tests.end_to_end.tiny_study import ROOT, TinyStudy
+from tests.faults.campaign.case import BrokenError, Case
+from tests.tasks.models.tiny import byte_tokenizer
+
+MOST_SECONDS = 5.0
+"""From Ctrl-C until nothing of the run is left."""
+RUNNERS = ("threads", "processes", "dask")
+
+
+def interrupted(case: Case, runner: str) -> str:
+    """Ctrl-C reaches a command and its children, as in a terminal, while one forward pass takes longer than seconds."""
+    study = _with_slow_model(case)
+    command = [sys.executable, "-m", "tests.end_to_end.preloaded", "run", str(study.file)]
+    options = ["--workspace", str(study.workspace), "--runner", runner]
+    said = case.folder / "said"
+    with said.open("wb") as file, subprocess.Popen(
+        [*command, *options], cwd=ROOT, env=replace(study, api="").environment, stdout=file, stderr=file,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        deadline = time.monotonic() + 120
+        while "score begins" not in said.read_text():
+            assert process.poll() is None, said.read_text()
+            assert time.monotonic() < deadline, said.read_text()
+            time.sleep(0.05)
+        time.sleep(case.generator.uniform(4.0, 14.0))
+        assert process.poll() is None, said.read_text()
+        case.happened()
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(60)
+        psutil.wait_procs(study.processes(), timeout=60)
+        case.took = time.monotonic() - case.began
+    text = said.read_text()
+    if process.returncode != 128 + signal.SIGINT or "stopped; what was computed is kept" not in text:
+        raise BrokenError("ENDED OTHERWISE", f"exit status {process.returncode}: {text}")
+    if "Traceback" in text:
+        raise BrokenError("CRASHED", text)
+    if case.took > MOST_SECONDS:
+        raise BrokenError("TOO SLOW", f"{case.took:.1f} s, runner {runner}: {text}")
+    return "stopped"
+
+
+def _with_slow_model(case: Case) -> TinyStudy:
+    """The study of a random model that reads a batch of prompts in many seconds."""
+    tokenizer, model = byte_tokenizer(), case.folder / "slow-model"
+    size = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 12, "num_attention_heads": 8}
+    config = LlamaConfig(vocab_size=len(tokenizer), max_position_embeddings=512, pad_token_id=0, **size)
+    LlamaForCausalLM(config).save_pretrained(model)
+    tokenizer.save_pretrained(model)
+    content = yaml.safe_load(case.study.file.read_text())
+    content["models"] = [{"name": str(model), "dtype": "float32", "device": "cpu"}]
+    content["facts"] |= {"real_entities": 10, "invented_entities": 10}
+    file = case.folder / "slow.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return replace(case.study, file=file, mark=uuid.uuid4().hex)

@@ -1,0 +1,106 @@
+"""The scheduler of a Dask cluster, its workers, or the run that uses them, are killed."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from unittest import mock
+
+import psutil
+
+from tests.end_to_end.tiny_study import ROOT
+from tests.end_to_end.waiting import until
+from tests.faults.campaign import slow_workers
+from tests.faults.campaign.case import Case
+from tests.test_docker import free_port
+
+
+@contextmanager
+def cluster(case: Case, workers: int, port: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """The processes of a cluster, a scheduler and slow workers; runs of the block use it."""
+    address = f"tcp://127.0.0.1:{port}"
+    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": json.dumps([slow_workers.__name__]), "OMP_NUM_THREADS": "1"}
+    environment = case.study.environment | preload | {"SWAYMETER_TEST": ""}
+    with ExitStack() as stack:
+        log = stack.enter_context((case.folder / "dask.log").open("ab"))
+
+        def start(program: str, *options: str) -> subprocess.Popen[bytes]:
+            command = [sys.executable, "-m", f"distributed.cli.{program}", *options, "--no-dashboard"]
+            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+            stack.callback(_end, process)
+            return process
+
+        scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
+        options = ("--nthreads", "1", "--memory-limit", "0", "--resources", "CPU=1")
+        nannies = [start("dask_worker", address, *options) for _ in range(workers)]
+        with mock.patch.dict(os.environ, {"DASK_SCHEDULER_ADDRESS": address}):
+            yield [scheduler, *nannies]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with suppress(psutil.NoSuchProcess):
+        for one in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
+    process.wait()
+
+
+def scheduler_killed(case: Case) -> str:
+    """The scheduler is killed, and nobody starts another."""
+    port = free_port()
+    sentence = f"the Dask scheduler tcp://127.0.0.1:{port} ended in the middle; start it and its workers again"
+    with cluster(case, 2, port) as processes, case.study.start("run", "--runner", "dask") as running:
+        until(case.has_begun_scoring, running)
+        processes[0].kill()
+        case.happened()
+        outcome = case.outcome(running, sentence)
+    with cluster(case, 2, port):
+        case.complete("--runner", "dask")
+    return outcome
+
+
+def scheduler_started_again(case: Case) -> str:
+    """The scheduler and its workers are killed, and somebody starts them again within seconds."""
+    port = free_port()
+    with cluster(case, 2, port) as processes, case.study.start("run", "--runner", "dask") as running:
+        until(case.has_begun_scoring, running)
+        for process in processes:
+            _end(process)
+        case.happened()
+        time.sleep(3)
+        with cluster(case, 2, port):
+            outcome = case.outcome(running)
+            case.complete("--runner", "dask")
+    return outcome
+
+
+def workers_killed(case: Case, workers: int) -> str:
+    """Three workers are killed one after another; a step fails after four."""
+    with cluster(case, workers, free_port()) as (_, *nannies):
+        with case.study.start("run", "--runner", "dask") as running:
+            until(case.has_begun_scoring, running)
+            case.happened()
+            for _ in range(3):
+                below = [one for nanny in nannies for one in psutil.Process(nanny.pid).children(recursive=True)]
+                if alive := [one for one in below if "spawn_main" in " ".join(one.cmdline())]:
+                    case.generator.choice(alive).kill()
+                time.sleep(case.generator.uniform(0.2, 2.0))
+            outcome = case.outcome(running)
+        case.complete("--runner", "dask")
+    return outcome
+
+
+def conductor_killed(case: Case) -> str:
+    """A run is killed and another one begun, while the workers of the first may still be at work."""
+    with cluster(case, 2, free_port()):
+        with case.study.start("run", "--runner", "dask") as running:
+            until(case.has_begun_scoring, running)
+            running.process.kill()
+        case.happened()
+        with case.study.start("run", "--runner", "dask") as running:
+            outcome = case.outcome(running)
+        case.complete("--runner", "dask")
+    return outcome

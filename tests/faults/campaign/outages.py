@@ -1,0 +1,120 @@
+"""What a run needs fails in its middle: the run goes on, or ends with a sentence, and the next one ends as undisturbed.
+
+Dask's scheduler and workers, Prefect's database and folder, the folder of the workspace; a second run on the same
+workspace; and Ctrl-C.
+"""
+
+import random
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from flows.graph.step import STAGES
+from flows.server.process import api_child, wait_until_ready
+from flows.server.settings import QUIET, TEMPORARY
+from tests.end_to_end.tiny_study import new_study
+from tests.end_to_end.waiting import until
+from tests.faults.campaign.case import BrokenError, Case
+from tests.faults.campaign.folders import can_mount, prefect_full, workspace_away, workspace_full
+from tests.faults.campaign.interrupts import RUNNERS, interrupted
+from tests.faults.campaign.on_dask import conductor_killed, scheduler_killed, scheduler_started_again, workers_killed
+from tests.faults.campaign.record import Outcome
+from tests.faults.campaign.studies import Held, server
+from tests.test_docker import POSTGRES, free_port, postgresql
+
+Happens = Callable[[Case], str]
+"""What happens to a case, and what comes of it."""
+
+
+def outcomes(seed: int) -> Iterator[Outcome]:
+    """An outcome for each kind of outage."""
+    generator = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="swaymeter-outages-") as name, server(Path(name)) as api:
+        folder = Path(name)
+        (folder / "study").mkdir()
+        undisturbed = new_study(folder / "study", api).with_fewer_figures(folder / "few.yaml")
+        run = undisturbed.run("run")
+        assert run.code == 0, run.said
+        for number, (row, happens) in enumerate(_cases()):
+            of_case = folder / f"case-{number}"
+            of_case.mkdir()
+            study = undisturbed.elsewhere(of_case / "workspace", with_files=False)
+            case = Case(study, undisturbed, of_case, generator)
+            try:
+                verdict, detail = happens(case), ""
+            except BrokenError as broken:
+                verdict, detail = broken.args
+            except AssertionError as error:  # of what waits for a process
+                verdict, detail = "HUNG", str(error)
+            for process in study.processes():
+                process.kill()
+            yield Outcome(row, verdict, case.took, 0.0, detail)
+            shutil.rmtree(of_case, ignore_errors=True)
+
+
+def _cases() -> Iterator[tuple[str, Happens]]:
+    yield "Dask's scheduler killed", scheduler_killed
+    yield "Dask's scheduler killed and started again", scheduler_started_again
+    for workers in (2, 4):
+        for _ in range(3):
+            yield f"three of {workers} Dask workers killed", partial(workers_killed, workers=workers)
+    yield "a run on Dask workers killed, another begun", conductor_killed
+    yield "two runs on one workspace, of two hosts", two_hosts
+    for seconds in (0.0, 20.0) if POSTGRES else ():
+        yield "PostgreSQL of Prefect's server restarted", partial(database_restarted, seconds=seconds)
+    if can_mount():
+        for stage in STAGES:
+            yield "workspace full", partial(workspace_full, stage=stage)
+        for seconds in (5.0, 60.0):
+            yield f"workspace away for {seconds:.0f} s", partial(workspace_away, seconds=seconds)
+        for stage in (None, "fetch", "score"):
+            yield "Prefect's folder full", partial(prefect_full, stage=stage)  # type: ignore[arg-type]
+    for runner in RUNNERS:
+        yield "Ctrl-C while a model computes for long", partial(interrupted, runner=runner)
+
+
+def two_hosts(case: Case) -> str:
+    """While a run of one host scores, a second one is refused by name, and a third one waits and computes nothing."""
+    held, other = Held("score", case.folder, "host-a"), Held("report", case.folder / "nowhere", "host-b")
+    with case.study.start("run", before=held) as first:
+        until(held.reached.exists, first)
+        second = case.study.run("run", before=other)
+        refusal = f"error  process {first.pid} on host-a "
+        if second.code != 1 or not second.said.startswith(refusal):
+            raise BrokenError("NOT REFUSED", second.said)
+        with case.study.start("run", "--wait", before=other) as third:
+            until(lambda: "on host-a" in third.file.read_text(), third)
+            case.happened()
+            held.may_go.touch()
+            outcome = case.outcome(first)
+            waited = third.ended()
+            if (waited.code, waited.prompts) != (0, 0):
+                raise BrokenError("COMPUTED TWICE", waited.said)
+    case.complete()
+    return outcome
+
+
+def database_restarted(case: Case, seconds: float) -> str:
+    """PostgreSQL stops while chunks are scored, and starts again after so many seconds."""
+    port, names = free_port(), {"POSTGRES_USER": "prefect", "POSTGRES_PASSWORD": "secret", "POSTGRES_DB": "prefect"}
+    later = threading.Timer(seconds, lambda: control("start"))
+    with postgresql(names, port) as control, (case.folder / "server.log").open("w+b") as log:
+        url = f"postgresql+asyncpg://prefect:secret@127.0.0.1:{port}/prefect"
+        home = {"PREFECT_HOME": str(case.folder), "PREFECT_SERVER_DATABASE_CONNECTION_URL": url}
+
+        def restart() -> None:
+            control("stop", "--mode", "fast")
+            later.start()
+            if not seconds:
+                later.join()
+
+        with api_child(0, settings={**QUIET, **TEMPORARY, **home}, log=log) as child:
+            wait_until_ready(*child, log)
+            outcome = case.through("score", restart, study=replace(case.study, api=child[1]))
+        later.join()
+    case.complete()
+    return outcome
