@@ -9,6 +9,7 @@ from data.options import Options, Problem, refused
 from data.sources.access import Access
 from flows.study.sections.contexts import ContextsPart
 from flows.study.sections.execution import ExecutionPart
+from flows.study.sections.frequency import FrequencyPart
 from flows.study.sections.measures import Measures
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
@@ -44,6 +45,8 @@ class Study(Options):
     """How public services are treated."""
     contexts: ContextsPart = ContextsPart()
     """How many contexts are written."""
+    frequency: FrequencyPart | None = None
+    """A corpus in which the names of the facts are counted; null: none is."""
     questions: Questions | None = None
     """DynamicQA-style questions."""
     prompt: PromptPart = PromptPart()
@@ -80,6 +83,9 @@ class Study(Options):
         if self.seeds and not {*MEASURES_OF_SEEDS} & self.requested().keys():
             wrong = "nothing is compared between seeds; name susceptibility under `measures`, or `seed` alone"
             raise refused([Problem(("seeds",), wrong)])
+        if self.frequency and not {"susceptibility", "persuasion"} & self.requested().keys():
+            wrong = "counts the names of facts, which no measure is about; name susceptibility under `measures`"
+            raise refused([Problem(("frequency",), wrong)])
         for place, model in enumerate(self.models):
             others = self.models[:place] + self.models[place + 1 :]
             if model.label in {other.label or other.name for other in others}:
