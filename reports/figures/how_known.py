@@ -188,6 +188,6 @@ FREQUENCY = Figure(
         ),
     ),
     measures=("susceptibility",),
-    expected=lambda frames: len(frames["corpus_in_short"]) > 0,
+    expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
     items=("du-fig-9", "du-figs-17-18"),
 )  # fmt: skip

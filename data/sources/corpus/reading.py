@@ -8,6 +8,7 @@ import codecs
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,15 +78,14 @@ class Reading:
                 yield block
 
     def _text(self) -> Iterator[Piece]:
-        decoder, begins = codecs.getincrementaldecoder("utf-8")("replace"), True
-        for block in self._blocks():
-            text = decoder.decode(block)
+        decoder, begins = codecs.getincrementaldecoder("utf-8")("surrogateescape"), True
+        for block in chain(self._blocks(), [b""]):
             self._refuse_other_encodings(block, begins)
-            if wrong := text.count("\N{REPLACEMENT CHARACTER}") - block.count(b"\xef\xbf\xbd"):
-                self._note(f"byte {self.read - len(block):,} or later", "is not UTF-8", max(1, wrong))
+            text = decoder.decode(block, final=not block)
+            if wrong := _escaped(text):
+                self._note(f"byte {self.read - len(block):,} or later", "is not UTF-8", wrong)
             yield Piece(text, begins)
             begins = False
-        yield Piece(decoder.decode(b"", True), begins=False)
 
     def _refuse_other_encodings(self, block: bytes, begins: bool) -> None:
         if begins and block.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -147,6 +147,15 @@ class Reading:
     def _note(self, place: str, problem: str, count: int = 1) -> None:
         self.unreadable += count
         self.problem = self.problem or f"{place} {problem}"
+
+
+def _escaped(text: str) -> int:
+    """The bytes that are not UTF-8 in a text that was decoded with surrogates in their place."""
+    try:
+        text.encode()
+        return 0
+    except UnicodeEncodeError:
+        return sum("\udc80" <= character <= "\udcff" for character in text)
 
 
 def format_of(file: Path) -> str | None:

@@ -125,7 +125,8 @@ KNOWN = [
     ("query", "measure"), [("degree_of_queries", "log_degree"), ("frequency_of_queries", "log_pair_count")]
 )
 def test_how_known_they_are_is_held_against_entities(query: str, measure: str) -> None:
-    known = [row for relation, entity, pairs in KNOWN for row in queries(relation, "open", measure, pairs, entity=entity)]
+    known = [row for relation, entity, pairs in KNOWN
+             for row in queries(relation, "open", measure, pairs, entity=entity)]  # fmt: skip
     rows = [row for row in computed(frames(**{query: known})) if row["query_type"] == "open"]
     assert {(row["level"], row["relation"]) for row in rows} == {("entity", of) for of in ("all", "capital", "father")}
     together = found(rows, measure_a=measure, relation="all")
