@@ -44,7 +44,7 @@ class Shard:
     read: Annotated[int, Meaning("of text and what is around it, unpacked", "bytes")]
     documents: Annotated[int, Meaning("texts that were read")]
     words: Annotated[int, Meaning("words that were read")]
-    unreadable: Annotated[int, Meaning("lines that were left out, of a text file characters that are not UTF-8")]
+    unreadable: Annotated[int, Meaning("lines that were left out, of a text file bytes that are not UTF-8")]
     problem: Annotated[str | None, Meaning("where the first of these stands, and what is wrong; NULL where none does")]
     digest: Annotated[str, Meaning("of the file's bytes")]
     counted_at: Annotated[str, Meaning("when it was counted (UTC, ISO 8601)", counts=False)]
@@ -56,8 +56,6 @@ class Frequency(PairCount):
     """How often an entity stands in the corpus, and how often near its answer."""
 
     excluded: Annotated[str | None, Meaning("why the counts say nothing of the entity; NULL where they do")]
-    source: Annotated[str, Meaning("who counted: this program, or the index that was asked")]
-    approximate: Annotated[bool, Meaning("whether a count is an estimate")]
     corpus: Annotated[str, Meaning("what the study calls the corpus")]
     window_words: Annotated[int, Meaning("how many words an answer may be away from its entity")]
     shards: Annotated[int, Meaning("files of the corpus that were read")]

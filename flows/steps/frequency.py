@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,6 @@ from flows.graph.step import Run, Step
 from tasks.frequency.common_words import CommonWords
 from tasks.frequency.counting import count
 from tasks.frequency.names import Names
-
-SOURCE = "counted in its files"
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,8 @@ def count_shard(step: Step, run: Run) -> None:
 
 def add_up(step: Step, run: Run) -> None:
     """Adds up the counts of all shards, and says of which entities they say nothing."""
-    rule, window = step.arguments
-    limits: CommonWords = rule
+    limits: CommonWords
+    limits, window = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
     columns = ("entity_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
@@ -88,15 +87,17 @@ def add_up(step: Step, run: Run) -> None:
             totals += [rows[name].to_numpy() for name in columns]
         elif role.startswith("shards"):
             shards += step.records(role, Shard)
+    read: dict[str, Any] = {
+        "corpus": shards[0].corpus, "window_words": window, "shards": len(shards),
+        "documents": sum(shard.documents for shard in shards), "words": sum(shard.words for shard in shards),
+        "counted_at": max(shard.counted_at for shard in shards),
+    }  # fmt: skip
     step.write(
         "frequencies",
         (
             Frequency(
                 entity=pair.entity, answer=pair.answer, entity_count=entity, lower_case_count=small, pair_count=both,
-                excluded=limits.excluded(pair.entity_names, entity, small), source=SOURCE, approximate=False,
-                corpus=shards[0].corpus, window_words=window, shards=len(shards),
-                documents=sum(shard.documents for shard in shards), words=sum(shard.words for shard in shards),
-                counted_at=max(shard.counted_at for shard in shards),
+                excluded=limits.excluded(pair.entity_names, entity, small), **read,
             )
             for pair, (entity, small, both) in zip(pairs, totals.T.tolist(), strict=True)
         ),

@@ -56,7 +56,8 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
     axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * most)
     beside = _NONE + _SPREAD * np.sin(np.arange(len(data)) * 2.4)  # side by side, the same every time
     x = np.where(data[count] > 0, data[count], beside)
-    shapes = {False: {"markeredgewidth": 0}, True: {"markerfacecolor": "none", "markeredgewidth": 0.7}}
+    real, invented = {"markeredgewidth": 0}, {"markerfacecolor": "none", "markeredgewidth": 0.7}
+    shapes: dict[bool, dict[str, Any]] = {False: real, True: invented}
     for invented, shape in shapes.items():
         rows = data["invented"] == invented
         dots(axes, x[rows], data["susceptibility"][rows], **shape, **style)
@@ -157,8 +158,8 @@ def _counted_in(frames: Frames) -> str:
     rows = records(frames["corpus_in_short"])
     excluded = len(frames["excluded_entities"])
     left_out = f" Left out: {plural(excluded, 'entity')} whose name is mostly a common word." if excluded else ""
-    read = f"{rows[-1]['corpus']}, {rows[-1]['shard']}, {rows[-1]['words']:,} words" if rows else "an index"
-    return f" Counted in {read}.{left_out}{published_note('du-fig-9')}"
+    read = f" Counted in {rows[-1]['corpus']}: {rows[-1]['shard']}, {rows[-1]['words']:,} words." if rows else ""
+    return f"{read}{left_out}{published_note('du-fig-9')}"
 
 
 DEGREE = Figure(

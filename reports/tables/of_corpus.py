@@ -6,7 +6,7 @@ SHARDS = Table(
     "corpus",
     "What was read of the corpus",
     "The files in which names were counted: documents, words, bytes unpacked, what could not be read and was left out "
-    "(lines; of a text file characters), the first of it, and when the file was counted (UTC).",
+    "(lines; of a text file bytes), the first of it, and when the file was counted (UTC).",
     ("corpus_in_short",),
     lambda frames: frames["corpus_in_short"],
     folded=True,

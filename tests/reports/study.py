@@ -151,8 +151,8 @@ def _corpus(queries: list[Row]) -> dict[str, list[Row]]:
              "problem": "line 7 is not JSON"}  # fmt: skip
     counts = [
         {"entity": entity, "answer": answer, "entity_count": 3 * degree, "pair_count": degree, "lower_case_count": 0,
-         "excluded": "mostly written in small letters" if number == 2 else None, "source": "counted in its files",
-         "approximate": False, "window_words": 50, "shards": 1, **read, **when}
+         "excluded": "mostly written in small letters" if number == 2 else None, "window_words": 50, "shards": 1,
+         **read, **when}
         for number, ((entity, answer), degree) in enumerate(entities)
     ]  # fmt: skip
     return {"frequencies": counts, "shards": [{**shard, **read, **when}]}

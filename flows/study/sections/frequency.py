@@ -22,5 +22,4 @@ class FrequencyPart(Options):
     common_word_count: int = Field(default=50, ge=0)
     """An entity whose names stand in the corpus more often than this, in capitals or not, may be a common word."""
     common_word_share: float = Field(default=0.75, ge=0, le=1)
-    """It is one where more than this share of them is in small letters; its counts are left out, as a name's they are
-    none."""
+    """It is one where more than this share of these is in small letters; then figures leave the entity out."""
