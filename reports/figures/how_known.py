@@ -56,10 +56,9 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
     axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * most)
     beside = _NONE + _SPREAD * np.sin(np.arange(len(data)) * 2.4)  # side by side, the same every time
     x = np.where(data[count] > 0, data[count], beside)
-    real, invented = {"markeredgewidth": 0}, {"markerfacecolor": "none", "markeredgewidth": 0.7}
-    shapes: dict[bool, dict[str, Any]] = {False: real, True: invented}
-    for invented, shape in shapes.items():
-        rows = data["invented"] == invented
+    filled: dict[str, Any] = {"markeredgewidth": 0}
+    hollow: dict[str, Any] = {"markeredgewidth": 0.7, "markerfacecolor": "none"}
+    for rows, shape in ((~data["invented"], filled), (data["invented"], hollow)):
         dots(axes, x[rows], data["susceptibility"][rows], **shape, **style)
     if len(envelope):
         axes.plot(envelope["at"], envelope["value"], color=INK)

@@ -55,13 +55,15 @@ class Names:
         """The names of pairs of an entity and an answer."""
         numbers: dict[tuple[bytes, ...], int] = {}
 
-        def number(names: Iterable[str]) -> int:
-            cleaned = sorted({words(name.encode()) for name in names} - {b""})
-            return numbers.setdefault(tuple(cleaned), len(numbers))
+        def numbered(rows: Sequence[Iterable[str]]) -> list[int]:
+            rows = [list(names) for names in rows]
+            cleaned = _cleaned([name for names in rows for name in names])
+            texts = (tuple(sorted({cleaned[name] for name in names} - {b""})) for names in rows)
+            return [numbers.setdefault(one, len(numbers)) for one in texts]
 
-        entities = [number(pair.entity_names) for pair in pairs]
-        small = [number(map(str.lower, pair.entity_names)) for pair in pairs]
-        answers = [number(pair.answer_names) for pair in pairs]
+        entities = numbered([pair.entity_names for pair in pairs])
+        small = numbered([map(str.lower, pair.entity_names) for pair in pairs])
+        answers = numbered([pair.answer_names for pair in pairs])
         self.entities, self.small, self.answers = (np.array(one, np.int64) for one in (entities, small, answers))
         owners: dict[bytes, list[int]] = {}
         for texts, owner in numbers.items():
@@ -95,3 +97,9 @@ class Names:
 
         patterns = [b" " + text + b" " for text in self.texts]
         return BytesAhoCorasick(patterns, matchkind=MatchKind.Standard, implementation=Implementation.ContiguousNFA)
+
+
+def _cleaned(names: Sequence[str]) -> dict[str, bytes]:
+    """The words of each name, of all at once."""
+    texts = words(b" \xff ".join(name.encode("utf-8", "surrogatepass") for name in names)).split(b"\xff")
+    return dict(zip(names, (text.strip(b" ") for text in texts), strict=True)) if names else {}
