@@ -23,7 +23,7 @@ class PairCount:
     entity: Annotated[str, Meaning("the entity asked about")]
     answer: Annotated[str, Meaning("its answer, as in queries")]
     entity_count: Annotated[int, Meaning("occurrences of the entity's names")]
-    lower_case_count: Annotated[int, Meaning("occurrences of the same names written in small letters")]
+    lower_case_count: Annotated[int, Meaning("occurrences of those names of one word in small letters")]
     pair_count: Annotated[int, Meaning("occurrences of the entity's names with the answer's within the window")]
 
 

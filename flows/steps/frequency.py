@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def count_shard(step: Step, run: Run) -> None:
     shard: ShardFile = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
     reading = Reading(shard.file, shard.column, run.progress)
-    counts = count(reading.pieces(), Names(pairs), shard.window)
+    counts = count(reading.pieces(), _names(tuple(pairs)), shard.window)
     if not counts.words:
         problem = f" ({reading.problem})" if reading.problem else ""
         raise InputError(f"{shard.file} has no text that can be read{problem}; leave it out of `frequency.corpus`")
@@ -72,6 +73,12 @@ def count_shard(step: Step, run: Run) -> None:
         digest=shard.digest, counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )  # fmt: skip
     step.write("shards", [row])
+
+
+@lru_cache(maxsize=1)
+def _names(pairs: tuple[CountedPair, ...]) -> Names:
+    """The names, made once for the shards that a process counts one after the other."""
+    return Names(pairs)
 
 
 def add_up(step: Step, run: Run) -> None:

@@ -4,9 +4,9 @@
     share  = of these, the ones in small letters
     a name is a common word where n > 50 and share > 0.75 (both are settings of a study)
 
-Whether an occurrence is a name is told by its capitals, and by nothing else. A name of a script without capitals is
-never a common word; one that has none in a script that has, such as apple, always where it is frequent. A single
-letter is left out, too, and a name of punctuation alone.
+Whether an occurrence is a name is told by its capitals, and by nothing else. A name of several words, or of a script
+without capitals, is never a common word; one without capitals in a script that has them, such as apple, always where it
+is frequent. A single letter is left out, too, and a name of punctuation alone.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, where a tagger labels 30,000
 documents.
@@ -31,7 +31,7 @@ class CommonWords:
         Args:
             names: its name, and its aliases.
             count: occurrences of these.
-            lower_case: occurrences of the same in small letters.
+            lower_case: occurrences of those of one word in small letters.
         """
         cleaned = [words(name.encode()).decode() for name in names]
         if not any(cleaned):

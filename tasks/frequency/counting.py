@@ -1,7 +1,7 @@
 """How often names stand in a corpus, and pairs of names within a window, counted in one pass of bounded memory.
 
     entity count      occurrences of the entity's names
-    lower-case count  occurrences of the same in small letters
+    lower-case count  occurrences of those of one word in small letters
     pair count        occurrences of the entity's names with the answer's at most `window` words away, on either side:
                       the last word of the first and the first word of the second are so many words apart, 1 where
                       they stand next to each other; in one document
@@ -120,7 +120,7 @@ class _Stream:
         # looking back from the first leads to no other name's.
         gap = self.window * (np.searchsorted(ends, first) + 1)
         span = len(spaces) + self.window * (len(ends) + 3)
-        order = np.lexsort((-last, first, owner))
+        order = np.argsort((owner * span + first) * names.longest - (last - first))
         owner, first, last, gap = (one[order] for one in (owner, first, last, gap))
         alone = np.ones(len(owner), bool)
         key = owner * span + last

@@ -1,8 +1,8 @@
 """The names that are looked for in a corpus: an automaton of all of them, and whose names they are.
 
 A name is found where its words stand next to each other, with its capitals. What stands for one entity, its name with
-its aliases, counts together. Beside each entity's names the same in small letters are looked for, which tells names
-from common words.
+its aliases, counts together. Beside an entity's names of one word the same in small letters are looked for, which tells
+names from common words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,20 +49,24 @@ class Names:
         owners: of each text, whose name it is: entities, answers and entities in small letters have numbers.
         entities, small, answers: of each pair, the number of its entity, of that in small letters, of its answer.
         pairs: of each number the pairs whose entity it is.
+        longest, longest_word: the words of the longest text, and a bound of the bytes of its words.
     """
 
     def __init__(self, pairs: Sequence[CountedPair]) -> None:
         """The names of pairs of an entity and an answer."""
         numbers: dict[tuple[bytes, ...], int] = {}
 
-        def numbered(rows: Sequence[Iterable[str]]) -> list[int]:
-            rows = [list(names) for names in rows]
-            cleaned = _cleaned([name for names in rows for name in names])
-            texts = (tuple(sorted({cleaned[name] for name in names} - {b""})) for names in rows)
+        def numbered(rows: Sequence[Sequence[str]], most_spaces: int | None = None) -> list[int]:
+            cleaned = {
+                name: text
+                for name, text in _cleaned([name for names in rows for name in names])
+                if text and (most_spaces is None or text.count(b" ") <= most_spaces)
+            }
+            texts = (tuple(sorted({cleaned[name] for name in names if name in cleaned})) for names in rows)
             return [numbers.setdefault(one, len(numbers)) for one in texts]
 
         entities = numbered([pair.entity_names for pair in pairs])
-        small = numbered([map(str.lower, pair.entity_names) for pair in pairs])
+        small = numbered([[name.lower() for name in pair.entity_names] for pair in pairs], most_spaces=0)
         answers = numbered([pair.answer_names for pair in pairs])
         self.entities, self.small, self.answers = (np.array(one, np.int64) for one in (entities, small, answers))
         owners: dict[bytes, list[int]] = {}
@@ -73,22 +77,14 @@ class Names:
         self.lengths = np.array([text.count(b" ") + 1 for text in self.texts], np.int64)
         self.owners = Groups.of(list(owners.values()))
         self.count = len(numbers)
+        self.longest = int(self.lengths.max(initial=1))
+        self.longest_word = max(map(len, self.texts), default=1)
         of_entity: list[list[int]] = [[] for _ in numbers]
         for pair, entity in enumerate(entities):
             of_entity[entity].append(pair)
         self.pairs = Groups.of(of_entity)
         self.is_answer = np.zeros(self.count, bool)
         self.is_answer[self.answers] = True
-
-    @property
-    def longest(self) -> int:
-        """The words of the longest name."""
-        return int(self.lengths.max(initial=1))
-
-    @property
-    def longest_word(self) -> int:
-        """An upper bound of the bytes of a word in a name."""
-        return max(map(len, self.texts), default=1)
 
     @cached_property
     def automaton(self) -> object:
@@ -99,7 +95,7 @@ class Names:
         return BytesAhoCorasick(patterns, matchkind=MatchKind.Standard, implementation=Implementation.ContiguousNFA)
 
 
-def _cleaned(names: Sequence[str]) -> dict[str, bytes]:
-    """The words of each name, of all at once."""
+def _cleaned(names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
+    """Each name with its words, all cleaned at once."""
     texts = words(b" \xff ".join(name.encode("utf-8", "surrogatepass") for name in names)).split(b"\xff")
-    return dict(zip(names, (text.strip(b" ") for text in texts), strict=True)) if names else {}
+    return zip(names, (text.strip(b" ") for text in texts), strict=True) if names else ()

@@ -64,7 +64,7 @@ def slow_counts(documents: list[str], pair: CountedPair) -> tuple[int, int, int]
     entities = small = both = 0
     for text in map(slow_words, documents):
         mine, answers = places(text, pair.entity_names), places(text, pair.answer_names)
-        small += len(places(text, [name.lower() for name in pair.entity_names]))
+        small += len(places(text, [name.lower() for name in pair.entity_names if len(slow_words(name)) == 1]))
         entities += len(mine)
         both += sum(
             any(0 < first - end <= WINDOW or 0 < start - last <= WINDOW for first, last in answers)
