@@ -1,6 +1,6 @@
 """The steps that count the names of a study in a corpus: which names, a step a shard, and the counts of the whole."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from data.errors import InputError, SwaymeterError
@@ -32,12 +32,7 @@ def frequency(graph: Graph, study: Study, built: Built) -> list[Reference]:
         aliases = read_aliases(Path(options.aliases)) if options.aliases else {}
     except SwaymeterError as error:
         return [graph.refuse(kinds.FREQUENCIES, kinds.FREQUENCIES.id(CORPUS), error).output("frequencies")]
-    names = graph.add(
-        kinds.COUNTED_NAMES, kinds.COUNTED_NAMES.id(CORPUS),
-        {"counted_pairs": Output(COUNTED_PAIRS, (CORPUS,), "names")},
-        optional={f"queries {relation}": reference for relation, reference in built.queries.items()},
-        parameters={"aliases": {name: list(others) for name, others in aliases.items()}}, arguments=aliases,
-    )  # fmt: skip
+    names = _names(graph, built, aliases)
     title = options.title or Path(options.corpus[0]).name
     counted = [
         _counted(graph, options, names, ShardFile(name, file, digest, title, options.column, options.window_words))
@@ -52,6 +47,18 @@ def frequency(graph: Graph, study: Study, built: Built) -> list[Reference]:
         arguments=(rule, options.window_words),
     )  # fmt: skip
     return [whole.output("frequencies")]
+
+
+def _names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -> Node:
+    """The step that lists the names of all queries; it waits for one of them at least."""
+    kind, identity, queries = kinds.COUNTED_NAMES, kinds.COUNTED_NAMES.id(CORPUS), list(built.queries.values())
+    if not any(reference.is_usable for reference in queries):
+        return graph.wait(kind, identity, queries[0].node, after=[reference.node for reference in queries])
+    return graph.add(
+        kind, identity, {"counted_pairs": Output(COUNTED_PAIRS, (CORPUS,), "names")},
+        optional={f"queries {relation}": reference for relation, reference in built.queries.items()},
+        parameters={"aliases": {name: list(others) for name, others in aliases.items()}}, arguments=aliases,
+    )  # fmt: skip
 
 
 def _counted(graph: Graph, options: FrequencyPart, names: Node, shard: ShardFile) -> Node:

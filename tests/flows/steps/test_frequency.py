@@ -117,6 +117,11 @@ def test_a_file_cut_short_stops_the_counts_alone(tmp_path: Path) -> None:
     assert {node.state for node in graph if node.id.group == "queries and contexts"} == {"done"}
 
 
+def test_counts_wait_for_the_first_queries(tmp_path: Path) -> None:
+    graph = study_of(tmp_path, corpus=[str(MADE_UP)]).graph
+    assert [node.state for node in graph if node.id.subject == "corpus"] == ["blocked"] * 4
+
+
 def test_a_corpus_that_is_not_there_is_refused(tmp_path: Path) -> None:
     graph = study_of(tmp_path, corpus=[str(tmp_path / "nothing")]).graph
     assert "frequency.corpus" in graph.nodes[FREQUENCIES].reason
