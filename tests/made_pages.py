@@ -20,6 +20,7 @@ from data.warehouse.schema import Schema
 from flows.steps.aggregate import schema
 from flows.study.sections.contexts import ContextsPart
 from flows.study.sections.execution import ExecutionPart
+from flows.study.sections.frequency import FrequencyPart
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
 from flows.study.sections.services import ServiceOptions, ServicesPart
@@ -131,6 +132,7 @@ def study_file() -> str:
             "",
             *_keys(ServiceOptions),
             *_section(2, "contexts", ContextsPart),
+            *_section(2, "frequency", FrequencyPart),
             *_sources("questions", QuestionsOptions, QUESTION_SOURCES),
             *_section(2, "prompt", PromptPart),
             *_section(2, "models", ModelPart),

@@ -115,7 +115,8 @@ def running(services: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) 
 @needs_postgres
 def test_server_deployments_and_workers_start_on_postgresql(running: Running) -> None:
     api, deployments = running.api, running.deployments()
-    assert sorted(deployments) == ["failed", "friends-and-enemies", "gender", "gpu", "refresh", "report", "study"]
+    described = {row["name"] for row in yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]}
+    assert deployments.keys() == described >= {"failed", "gpu", "refresh", "report", "study"}
     assert [row["schedule"]["cron"] for row in deployments["study"]["schedules"]] == ["0 3 * * 1"]
     for row in deployments.values():  # no machine's folder, but the variable that each worker fills in
         assert row["pull_steps"] == [

@@ -120,6 +120,8 @@ class CorrelationRow(ModelScores):
     pearson_p: Annotated[float | None, Meaning("its two-sided p-value")]
     spearman: Annotated[float | None, Meaning("Spearman's rho; NULL where untestable")]
     spearman_p: Annotated[float | None, Meaning("its two-sided p-value")]
+    spearman_low: Annotated[float | None, Meaning("lower end of its 95% interval, pairs independent")]
+    spearman_high: Annotated[float | None, Meaning("upper end of that interval")]
     untestable: Annotated[str | None, Meaning("why there is no correlation; NULL where there is one")]
 
 

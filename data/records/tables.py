@@ -1,6 +1,7 @@
 """The tables of the records, by name; a measure's or a statistic's table comes with its own row type."""
 
 from data.records.candidates import Dispute, Page, Rejected, Triple
+from data.records.corpus import CountedPair, Frequency, Shard, ShardCount
 from data.records.facts import Fact, InventedName
 from data.records.prompts import Context, Query
 from data.records.questions import Annotation, Question
@@ -21,9 +22,13 @@ REJECTED = table_of(Rejected)
 ANNOTATIONS = table_of(Annotation)
 RUNS = table_of(Run)
 RELIABILITY = table_of(Reliability)
+COUNTED_PAIRS = table_of(CountedPair)
+SHARDS = table_of(Shard)
+SHARD_COUNTS = table_of(ShardCount)
+FREQUENCIES = table_of(Frequency)
 
 RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS, RUNS,
-    RELIABILITY,
+    RELIABILITY, SHARDS, FREQUENCIES,
 )  # fmt: skip
 """What every study's database has, whatever it measures."""

@@ -21,12 +21,12 @@ from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.statistics import statistics_of
 
-LOADED = ("triples", "pages", "disputes", "rejected")
-"""The fetched tables beside facts and questions that the database has."""
+LOADED = ("triples", "pages", "disputes", "rejected", "shards")
+"""The tables beside facts and prompts that the database has."""
 
 
 def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
-    """Adds the steps; gives that of the database. scores: also what scores of several seeds were compared to."""
+    """Adds the steps; gives that of the database. scores: also what seeds and a corpus add to them."""
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
     outputs = {
@@ -62,7 +62,7 @@ def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
     """What questions were made from, and what was rejected on the way."""
     references = [node.output("rejected") for node in built.chosen.values()]
     for node in graph:
-        if node.id.stage == "fetch":
+        if node.id.stage in ("fetch", "build"):
             references += [Reference(node, role) for role in LOADED if role in node.checks]
     return references
 

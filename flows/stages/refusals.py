@@ -28,7 +28,7 @@ def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force:
     """
     nodes = [node for node in graph if node.id in selected]
     for node in nodes:
-        is_known_early = node.id.stage == "fetch" or node.id.group == kinds.PROMPTS.group
+        is_known_early = node.id.stage == "fetch" or node.id.group in (kinds.PROMPTS.group, kinds.FREQUENCIES.group)
         if is_known_early and node.refusal and not isinstance(node.refusal, ModelError):
             yield str(node.refusal)
     sample = study.contexts.sample

@@ -14,6 +14,7 @@ from flows.stages import study_graph as kinds
 from flows.stages.aggregate import aggregate
 from flows.stages.build import build
 from flows.stages.fetch import fetch
+from flows.stages.frequency import frequency
 from flows.stages.reliability import reliability
 from flows.stages.report import report
 from flows.stages.score import score
@@ -42,7 +43,8 @@ def study_graph(
     built = build(graph, study, fetched)
     scores = score(graph, study, built)
     compared = reliability(graph, study, fetched, built, scores)
-    database = aggregate(graph, study, fetched, built, [*scores, *compared])
+    counted = frequency(graph, study, built)
+    database = aggregate(graph, study, fetched, built, [*scores, *compared, *counted])
     report(graph, study, fetched, built, database)
     return graph
 

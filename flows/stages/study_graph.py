@@ -38,6 +38,7 @@ from flows.graph.step import StepKind
 from flows.steps.aggregate import compute_statistics, load_database
 from flows.steps.build import build_prompts, build_questions, choose
 from flows.steps.fetch import fetch_facts, fetch_names, fetch_questions
+from flows.steps.frequency import add_up, collect_names, count_shard
 from flows.steps.reliability import compute_reliability
 from flows.steps.report import draw_report
 from flows.steps.score import run_pass
@@ -93,6 +94,18 @@ QUESTIONS = StepKind(
     "build", "questions", each="relation that CHOICE lists", makes=("questions",), needs=("questions",),  # of CHOICE
     function=build_questions, version=5,
 )  # fmt: skip
+COUNTED_NAMES = StepKind(
+    "build", "names to count", each="study with `frequency`", makes=("counted_pairs",), reads=("queries",),
+    function=collect_names,
+)  # fmt: skip
+SHARD = StepKind(
+    "build", "counts", each="shard of the corpus", needs=("counted_pairs",), makes=("shard_counts", "shards"),
+    function=count_shard,
+)  # fmt: skip
+FREQUENCIES = StepKind(
+    "build", "frequencies", each="study with `frequency`", needs=("counted_pairs", "shard_counts", "shards"),
+    makes=("frequencies",), function=add_up,
+)  # fmt: skip
 
 # ---- score, aggregate, report: `questions` are those of QUESTIONS ----------------------------------------------------
 
@@ -107,11 +120,11 @@ RELIABILITY = StepKind(
 )  # fmt: skip
 STATISTICS = StepKind(
     "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics, version=2,
-    reads=("queries", "contexts", "questions", "scores", "reliability"),
+    reads=("queries", "contexts", "questions", "scores", "reliability", "frequencies"),
 )  # fmt: skip
 DATABASE = StepKind(
     "aggregate", "database", each="study", makes=("files",), function=load_database,
-    reads=(*STATISTICS.reads, "statistics", "facts", "invented", "triples", "pages", "disputes", "rejected"),
+    reads=(*STATISTICS.reads, "statistics", "facts", "invented", "triples", "pages", "disputes", "rejected", "shards"),
 )  # fmt: skip
 REPORT = StepKind(
     "report", "page", each="study", needs=DATABASE.makes, reads=("facts", "questions"), makes=("files",),

@@ -19,11 +19,16 @@ def relation_of(one: Done) -> str:
     return str(one[0].made_from["subject"][0])
 
 
+def _has_relations(one: Done) -> bool:
+    return any(column.name == "relation" for column in one[0].table.columns)
+
+
 def digests_of(table: TableArtifact, done: Iterable[Done]) -> dict[str, str]:
-    """What the rows of each relation in a table are made from, as a digest."""
+    """What the rows of each relation in a table are made from, as a digest; what names no relation is of every one."""
     common, inputs = {**table.made_from, "inputs": ()}, dict[str, list[str]]()
-    for one in done:
-        inputs.setdefault(relation_of(one), []).append(one[1].digest_of_all)
+    of_all = [one[1].digest_of_all for one in done if not _has_relations(one)]
+    for one in filter(_has_relations, done):
+        inputs.setdefault(relation_of(one), [*of_all]).append(one[1].digest_of_all)
     return {relation: content_key({**common, "inputs": sorted(read)}) for relation, read in inputs.items()}
 
 

@@ -9,6 +9,7 @@ from data.options import Options, Problem, refused
 from data.sources.access import Access
 from flows.study.sections.contexts import ContextsPart
 from flows.study.sections.execution import ExecutionPart
+from flows.study.sections.frequency import FrequencyPart
 from flows.study.sections.measures import Measures
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
@@ -44,6 +45,8 @@ class Study(Options):
     """How public services are treated."""
     contexts: ContextsPart = ContextsPart()
     """How many contexts are written."""
+    frequency: FrequencyPart | None = None
+    """A corpus in which the names of the facts are counted; null: none is."""
     questions: Questions | None = None
     """DynamicQA-style questions."""
     prompt: PromptPart = PromptPart()
@@ -83,6 +86,12 @@ class Study(Options):
         if self.facts is not None and not self.facts.has_answers and self.contexts.file is not None:
             wrong = f"source {self.facts.source} has contexts of its own, under `facts.texts`; leave it out"
             raise refused([Problem(("contexts", "file"), wrong)])
+        if self.frequency and self.facts is not None and not self.facts.has_answers:
+            wrong = f"counts entities near their answers, and source {self.facts.source} has only labels; leave it out"
+            raise refused([Problem(("frequency",), wrong)])
+        if self.frequency and not {"susceptibility", "persuasion"} & self.requested().keys():
+            wrong = "counts the names of facts, which no measure is about; name susceptibility under `measures`"
+            raise refused([Problem(("frequency",), wrong)])
         for place, model in enumerate(self.models):
             others = self.models[:place] + self.models[place + 1 :]
             if model.label in {other.label or other.name for other in others}:

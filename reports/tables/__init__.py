@@ -4,7 +4,16 @@ Rows come from the warehouse; a table chooses columns and an order.
 """
 
 from data.named import Registry
-from reports.tables import of_groups, of_models, of_persuasion, of_queries, of_questions, of_setup, of_susceptibilities
+from reports.tables import (
+    of_corpus,
+    of_groups,
+    of_models,
+    of_persuasion,
+    of_queries,
+    of_questions,
+    of_setup,
+    of_susceptibilities,
+)
 from reports.tables.table import Filled, Table, filled
 
 __all__ = ["TABLES", "Filled", "Table", "filled"]
@@ -33,6 +42,8 @@ TABLES: Registry[Table] = Registry("table", (
     of_setup.TABLE,
     of_queries.TESTS_IN_SHORT,
     of_queries.NAME_LENGTHS,
+    of_corpus.SHARDS,
+    of_corpus.EXCLUDED,
     of_queries.TESTS,
 ))  # fmt: skip
 """Every table, in the order of the page."""

@@ -76,8 +76,9 @@ def measure_relation(
     their artifact count as missing, and stay until newer ones take their place.
 
     inputs: what the passes read, but for `outputs`, which is set here; outputs: the artifacts of the measures that are
-    asked for, by name; progress: called before every chunk of a pass and at the end; share: the chunks that are computed
-    here, of the first pass alone where it is not all: what is derived from whole files, and these, are for who has all.
+    asked for, by name; progress: called before every chunk of a pass and at the end; share: the chunks that are
+    computed here, of the first pass alone where it is not all: what is derived from whole files, and these, are for who
+    has all.
     """
     computed: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output)]

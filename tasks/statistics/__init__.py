@@ -8,7 +8,7 @@ database. Importing it imports neither pandas nor scipy, which take a second: fu
 from collections.abc import Mapping
 
 from data.named import Registry
-from tasks.statistics import correlations, degree_envelope, groups, models, predictors
+from tasks.statistics import correlations, envelopes, groups, models, predictors
 from tasks.statistics.comparisons import (
     assertiveness,
     familiarity,
@@ -57,7 +57,8 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     precision.STATISTIC,
     reliability.STATISTIC,
     correlations.STATISTIC,
-    degree_envelope.STATISTIC,
+    envelopes.OF_DEGREES,
+    envelopes.OF_COUNTS,
     groups.COMPARISONS,
     groups.MEANS,
     models.MEANS,

@@ -5,12 +5,14 @@
     memorization_ratio            how often a query's answer is kept although a context states another
     log_degree                    how much a graph holds of a query's entity: log10 of its triples
     log_relation_degree           those of the query's relation alone
+    log_entity_count              how often the entity stands in a corpus: log10 of one more
+    log_pair_count                how often it stands there near its answer
     susceptibility_reference      susceptibility of a sample of queries, in the reference precision
 
 Groups: the queries of a model that are open, closed, and all of them. Unit of analysis: a query with both scores, or
-the means of a relation's queries. A degree is the entity's: there, it is a real entity of a relation with the mean of
-its queries, over all relations and over each alone. Queries of a relation share its contexts, so their p-values are too
-small; those over relations are few.
+the means of a relation's queries. A degree or a count is the entity's: there, it is a real entity of a relation with
+the mean of its queries, over all relations and over each alone. Queries of a relation share its contexts, so their
+p-values are too small; those over relations are few.
 
 Source: Du et al. 2024, Context versus Prior Knowledge; Liu et al. 2024, Efficiently Computing Susceptibility to Context
 """
@@ -18,7 +20,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge; Liu et al. 2024, Efficie
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from data.records.statistics import CorrelationRow
-from tasks.statistics.formulas.correlation import Kind, correlation
+from tasks.statistics.formulas.correlation import Kind, correlation, spearman_interval
 from tasks.statistics.frames import ALL, by, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
@@ -27,11 +29,12 @@ HELD_AGAINST_SUSCEPTIBILITY: Mapping[str, tuple[str, ...]] = {
     "answer_set_of_queries": ("answer_set_susceptibility",),
     "memorization_of_queries": ("memorization_ratio",),
     "degree_of_queries": ("log_degree", "log_relation_degree"),
+    "frequency_of_queries": ("log_entity_count", "log_pair_count"),
     "precision_of_queries": ("susceptibility_reference",),
 }
 """The scores that are correlated with susceptibility, by the named query that has both."""
 
-OF_ENTITIES = "degree_of_queries"
+OF_ENTITIES = ("degree_of_queries", "frequency_of_queries")
 SUSCEPTIBILITY = "susceptibility"
 Pairs = Callable[[str, Frame, str], Iterator[tuple[str, str, Frame]]]
 _ORDER = ("measure_a", "model", "dtype", "level", "relation", "query_type")
@@ -44,7 +47,7 @@ def compute(frames: Frames, seed: int) -> list[Row]:
 
 def of_relations(frames: Frames, seed: int) -> list[Row]:
     """The rows of `CorrelationRow` of the entities of a relation."""
-    return _rows(frames, (OF_ENTITIES,), _pairs_of_relations)
+    return _rows(frames, OF_ENTITIES, _pairs_of_relations)
 
 
 def _rows(frames: Frames, names: Iterable[str], pairs_of: Pairs) -> list[Row]:
@@ -73,7 +76,7 @@ def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]
 def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
     """The pairs at each level of a named query: level, relation, and a row per pair."""
     scores = [measure, SUSCEPTIBILITY]
-    if query == OF_ENTITIES:
+    if query in OF_ENTITIES:
         yield "entity", ALL, _entities(queries, measure)
         return
     yield "query", ALL, queries
@@ -97,9 +100,10 @@ def _correlated(pairs: Frame, measure: str) -> Row:
     row: Row = {"n": len(pairs)}
     for kind in kinds:
         row[kind], row[f"{kind}_p"], row["untestable"] = correlation(kind, pairs[measure], pairs[SUSCEPTIBILITY])
+    row["spearman_low"], row["spearman_high"] = spearman_interval(row["spearman"], len(pairs))
     return row
 
 
 STATISTIC = Statistic(
-    "correlations", 3, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), compute, of_relations, _sorted
+    "correlations", 4, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), compute, of_relations, _sorted
 )

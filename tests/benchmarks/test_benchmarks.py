@@ -137,6 +137,12 @@ def test_gpu_in_small_and_without_what_a_bare_machine_lacks(tmp_path: Path) -> N
         assert one["seconds_of_published_queries"] == pytest.approx(122 * 100 * 4 * seconds_a_query)
 
 
+def test_corpus_in_small(tmp_path: Path) -> None:
+    settings = ran("corpus", tmp_path)["settings"]
+    assert [one["is_one_line"] for one in settings] == [False, False, False, True]
+    assert all(one["found"] > 1000 for one in settings)
+
+
 def test_entailment_in_small(tmp_path: Path) -> None:
     trained, file = str(save_entailment_model(tmp_path / "trained")), tmp_path / "answers.json"
     of_question = ["Oslo", "Lima", "", "Oslo is it", "Rome", "Lima, Peru", "the city of Rome", "Oslo", "42", "Bergen"]

@@ -62,6 +62,7 @@ def tables(
         for table, row in (*_of_queries(of, queries, contexts), *_of_questions(of, asked)):
             found.setdefault(table, []).append({**of, **row})
         found.setdefault("reliability", []).extend({**of, **row} for row in _reliability(list(relations)))
+    found |= _corpus(queries)
     found["rejected"] = [
         {"partition": "static", "relation": "capital", "reason": "no alias", "detail": "Norway"},
         {"partition": None, "relation": "author", "reason": "no alias", "detail": ""},
@@ -144,6 +145,22 @@ def _queries(relations: list[str], entities: int) -> Iterator[Row]:
             "type": ("sports", "history")[number % 2] if relation in LABELLED else None,
             "degree": 0 if invented else 10 * (number + 1), "relation_degree": 0 if invented else number + 1,
         }  # fmt: skip
+
+
+def _corpus(queries: list[Row]) -> dict[str, list[Row]]:
+    """How often the entities of queries stand in a corpus of one file."""
+    entities = list({(query["entity"], query["answer"]): query["degree"] for query in queries}.items())
+    read = {"documents": 90, "words": 12_345, "corpus": "made up"}
+    when = {"counted_at": "2026-01-02T03:04:05+00:00"}
+    shard = {"shard": "a.jsonl", "size": 70_000, "read": 70_000, "unreadable": 1, "digest": "0" * 64,
+             "problem": "line 7 is not JSON"}  # fmt: skip
+    counts = [
+        {"entity": entity, "answer": answer, "entity_count": 3 * degree, "pair_count": degree, "lower_case_count": 0,
+         "excluded": "mostly written in small letters" if number == 2 else None, "window_words": 50, "shards": 1,
+         **read, **when}
+        for number, ((entity, answer), degree) in enumerate(entities)
+    ]  # fmt: skip
+    return {"frequencies": counts, "shards": [{**shard, **read, **when}]}
 
 
 def _contexts(relations: list[str], entities: int) -> Iterator[Row]:

@@ -8,11 +8,11 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures import FIGURES, entropy, forms, memorization, model_ladder
 from reports.figures.boxes import column_of_values
-from reports.figures.degree import susceptibility_by_degree
 from reports.figures.distributions import values_of_partitions
 from reports.figures.effects import effect_of_relations
 from reports.figures.entropy import entropy_against_persuasion
 from reports.figures.figure import Drawn, draw_all
+from reports.figures.how_known import susceptibility_by_count
 from reports.figures.rendering import rendered
 from reports.frames import Model, as_published, sizes
 from reports.style import MANY_DOTS, dots
@@ -91,6 +91,7 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
         "susceptibility-by-label",
         "susceptibility-by-label-and-set",
         "persuasion-by-strength",
+        "susceptibility-by-frequency",
     )
     questions = [figure.question for name, figure in FIGURES.items() if name not in unexpected]
     assert omitted == questions
@@ -190,7 +191,7 @@ def test_invented_entities_stand_left_of_degree_one() -> None:
     )
     line = pd.DataFrame({"at": [10.0, 100.0], "value": [1.0, 2.0]})
     axes = Canvas().subplots()
-    susceptibility_by_degree(axes, data, line, "degree")
+    susceptibility_by_count(axes, data, line, "degree")
     real, invented, bound = axes.lines
     assert list(real.get_xdata()) == [100.0]
     assert invented.get_xdata()[0] < 1

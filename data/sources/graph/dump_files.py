@@ -1,32 +1,25 @@
 """The files of a dump: their formats, what they parse to, and the digest of what they hold.
 
-Digests are remembered beside the loaded graphs, in digests.json: a file is read again when its size or modification
-time changes, and is not needed any more once its graph is loaded.
+Digests are remembered beside the loaded graphs (`data.storage.digests`): a file is not needed any more once its graph
+is loaded.
 """
 
 import gzip
 import hashlib
-import logging
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, cast
 
 import pyoxigraph as ox
 
-from data.errors import InputError, WorkspaceError
-from data.storage.files import written_whole
-from data.storage.sealed import sealed, unsealed
-
-log = logging.getLogger(__name__)
+from data.errors import InputError
+from data.storage.digests import remembered_digests
 
 FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".nt": ox.RdfFormat.N_TRIPLES, ".nq": ox.RdfFormat.N_QUADS}
 MAX_TRIPLES_IN_MEMORY = 250_000
 """Triples that are in memory while a dump is loaded, with some 350 MiB; more load no faster."""
-_DIGESTS = "digests.json"
 
 
 def dump_digest(files: Sequence[Path], folder: Path) -> str:
@@ -36,19 +29,15 @@ def dump_digest(files: Sequence[Path], folder: Path) -> str:
     """
     if not files:
         raise InputError("a dump needs at least one file; name it under `facts.dump`")
-    remembered, current, parts = _remembered(folder), {}, []
-    for file in files:
-        kind, name = rdf_format(file), str(file.absolute())
-        try:
-            current[name] = _state(file, remembered.get(name))
-        except OSError as error:
-            why = error.strerror or error
-            raise InputError(f"facts.dump: {file} cannot be read: {why}; correct the path or get the file") from None
-        parts.append(f"{kind.file_extension}:{current[name].digest}")
-    if current.items() - remembered.items():
-        with suppress(WorkspaceError), written_whole(folder / _DIGESTS) as temporary:
-            states = {name: state._asdict() for name, state in (_remembered(folder) | current).items()}
-            temporary.write_text(sealed({"files": states}), encoding="utf-8")
+    kinds = [rdf_format(file) for file in files]
+    try:
+        digests = remembered_digests(files, folder)
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(
+            f"facts.dump: {error.filename} cannot be read: {why}; correct the path or get the file"
+        ) from None
+    parts = [f"{kind.file_extension}:{digest}" for kind, digest in zip(kinds, digests, strict=True)]
     return hashlib.blake2b("\n".join(sorted(parts)).encode(), digest_size=16).hexdigest()
 
 
@@ -80,45 +69,6 @@ def rdf_format(file: Path) -> ox.RdfFormat:
     if named.suffix not in FORMATS:
         raise InputError(f"{file}: a dump is {', '.join(FORMATS)} or one of them packed as .gz; unpack it first")
     return FORMATS[named.suffix]
-
-
-class _FileState(NamedTuple):
-    """The digest of a file's bytes when it had this size and modification time."""
-
-    size: int
-    mtime_ns: int
-    digest: str
-
-
-def _remembered(folder: Path) -> dict[str, _FileState]:
-    try:
-        states = unsealed((folder / _DIGESTS).read_text(encoding="utf-8"))["files"]
-        return {name: _FileState(**state) for name, state in states.items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        log.warning("%s is damaged (%s); the files of the dump are read again", folder / _DIGESTS, error)
-        return {}
-
-
-def _state(file: Path, remembered: _FileState | None) -> _FileState:
-    try:
-        status = file.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        if remembered is None:
-            raise
-        return remembered
-    if remembered is not None and (status.st_size, status.st_mtime_ns) == (remembered.size, remembered.mtime_ns):
-        return remembered
-    digest = _content_digest(file.resolve(), status.st_size, status.st_mtime_ns)
-    return _FileState(status.st_size, status.st_mtime_ns, digest)
-
-
-@lru_cache(maxsize=256)
-def _content_digest(file: Path, size: int, mtime_ns: int) -> str:
-    """Read once in a process as long as size and modification time stay, also where nothing can be remembered."""
-    with file.open("rb") as handle:
-        return hashlib.file_digest(handle, "blake2b").hexdigest()
 
 
 def _without_graph(quad: ox.Quad) -> ox.Quad:

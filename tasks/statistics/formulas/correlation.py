@@ -7,14 +7,19 @@ The p-values are two-sided, for no correlation at all, and rest on the t distrib
 exact for Pearson on normal data, near enough for Spearman from some ten pairs on; not for pairs that depend on each
 other.
 
-Source: Pearson 1895; Spearman 1904; as scipy.stats has them.
+    95% interval of rho = tanh(artanh(rho) -+ 1.96 sqrt((1 + rho^2 / 2) / (n - 3)))
+
+Source: Pearson 1895; Spearman 1904; as scipy.stats has them. The interval: Bonett and Wright 2000, Sample size
+requirements for estimating Pearson, Kendall and Spearman correlations.
 """
 
+import math
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from tasks.statistics.formulas.groups import Result, has_spread, scores
+from tasks.statistics.formulas.interval import COVERAGE
 
 Kind = Literal["pearson", "spearman"]
 
@@ -37,3 +42,13 @@ def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
         return Result(None, None, "no spread")
     result = stats.pearsonr(first, second) if kind == "pearson" else stats.spearmanr(first, second)
     return Result(float(result.statistic), float(result.pvalue))
+
+
+def spearman_interval(rho: float | None, n: int) -> tuple[float | None, float | None]:
+    """The ends of the 95% interval of Spearman's rho of n pairs; none of fewer than four, nor where rho is 1 or -1."""
+    from scipy import stats
+
+    if rho is None or n < 4 or abs(rho) >= 1:
+        return None, None
+    half = stats.norm.ppf((1 + COVERAGE) / 2) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    return math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half)

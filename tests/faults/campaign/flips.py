@@ -21,10 +21,11 @@ from data.errors import MissingFile, SwaymeterError
 from data.records import Annotation, as_row
 from data.records.tables import ANNOTATIONS
 from data.sources.graph.dump import Dump, shared_dump
-from data.sources.graph.dump_files import _content_digest, dump_digest
+from data.sources.graph.dump_files import dump_digest
 from data.sources.http.answer import Reply
 from data.sources.http.cache import HttpCache, key_of
 from data.storage.artifact import Artifact, FilesArtifact, TableArtifact
+from data.storage.digests import content_digest
 from data.storage.workspace import Workspace
 from flows.graph.graph import Node
 from flows.graph.rerun import Rerun, read_reruns, write_reruns
@@ -241,7 +242,7 @@ def _of_downloads(folder: Path) -> Iterator[Kept]:
     yield Kept("a loaded graph", tuple(place.iterdir()), of_graph)
 
     def of_digests(path: Path) -> Parts:
-        _content_digest.cache_clear()
+        content_digest.cache_clear()
         return {"digest": dump_digest([dump], graphs)}
 
     yield Kept("digests of dumps", (graphs / "digests.json",), of_digests)

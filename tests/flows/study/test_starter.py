@@ -16,7 +16,7 @@ def file(tmp_path: Path) -> Path:
 def test_the_written_study_is_what_was_meant(file: Path) -> None:
     write_starter(file)
     assert yaml.safe_load(file.read_text(encoding="utf-8")) == CONTENT
-    assert {*CONTENT, "seeds"} == set(Study.model_fields)  # in place of `seed`
+    assert {*CONTENT, "seeds", "frequency"} == set(Study.model_fields)  # seeds: in place of `seed`
     assert read_study(file).name == "study"
 
 

@@ -115,24 +115,25 @@ def test_an_infinite_score_is_refused() -> None:
         computed(frames(fisher_of_queries=fisher("capital", "open", [(np.inf, 1), (1, 2), (2, 3)])))
 
 
-def degree(relation: str, entity: str, pairs: list[tuple[float, float]]) -> list[Row]:
-    return queries(relation, "open", "log_degree", pairs, entity=entity)
-
-
-DEGREES = [
-    *degree("capital", "Norway", [(1, 5), (1, 7)]), *degree("capital", "Peru", [(2, 4)]),
-    *degree("capital", "Oman", [(3, 1)]), *degree("father", "Norway", [(9, 0.5)]),
-    *degree("father", "Ostremia", [(np.nan, 9)]),
+KNOWN = [
+    ("capital", "Norway", [(1, 5), (1, 7)]), ("capital", "Peru", [(2, 4)]), ("capital", "Oman", [(3, 1)]),
+    ("father", "Norway", [(9, 0.5)]), ("father", "Ostremia", [(np.nan, 9)]), ("father", "Peru", [(4, 2)]),
 ]  # fmt: skip
 
 
-def test_degrees_are_held_against_the_means_of_entities() -> None:
-    rows = [row for row in computed(frames(degree_of_queries=DEGREES)) if row["query_type"] == "open"]
+@pytest.mark.parametrize(
+    ("query", "measure"), [("degree_of_queries", "log_degree"), ("frequency_of_queries", "log_pair_count")]
+)
+def test_how_known_they_are_is_held_against_entities(query: str, measure: str) -> None:
+    known = [row for relation, entity, pairs in KNOWN
+             for row in queries(relation, "open", measure, pairs, entity=entity)]  # fmt: skip
+    rows = [row for row in computed(frames(**{query: known})) if row["query_type"] == "open"]
     assert {(row["level"], row["relation"]) for row in rows} == {("entity", of) for of in ("all", "capital", "father")}
-    together = found(rows, measure_a="log_degree", relation="all")
-    assert together["n"] == 4
-    assert together["spearman"] == pytest.approx(-1)
-    assert together["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 9], [6, 4, 1, 0.5])[0, 1])
-    assert found(rows, measure_a="log_degree", relation="capital")["n"] == 3
-    alone = found(rows, measure_a="log_degree", relation="father")
-    assert (alone["n"], alone["untestable"]) == (1, "too few pairs")
+    together = found(rows, measure_a=measure, relation="all")
+    assert together["n"] == 5
+    assert together["spearman"] == pytest.approx(-0.9)  # ranks 1 2 3 4 5 and 5 4 2 3 1
+    assert together["spearman_low"] < -0.9 < together["spearman_high"]
+    assert together["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 4, 9], [6, 4, 1, 2, 0.5])[0, 1])
+    assert found(rows, measure_a=measure, relation="capital")["n"] == 3
+    alone = found(rows, measure_a=measure, relation="father")
+    assert (alone["n"], alone["untestable"]) == (2, "too few pairs")

@@ -10,7 +10,7 @@ import pytest
 
 from data.errors import ScoreError
 from tasks.statistics import STATISTICS
-from tasks.statistics.degree_envelope import envelope
+from tasks.statistics.envelopes import envelope
 from tests.reports.study import frames as report_frames
 
 Row = dict[str, Any]

@@ -7,7 +7,8 @@ import pytest
 
 from data.errors import InputError
 from data.sources.graph.dump import shared_dump
-from data.sources.graph.dump_files import _content_digest, dump_digest
+from data.sources.graph.dump_files import dump_digest
+from data.storage.digests import content_digest
 from tests.data.sources.graph.dumps import ALL, TRIPLES, TURTLE, flipped, rows, written
 
 
@@ -28,7 +29,7 @@ def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     about = file.stat()
     file.write_text(TURTLE.replace("Oslo", "Olso"))
     os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
-    _content_digest.cache_clear()  # as in the next process
+    content_digest.cache_clear()  # as in the next process
     assert dump_digest([file], folder) == first
     file.write_text(TURTLE + "\n")
     os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
@@ -42,7 +43,7 @@ def test_a_loaded_graph_does_not_need_its_files(tmp_path: Path) -> None:
     folder, file = tmp_path / "graphs", written(tmp_path, "a.ttl", TURTLE)
     there, loaded = dump_digest([file], folder), shared_dump([file], folder).select(ALL)
     file.unlink()
-    _content_digest.cache_clear()
+    content_digest.cache_clear()
     assert dump_digest([file], folder) == there
     assert shared_dump([file], folder).select(ALL) == loaded
     with pytest.raises(InputError, match=r"a\.ttl cannot be read: No such file"):

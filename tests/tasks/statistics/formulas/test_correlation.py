@@ -3,7 +3,7 @@ import math
 import pytest
 
 from data.errors import ScoreError
-from tasks.statistics.formulas.correlation import Kind, correlation
+from tasks.statistics.formulas.correlation import Kind, correlation, spearman_interval
 
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 
@@ -43,3 +43,10 @@ def test_vectors_that_are_not_pairs_are_refused() -> None:
         correlation("pearson", [1, 2, 3], [1, 2])
     with pytest.raises(ScoreError):
         correlation("spearman", [1, 2, float("nan")], [1, 2, 3])
+
+
+def test_the_interval_of_spearmans_rho_by_hand() -> None:
+    # artanh(0.5) = 0.5493; 1.96 sqrt((1 + 0.25 / 2) / 25) = 0.4158: tanh(0.1335) and tanh(0.9651).
+    assert spearman_interval(0.5, 28) == pytest.approx((0.1327, 0.7465), abs=1e-4)
+    assert spearman_interval(-0.5, 28) == pytest.approx((-0.7465, -0.1327), abs=1e-4)
+    assert [spearman_interval(rho, n) for rho, n in ((None, 28), (0.5, 3), (1.0, 28))] == [(None, None)] * 3

@@ -1,0 +1,34 @@
+"""Other names of entities and answers, from a file of one's own."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from data.errors import InputError
+from data.sources.own.files import read_file
+from data.sources.own.rows import Name, row_of, rows_not_usable
+
+
+class AliasRow(BaseModel):
+    """A row of the file."""
+
+    name: Name
+    alias: Name
+
+
+def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
+    """The aliases of each name, sorted; InputError names the rows that cannot be used."""
+    found, wrong = dict[str, set[str]](), list[str]()
+    rows = read_file(file, "alias")
+    for place, cells, problem in rows:
+        try:
+            if problem:
+                raise InputError(problem)
+            row = row_of(AliasRow, cells)
+            found.setdefault(row.name, set()).add(row.alias)
+        except InputError as error:
+            wrong.append(f"{place}: {error}")
+    if wrong:
+        raise InputError(f"frequency.aliases: {rows_not_usable(file, wrong, len(rows))}")
+    return {name: tuple(sorted(aliases)) for name, aliases in found.items()}

@@ -1,0 +1,168 @@
+"""The documents of a shard as a stream of bounded memory, however long a document is.
+
+A line of JSON is a document, and so is a row of Parquet, which is read whole, and a text file. What cannot be read is
+counted and left out; a file that ends too early is an error.
+"""
+
+import codecs
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.errors import InputError, first_line
+from data.sources.corpus.long_lines import LongLine
+
+BLOCK = 1 << 20
+LONGEST = 8 << 20
+"""Bytes of a line that are parsed at once; a longer one is read piece by piece."""
+JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".txt",)
+PACKED = {".zst": "zstd", ".gz": "gzip"}
+ROWS = 64
+"""Rows of Parquet that are read at once."""
+
+
+class Piece(NamedTuple):
+    """Text, and whether a document begins with it."""
+
+    text: str
+    begins: bool
+
+
+@dataclass
+class Reading:
+    """A shard as it is read.
+
+    Attributes:
+        file: the shard.
+        column: the key of the text in a line of JSON, or the column of Parquet.
+        progress: called with how much of the file is read, in MB, and its size.
+        read: bytes that were read, unpacked.
+        unreadable: documents that were left out, in a text file characters.
+        problem: where the first of them stands, and what is wrong.
+    """
+
+    file: Path
+    column: str
+    progress: Callable[[int, int], None] = lambda done, total: None
+    read: int = 0
+    unreadable: int = 0
+    problem: str | None = None
+
+    def pieces(self) -> Iterator[Piece]:
+        """The text of every document; InputError where the file cannot be read to its end."""
+        kind = format_of(self.file)
+        try:
+            if kind in PARQUET:
+                yield from self._rows()
+            elif kind in TEXT:
+                yield from self._text()
+            else:
+                yield from self._lines()
+        except (OSError, pa.ArrowException) as error:
+            advice = "download it again, or leave it out of `frequency.corpus`"
+            raise InputError(f"{self.file} cannot be read to its end: {first_line(error)}; {advice}") from None
+
+    def _blocks(self) -> Iterator[bytes]:
+        with pa.OSFile(str(self.file)) as opened:
+            packed = PACKED.get(self.file.suffix.lower())
+            source: Any = pa.CompressedInputStream(opened, packed) if packed else opened
+            while block := source.read(BLOCK):
+                self.read += len(block)
+                self.progress(opened.tell() >> 20, opened.size() >> 20)
+                yield block
+
+    def _text(self) -> Iterator[Piece]:
+        decoder, begins = codecs.getincrementaldecoder("utf-8")("surrogateescape"), True
+        for block in chain(self._blocks(), [b""]):
+            self._refuse_other_encodings(block, begins)
+            text = decoder.decode(block, final=not block)
+            if wrong := _escaped(text):
+                self._note(f"byte {self.read - len(block):,} or later", "is not UTF-8", wrong)
+            yield Piece(text, begins)
+            begins = False
+
+    def _refuse_other_encodings(self, block: bytes, begins: bool) -> None:
+        if begins and block.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise InputError(f"{self.file} is in UTF-16; save it as UTF-8")
+
+    def _lines(self) -> Iterator[Piece]:
+        blocks, rest, number = self._blocks(), b"", 0
+        for block in blocks:
+            self._refuse_other_encodings(block, begins=not number and not rest)
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                number += 1
+                yield from self._line(line, number)
+            if len(rest) > LONGEST:
+                number += 1
+                long_line = LongLine(rest, blocks, self.column)
+                begins = True
+                for text in long_line.texts():
+                    yield Piece(text, begins)
+                    begins = False
+                if long_line.problem:
+                    self._note(f"line {number:,}", long_line.problem)
+                rest = long_line.rest
+        yield from self._line(rest, number + 1)
+
+    def _line(self, line: bytes, number: int) -> Iterable[Piece]:
+        if not line.strip():
+            return ()
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            what = "UTF-8" if isinstance(error, UnicodeDecodeError) else "JSON"
+            self._note(f"line {number:,}", f"is not {what}")
+            return ()
+        text = row.get(self.column) if isinstance(row, dict) else None
+        if not isinstance(text, str):
+            self._note(f"line {number:,}", f"has no text under {self.column!r}")
+            return ()
+        return (Piece(text, begins=True),)
+
+    def _rows(self) -> Iterator[Piece]:
+        with pq.ParquetFile(self.file, pre_buffer=False) as opened:
+            schema, number = opened.schema_arrow, 0
+            kind = schema.field(self.column).type if self.column in schema.names else None
+            if kind is None or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+                known = ", ".join(schema.names)
+                raise InputError(
+                    f"{self.file} has no column of texts {self.column!r}, only {known}; name it: `frequency.column`"
+                )
+            for batch in opened.iter_batches(ROWS, columns=[self.column], use_threads=False):
+                self.read += batch.nbytes
+                for text in batch.column(0).to_pylist():
+                    number += 1
+                    if text is None:
+                        self._note(f"row {number:,}", "has no text")
+                    else:
+                        yield Piece(text, begins=True)
+
+    def _note(self, place: str, problem: str, count: int = 1) -> None:
+        self.unreadable += count
+        self.problem = self.problem or f"{place} {problem}"
+
+
+def _escaped(text: str) -> int:
+    """The bytes that are not UTF-8 in a text that was decoded with surrogates in their place."""
+    try:
+        text.encode()
+        return 0
+    except UnicodeEncodeError:
+        return sum("\udc80" <= character <= "\udcff" for character in text)
+
+
+def format_of(file: Path) -> str | None:
+    """The ending that says what a file holds, in small letters; None where it is no shard."""
+    endings = [ending.lower() for ending in file.suffixes]
+    packed = bool(endings) and endings[-1] in PACKED
+    kind = endings[-2] if packed and len(endings) > 1 else endings[-1] if endings else ""
+    if kind in PARQUET:
+        return None if packed else kind
+    return kind if kind in (*JSON_LINES, *TEXT) else None

@@ -1,0 +1,40 @@
+"""The shards of a corpus: the files that a study names, each with a name of its own."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from data.errors import InputError
+from data.sources.corpus.reading import JSON_LINES, PACKED, PARQUET, TEXT, format_of
+
+KEY = "frequency.corpus"
+
+
+def shards(paths: Iterable[str]) -> Mapping[str, Path]:
+    """The files of a corpus by name, in order: those that are named, and those in folders that are named.
+
+    Raises:
+        InputError: there is none, one cannot be read or has another format, or two have one name.
+    """
+    found: dict[str, Path] = {}
+    for path in map(Path, paths):
+        for name, file in _files(path):
+            if name in found:
+                raise InputError(f"{KEY}: {found[name]} and {file} are both called {name}; rename one")
+            found[name] = file
+    return found
+
+
+def _files(path: Path) -> list[tuple[str, Path]]:
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file() and format_of(file))
+        if not files:
+            raise InputError(f"{KEY}: the folder {path} has no {_FORMATS}; name another one")
+        return [(file.relative_to(path).as_posix(), file) for file in files]
+    if not path.is_file():
+        raise InputError(f"{KEY}: {path} does not exist; correct the path or get the file")
+    if not format_of(path):
+        raise InputError(f"{KEY}: {path} has none of the formats {_FORMATS}")
+    return [(path.name, path)]
+
+
+_FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED)}), {', '.join(PARQUET)}"

@@ -1,0 +1,70 @@
+"""The digests of large files that a study reads, remembered in a folder of the workspace, in digests.json.
+
+A file is read again when its size or modification time changes; one that is gone keeps the digest that it had.
+"""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from data.errors import WorkspaceError
+from data.storage.files import written_whole
+from data.storage.sealed import sealed, unsealed
+
+log = logging.getLogger(__name__)
+
+_DIGESTS = "digests.json"
+
+
+def remembered_digests(files: Sequence[Path], folder: Path) -> list[str]:
+    """The digest (hex) of the bytes of each file; OSError names the file that cannot be read and never was."""
+    remembered = _remembered(folder)
+    current = {str(file.absolute()): _state(file, remembered.get(str(file.absolute()))) for file in files}
+    if current.items() - remembered.items():
+        with suppress(WorkspaceError), written_whole(folder / _DIGESTS) as temporary:
+            states = {name: state._asdict() for name, state in (_remembered(folder) | current).items()}
+            temporary.write_text(sealed({"files": states}), encoding="utf-8")
+    return [current[str(file.absolute())].digest for file in files]
+
+
+class _FileState(NamedTuple):
+    """The digest of a file's bytes when it had this size and modification time."""
+
+    size: int
+    mtime_ns: int
+    digest: str
+
+
+def _remembered(folder: Path) -> dict[str, _FileState]:
+    try:
+        states = unsealed((folder / _DIGESTS).read_text(encoding="utf-8"))["files"]
+        return {name: _FileState(**state) for name, state in states.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        log.warning("%s is damaged (%s); the files are read again", folder / _DIGESTS, error)
+        return {}
+
+
+def _state(file: Path, remembered: _FileState | None) -> _FileState:
+    try:
+        status = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        if remembered is None:
+            raise
+        return remembered
+    if remembered is not None and (status.st_size, status.st_mtime_ns) == (remembered.size, remembered.mtime_ns):
+        return remembered
+    digest = content_digest(file.resolve(), status.st_size, status.st_mtime_ns)
+    return _FileState(status.st_size, status.st_mtime_ns, digest)
+
+
+@lru_cache(maxsize=4096)
+def content_digest(file: Path, size: int, mtime_ns: int) -> str:
+    """Read once in a process as long as size and modification time stay, also where nothing can be remembered."""
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "blake2b").hexdigest()

@@ -1,0 +1,8 @@
+-- What was read of the corpus, a row a shard; the corpus as a whole last.
+SELECT
+    corpus, coalesce(shard, 'all ' || count(*) || ' shards') AS shard,
+    sum(documents)::BIGINT AS documents, sum(words)::BIGINT AS words, sum("read")::BIGINT AS "read",
+    sum(unreadable)::BIGINT AS unreadable, min(problem) AS problem, max(counted_at) AS counted_at
+FROM shards
+GROUP BY GROUPING SETS ((corpus, shard), (corpus))
+ORDER BY corpus, grouping(shard), shard

@@ -1,0 +1,5 @@
+-- Entities that were looked for in a corpus and whose counts say nothing of them, with the reason.
+SELECT DISTINCT entity, entity_count, lower_case_count, excluded
+FROM frequencies
+WHERE excluded IS NOT NULL
+ORDER BY entity_count DESC, entity

@@ -1,0 +1,193 @@
+"""Susceptibility against how much is known of an entity: its degree in a graph ([D] Fig 10), its counts in a corpus
+([D] Fig 9).
+
+The correlations come ready-made from the table `correlations`, the 95th percentiles from `envelopes`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import NullLocator
+
+from reports.figures.figure import Drawing, Figure
+from reports.figures.panels import query_types
+from reports.frames import Frames, Model, finite, plural, records, where
+from reports.published import published_note
+from reports.style import FEW_DOTS, INK, QUERY_HUES, blank, dots, headed, legend_above, mark
+
+FEWEST = 20
+_NONE, _SPREAD = 0.33, 0.12
+_POINTS = ["relation", "query_type", "form", "entity", "invented", "query_id"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """How much is known of an entity, counted in several ways.
+
+    columns: each count with its label. things: what is counted. place: where. queries, entities: the named queries that
+    have the counts. note: (frames) -> what the caption says of where they come from.
+    """
+
+    columns: Mapping[str, str]
+    things: str
+    place: str
+    queries: str
+    entities: str
+    note: Callable[[Frames], str] = lambda frames: ""
+
+
+def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFrame, count: str) -> None:
+    """Draws an entity a dot, its count across (logarithmic) and mean susceptibility in nats up, one query type.
+
+    `data` has query_type, invented, susceptibility and the column `count`; `envelope` has at and value. Real entities
+    are filled, invented ones hollow; those with a count of 0 stand left of 1. A line runs along the envelope.
+    """
+    hue = QUERY_HUES[str(data["query_type"].iloc[0])]
+    style: dict[str, Any] = {"markersize": 3.0, "alpha": max(0.15, 0.7 * min(1.0, FEW_DOTS / len(data))), "color": hue}
+    most = max(data[count].max(), 1)
+    axes.set_xscale("log")
+    axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * most)
+    beside = _NONE + _SPREAD * np.sin(np.arange(len(data)) * 2.4)  # side by side, the same every time
+    x = np.where(data[count] > 0, data[count], beside)
+    filled: dict[str, Any] = {"markeredgewidth": 0}
+    hollow: dict[str, Any] = {"markeredgewidth": 0.7, "markerfacecolor": "none"}
+    for rows, shape in ((~data["invented"], filled), (data["invented"], hollow)):
+        dots(axes, x[rows], data["susceptibility"][rows], **shape, **style)
+    if len(envelope):
+        axes.plot(envelope["at"], envelope["value"], color=INK)
+    decades = 10 ** np.arange(int(np.log10(most)) + 2)
+    axes.set_xticks([_NONE, *decades], ["0", *(f"{decade:,}" for decade in decades)])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * most)
+
+
+def _draw(known: Known, model: Model, frames: Frames) -> Drawing | None:
+    """The entities of a model of which something is known."""
+    every, entities = frames[known.queries], frames[known.entities]
+    entities = entities.astype({"invented": bool, **dict.fromkeys(known.columns, float)})
+    if entities["invented"].all():
+        return None
+    correlations = _of(frames["correlations"], "measure_a", [f"log_{name}" for name in known.columns])
+    envelopes = _of(frames["envelopes"], "along", [*known.columns])
+    real = entities[~entities["invented"]]
+    percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
+    line = (
+        f" The line is the {percentile}th percentile of the real entities of half to double a count, where they are "
+        f"at least {FEWEST}."
+    )
+    caption = (
+        f"Each dot is an entity of a relation: further right {known.place} more {known.things} of it, higher up its "
+        "queries are swayed further (mean over its forms). Filled dots are real entities, hollow ones invented; those "
+        f"of which there is nothing stand at 0.{line if len(real) >= FEWEST else ''} Spearman's rho is over the real "
+        f"entities alone, in brackets its 95% interval as if they were independent. {model}; n = {_count(real)} real "
+        f"and {_count(entities[entities['invented']])} invented entities of "
+        f"{plural(entities['relation'].nunique(), 'relation')}.{_missing(correlations)}{known.note(frames)}"
+        f"{finite(every, 'susceptibility', *known.columns).note('queries')}"
+    )
+    pairs = product(known.columns.items(), QUERY_HUES)
+    words = "; ".join(f"{kind}, {label}: {spearman(correlations, name, kind)}" for (name, label), kind in pairs)
+    labels = " and against ".join(known.columns.values())
+    alt = (
+        f"Scatter plots of susceptibility in nats against {labels}, for {model}, open and closed queries in panels. "
+        f"{words}."
+    )
+    points, shown = every[[*_POINTS, *known.columns, "susceptibility"]], _by_relation(correlations)
+    return Drawing(caption, alt, points, shown, partial(_paint, known, entities, envelopes, correlations))
+
+
+def spearman(correlations: pd.DataFrame, count: str, query_type: str) -> str:
+    """Spearman's rho over all real entities in words; empty where none was computed."""
+    for row in records(where(correlations, measure_a=f"log_{count}", query_type=query_type, relation="all")):
+        if pd.isna(row["spearman"]):
+            return f"no correlation (n = {int(row['n'])})"
+        ends = "" if pd.isna(row["spearman_low"]) else f" [{row['spearman_low']:.2f}, {row['spearman_high']:.2f}]"
+        return f"Spearman's rho {row['spearman']:.2f}{ends} (n = {int(row['n'])}, p = {row['spearman_p']:.2g})"
+    return ""
+
+
+def _of(frame: pd.DataFrame, column: str, values: Sequence[str]) -> pd.DataFrame:
+    return frame[frame[column].isin(values)] if len(frame) else frame
+
+
+def _count(entities: pd.DataFrame) -> int:
+    return len(entities[["relation", "entity"]].drop_duplicates())
+
+
+def _missing(correlations: pd.DataFrame) -> str:
+    rows = where(correlations, level="entity", relation="all")
+    reasons = sorted(set(rows["untestable"].dropna())) if len(rows) else []
+    return f" No correlation: {'; '.join(reasons)}." if reasons else ""
+
+
+def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
+    """Spearman's rho with each count, over all real entities and relation by relation."""
+    columns = ["relation", "query_type", "against", "n", "spearman", "spearman_low", "spearman_high", "spearman_p",
+               "untestable"]  # fmt: skip
+    if correlations.empty:
+        return pd.DataFrame(columns=columns)
+    rows = where(correlations, level="entity")
+    rows = rows.assign(against=rows["measure_a"].str.removeprefix("log_"), first=rows["relation"] != "all")
+    return rows.sort_values(["first", "relation", "query_type", "against"])[columns].reset_index(drop=True)
+
+
+def _paint(known: Known, entities: pd.DataFrame, envelopes: pd.DataFrame, correlations: pd.DataFrame) -> Canvas:
+    types = query_types(entities)
+    canvas, grid = blank(len(known.columns), len(types), 3.2 * len(known.columns), share_x="row", share_y=True)
+    for line, (count, label) in zip(grid, known.columns.items(), strict=True):
+        for axes, kind in zip(line, types, strict=True):
+            near = where(envelopes, along=count, query_type=kind)
+            susceptibility_by_count(axes, entities[entities["query_type"] == kind], near, count)
+            headed(axes, f"{kind} queries", spearman(correlations, count, kind))
+            axes.set_xlabel(label)
+        line[0].set_ylabel("susceptibility (nats)")
+    grid[0][0].set_ylim(bottom=0)
+    legend_above(canvas, [mark("o", "real entities"), mark("o", "invented entities", filled=False)])
+    return canvas
+
+
+def _counted_in(frames: Frames) -> str:
+    """What was counted where, and what is left out."""
+    rows = records(frames["corpus_in_short"])
+    excluded = len(frames["excluded_entities"])
+    left_out = f" Left out: {plural(excluded, 'entity')} whose name is mostly a common word." if excluded else ""
+    read = f" Counted in {rows[-1]['corpus']}: {rows[-1]['shard']}, {rows[-1]['words']:,} words." if rows else ""
+    return f"{read}{left_out}{published_note('du-fig-9')}"
+
+
+DEGREE = Figure(
+    "susceptibility-by-degree",
+    "Are the entities that a graph knows most of the hardest to sway?",
+    ("degree_of_entities", "degree_of_queries", "envelopes", "correlations"),
+    partial(
+        _draw,
+        Known(
+            {"degree": "degree (triples)", "relation_degree": "degree under the relation (triples)"},
+            "triples", "the graph has", "degree_of_queries", "degree_of_entities",
+        ),
+    ),
+    measures=("susceptibility",),
+    items=("du-fig-10", "du-fig-19"),
+)  # fmt: skip
+FREQUENCY = Figure(
+    "susceptibility-by-frequency",
+    "Are the entities that a corpus names most often the hardest to sway?",
+    ("frequency_of_entities", "frequency_of_queries", "envelopes", "correlations", "corpus_in_short",
+     "excluded_entities"),
+    partial(
+        _draw,
+        Known(
+            {"entity_count": "occurrences in the corpus", "pair_count": "occurrences near the answer"},
+            "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", _counted_in,
+        ),
+    ),
+    measures=("susceptibility",),
+    expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
+    items=("du-fig-9", "du-figs-17-18"),
+)  # fmt: skip

@@ -1,0 +1,101 @@
+"""The names that are looked for in a corpus: an automaton of all of them, and whose names they are.
+
+A name is found where its words stand next to each other, with its capitals. What stands for one entity, its name with
+its aliases, counts together. Beside an entity's names of one word the same in small letters are looked for, which tells
+names from common words.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data.records.corpus import CountedPair
+from tasks.frequency.words import words
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Some numbers for each of a row of things: those of thing i are values[starts[i]:starts[i + 1]]."""
+
+    starts: Ints
+    values: Ints
+
+    @classmethod
+    def of(cls, lists: Sequence[Iterable[int]]) -> "Groups":
+        """The groups of these lists."""
+        values = [list(one) for one in lists]
+        starts = np.cumsum([0, *map(len, values)])
+        return cls(starts.astype(np.int64), np.array([v for one in values for v in one], dtype=np.int64))
+
+    def of_each(self, things: Ints) -> tuple[Ints, Ints]:
+        """The values of things (n,), one after the other, and which of the n each belongs to."""
+        first, sizes = self.starts[things], self.starts[things + 1] - self.starts[things]
+        which = np.repeat(np.arange(len(things)), sizes)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return self.values[first[which] + within], which
+
+
+class Names:
+    """Names of entities and answers, and of each pair whose they are.
+
+    Attributes:
+        texts: what is looked for, cleaned, each once, in UTF-8.
+        lengths: of each text, in words.
+        owners: of each text, whose name it is: entities, answers and entities in small letters have numbers.
+        entities, small, answers: of each pair, the number of its entity, of that in small letters, of its answer.
+        pairs: of each number the pairs whose entity it is.
+        longest, longest_word: the words of the longest text, and a bound of the bytes of its words.
+    """
+
+    def __init__(self, pairs: Sequence[CountedPair]) -> None:
+        """The names of pairs of an entity and an answer."""
+        numbers: dict[tuple[bytes, ...], int] = {}
+
+        def numbered(rows: Sequence[Sequence[str]], most_spaces: int | None = None) -> list[int]:
+            cleaned = {
+                name: text
+                for name, text in _cleaned([name for names in rows for name in names])
+                if text and (most_spaces is None or text.count(b" ") <= most_spaces)
+            }
+            texts = (tuple(sorted({cleaned[name] for name in names if name in cleaned})) for names in rows)
+            return [numbers.setdefault(one, len(numbers)) for one in texts]
+
+        entities = numbered([pair.entity_names for pair in pairs])
+        small = numbered([[name.lower() for name in pair.entity_names] for pair in pairs], most_spaces=0)
+        answers = numbered([pair.answer_names for pair in pairs])
+        self.entities, self.small, self.answers = (np.array(one, np.int64) for one in (entities, small, answers))
+        owners: dict[bytes, list[int]] = {}
+        for texts, owner in numbers.items():
+            for text in texts:
+                owners.setdefault(text, []).append(owner)
+        self.texts = list(owners)
+        self.lengths = np.array([text.count(b" ") + 1 for text in self.texts], np.int64)
+        self.owners = Groups.of(list(owners.values()))
+        self.count = len(numbers)
+        self.longest = int(self.lengths.max(initial=1))
+        self.longest_word = max(map(len, self.texts), default=1)
+        of_entity: list[list[int]] = [[] for _ in numbers]
+        for pair, entity in enumerate(entities):
+            of_entity[entity].append(pair)
+        self.pairs = Groups.of(of_entity)
+        self.is_answer = np.zeros(self.count, bool)
+        self.is_answer[self.answers] = True
+
+    @cached_property
+    def automaton(self) -> object:
+        """What finds all texts, each between two spaces, in one pass."""
+        from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
+
+        patterns = [b" " + text + b" " for text in self.texts]
+        return BytesAhoCorasick(patterns, matchkind=MatchKind.Standard, implementation=Implementation.ContiguousNFA)
+
+
+def _cleaned(names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
+    """Each name with its words, all cleaned at once."""
+    texts = words(b" \xff ".join(name.encode("utf-8", "surrogatepass") for name in names)).split(b"\xff")
+    return zip(names, (text.strip(b" ") for text in texts), strict=True) if names else ()

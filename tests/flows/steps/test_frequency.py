@@ -1,0 +1,129 @@
+"""A corpus is counted file by file: what changed is counted again, and a killed run keeps what it had counted."""
+
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from data.errors import StudyFileError
+from flows.cli.pipeline import Selected
+from flows.graph.graph import Graph
+from flows.graph.selection import Selection
+from flows.graph.step import Step, StepId
+from flows.stages.resolve import study_graph
+from flows.study.reading import STUDIES
+from tests.flows.small_study import PREPARED, run, selected, small_study, write_study
+
+MADE_UP = STUDIES / "made-up-corpus"
+FREQUENCIES = StepId("build", "corpus", "frequencies")
+
+
+def study_of(folder: Path, **frequency: Any) -> Selected:
+    measures = {"susceptibility": {}}
+    facts = {"relations": ["capital", "birthPlace"], "real_entities": 12, "invented_entities": 1}
+    return selected(folder, questions=None, measures=measures, facts=facts, frequency=frequency)
+
+
+def built(study: Selected) -> tuple[Graph, list[str]]:
+    """The study's graph with its prompts and counts, and which files were counted."""
+    counted: list[str] = []
+
+    def note(step: Step) -> None:
+        if step.id.group == "counts":
+            counted.append(step.id.part)
+
+    memory: dict[Any, Any] = {}
+    graph = run(lambda: study_graph(study.study, study.workspace, memory), Selection(stages=PREPARED), note)
+    return graph, sorted(counted)
+
+
+def frequencies(graph: Graph) -> list[dict[str, Any]]:
+    return graph.nodes[FREQUENCIES].output("frequencies").read().to_pylist()  # type: ignore[no-any-return]
+
+
+def test_ten_counts_are_those_of_a_few_lines(tmp_path: Path) -> None:
+    graph, _ = built(study_of(tmp_path, corpus=[str(MADE_UP)], window_words=6))
+    lines = [line for file in sorted(MADE_UP.glob("*.jsonl")) for line in file.read_text().splitlines()]
+    texts = [re.sub(r"[^\w\s]", "", line[len('{"text": "') :].replace("\\n", " ")).split() for line in lines]
+    most = sorted(frequencies(graph), key=lambda row: -row["pair_count"])[:10]
+    assert most[-1]["pair_count"] > 0
+    for row in most:
+        entity, answer = row["entity"].split(), row["answer"].split()
+        alone = near = 0
+        for words in texts:
+            for at in range(len(words)):
+                if words[at : at + len(entity)] == entity:
+                    alone += 1
+                    end = at + len(entity)
+                    around = [words[max(0, at - 5 - len(answer)) : at], words[end : end + 5 + len(answer)]]
+                    near += any(part[i : i + len(answer)] == answer for part in around for i in range(len(part)))
+        assert (row["entity"], row["entity_count"], row["pair_count"]) == (row["entity"], alone, near)
+        assert (row["words"], row["documents"], row["shards"]) == (sum(map(len, texts)), len(texts), 2)
+
+
+def test_only_a_new_or_changed_file_is_counted(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "a.txt").write_text("Norway and Oslo. " * 3)
+    (corpus / "b.jsonl").write_text('{"text": "Norway"}\n')
+    study = study_of(tmp_path, corpus=[str(corpus)])
+    assert built(study)[1] == ["a.txt", "b.jsonl"]
+    assert built(study)[1] == []
+    (corpus / "b.jsonl").write_text('{"text": "Norway Norway"}\n')
+    (corpus / "c.txt").write_text("Norway")
+    graph, counted = built(study)
+    assert counted == ["b.jsonl", "c.txt"]
+    assert {row["shards"] for row in frequencies(graph)} == {3}
+    assert built(study_of(tmp_path, corpus=[str(corpus)], common_word_share=0.5))[1] == []
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # fork with threads
+def test_a_killed_run_keeps_the_files_it_counted(tmp_path: Path) -> None:
+    study = study_of(tmp_path, corpus=[str(MADE_UP)])
+    if (child := os.fork()) == 0:
+        memory: dict[Any, Any] = {}
+        resolve = lambda: study_graph(study.study, study.workspace, memory)  # noqa: E731
+        run(resolve, Selection(stages=PREPARED), lambda step: step.id.group != "counts" or _die())
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    graph, counted = built(study)
+    assert len(counted) == 1
+    elsewhere = study_of(tmp_path / "undisturbed", corpus=[str(MADE_UP)])
+    when = {"counted_at": ""}
+    assert [row | when for row in frequencies(graph)] == [row | when for row in frequencies(built(elsewhere)[0])]
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_file_cut_short_stops_the_counts_alone(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "a.txt").write_text("Norway")
+    packed = pa.compress(os.urandom(1000), "zstd", asbytes=True)
+    (corpus / "b.txt.zst").write_bytes(packed[:500])
+    (corpus / "c.jsonl").write_bytes(b"")
+    graph, _ = built(study_of(tmp_path, corpus=[str(corpus)]))
+    states = {node.id.part: node for node in graph if node.id.group == "counts"}
+    assert [states[name].state for name in ("a.txt", "b.txt.zst", "c.jsonl")] == ["done", "failed", "failed"]
+    assert "b.txt.zst cannot be read to its end" in states["b.txt.zst"].reason
+    assert "c.jsonl has no text that can be read" in states["c.jsonl"].reason
+    assert graph.nodes[FREQUENCIES].state == "blocked"
+    assert {node.state for node in graph if node.id.group == "queries and contexts"} == {"done"}
+
+
+def test_counts_wait_for_the_first_queries(tmp_path: Path) -> None:
+    graph = study_of(tmp_path, corpus=[str(MADE_UP)]).graph
+    assert [node.state for node in graph if node.id.subject == "corpus"] == ["blocked"] * 4
+
+
+def test_a_corpus_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    graph = study_of(tmp_path, corpus=[str(tmp_path / "nothing")]).graph
+    assert "frequency.corpus" in graph.nodes[FREQUENCIES].reason
+    with pytest.raises(StudyFileError, match=r"frequency: counts the names of facts"):
+        Selected.of(write_study(tmp_path, small_study(tmp_path, measures=["answers"], frequency={"corpus": ["x"]})))

@@ -1,0 +1,123 @@
+"""The count in one pass equals a slow one, word by word, on documents with every hard case."""
+
+import random
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from data.records import CountedPair
+from data.sources.corpus.reading import Piece
+from tasks.frequency import counting
+from tasks.frequency.counting import count
+from tasks.frequency.names import Names
+from tasks.frequency.words import words
+
+WINDOW = 5
+PAIRS = [
+    CountedPair("New York City", "Hudson River", ("New York City", "New York", "York City Hall"), ("Hudson River",)),
+    CountedPair("York", "New York", ("York",), ("New York",)),
+    CountedPair("Jean-Paul's", "Zürich", ("Jean-Paul's",), ("Zürich", "Zurich")),
+    CountedPair("It", "King", ("It",), ("King",)),
+    CountedPair("It", "Hudson River", ("It",), ("Hudson River",)),
+    CountedPair("New York New York", "York", ("New York New York",), ("York",)),
+    CountedPair("北京", "It", ("北京",), ("It",)),
+    CountedPair("!!!", "King", ("!!!",), ("King",)),
+    CountedPair("a b a", "a b a", ("a b a", "a"), ("a b a", "a")),
+]
+PARTS = [
+    "New", "York", "City", "Hall", "New York", "New York City", "Hudson", "River", "Hudson River", "Jean-Paul's",
+    "Jean—Paul’s", "Zürich", "Zurich.", "It", "it", "IT", "King", "(King)", "北京", "a", "b", "a b a", "...", "— “",
+    "word", "another", "Yorkshire", "NewYork", "\N{NO-BREAK SPACE}", "\x00", "\x1e", "\N{EM SPACE}King", "\ud800",
+]  # fmt: skip
+
+
+def made_up(seed: int) -> list[str]:
+    drawn = random.Random(seed)
+    return [
+        drawn.choice(["", " ", ". "]).join([""] + [
+            f"{drawn.choice(PARTS)}{drawn.choice([' ', ' ', ' ', chr(10), ', ', '-', '  '])}"
+            for _ in range(drawn.randint(0, 60))
+        ])
+        for _ in range(200)
+    ]  # fmt: skip
+
+
+def slow_words(text: str) -> list[str]:
+    ascii_signs = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+    kept = (c for c in text if c not in ascii_signs and not unicodedata.category(c).startswith("P"))
+    return "".join(kept).split()
+
+
+def places(text: list[str], names: Iterable[str]) -> list[tuple[int, int]]:
+    """First and last word of each occurrence that is within no longer one of the same names."""
+    found = {
+        (first, first + len(name) - 1)
+        for name in map(slow_words, names)
+        for first in range(len(text))
+        if name and text[first : first + len(name)] == name
+    }
+    return [(a, b) for a, b in found if not any((c, d) != (a, b) and c <= a and b <= d for c, d in found)]
+
+
+def slow_counts(documents: list[str], pair: CountedPair) -> tuple[int, int, int]:
+    entities = small = both = 0
+    for text in map(slow_words, documents):
+        mine, answers = places(text, pair.entity_names), places(text, pair.answer_names)
+        small += len(places(text, [name.lower() for name in pair.entity_names if len(slow_words(name)) == 1]))
+        entities += len(mine)
+        both += sum(
+            any(0 < first - end <= WINDOW or 0 < start - last <= WINDOW for first, last in answers)
+            for start, end in mine
+        )
+    return entities, small, both
+
+
+def in_pieces(documents: list[str], seed: int) -> Iterator[Piece]:
+    """The documents, cut anywhere."""
+    drawn = random.Random(seed)
+    for text in documents:
+        begins = True
+        while begins or text:
+            length = drawn.randint(1, 40)
+            yield Piece(text[:length], begins)
+            text, begins = text[length:], False
+
+
+@pytest.mark.parametrize("batch", [1, 300, 2 << 20])
+def test_counts_equal_those_word_by_word(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "BATCH", batch)
+    documents = made_up(batch)
+    counts = count(in_pieces(documents, batch), Names(PAIRS), WINDOW)
+    found = list(zip(counts.entities.tolist(), counts.lower_case.tolist(), counts.pairs.tolist(), strict=True))
+    assert found == [slow_counts(documents, pair) for pair in PAIRS]
+    assert counts.words == sum(len(slow_words(text)) for text in documents)
+    assert counts.documents == len(documents)
+    assert all(sum(column) > 100 for column in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize(("between", "near"), [(0, 1), (49, 1), (50, 0)])
+def test_a_window_of_fifty_words_ends_after_fifty(between: int, near: int) -> None:
+    pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
+    for text in ("Norway" + " x" * between + " Oslo", "Oslo" + " x" * between + " Norway"):
+        assert count([Piece(text, True)], Names(pairs), 50).pairs.tolist() == [near]
+
+
+def test_an_answer_in_another_document_is_not_near() -> None:
+    pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
+    counts = count([Piece("Norway", True), Piece("Oslo", True), Piece(" Norway Norway", False)], Names(pairs), 50)
+    assert (counts.entities.tolist(), counts.pairs.tolist(), counts.documents) == ([3], [2], 2)
+
+
+def test_a_word_without_end_is_kept_in_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "BATCH", 10)
+    pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
+    pieces = [Piece("Norway", True), *[Piece("Norway", False)] * 100, Piece(" Norway", False)]
+    counts = count(pieces, Names(pairs), 50)
+    assert (counts.entities.tolist(), counts.words) == ([1], 2)
+
+
+def test_words_are_those_of_python() -> None:
+    text = "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, 0x2FFFF)))
+    assert words(" ".join(text).encode()).decode().split() == [w for c in text for w in slow_words(c)]
+    assert words(b"") == words(b" ,. ") == b""
