@@ -103,9 +103,12 @@ class TableArtifact:
         return dict(self._first(self._checked).about or {})
 
     def _first(self, load: Callable[[Path], T]) -> T:
-        """What is loaded from the first of its files that is as it was written."""
+        """What is loaded from the first of its files that is as it was written; what was asked for comes first."""
         problem: DamagedFile = MissingFile(f"{self.folder / self.stem} does not exist; run the step that makes it")
-        for path in self.files():
+        files = self.files()
+        if len(files) > 1:  # a kill came before the older one was removed, or two workers ran the step
+            files.sort(key=lambda path: not self._answers_requests(path))
+        for path in files:
             try:
                 return load(path)
             except MissingFile:  # a run has just put a newer one in its place
@@ -117,6 +120,12 @@ class TableArtifact:
                     f"{path} does not hold table {self.table.name} ({error}); it is made again by the next run"
                 )
         raise problem
+
+    def _answers_requests(self, path: Path) -> bool:
+        try:
+            return self.requests <= _answers(verify(path))
+        except DamagedFile:
+            return False
 
     def _checked(self, path: Path) -> Check:
         metadata = self._of_this_key(path, verify(path))
@@ -186,12 +195,13 @@ class TableArtifact:
 
 
 def is_joined(part: Path) -> bool:
-    """Whether the file of a part has outlived its purpose: a whole answers all requests that it was made for."""
+    """Whether the file of a part has outlived its purpose: a whole of the same columns answers all of its requests."""
     named = _PART.match(part.name)
     wholes = part.parent.glob(f"{named['name']}-{named['key']}-*.parquet") if named else ()
     try:
-        requests = _answers(verify(part))
-        return any(requests <= _answers(verify(whole)) for whole in wholes)
+        of_part = verify(part)
+        of_wholes = (whole for whole in map(verify, wholes) if whole.get("columns") == of_part.get("columns"))
+        return any(_answers(of_part) <= _answers(whole) for whole in of_wholes)
     except DamagedFile:
         return False
 

@@ -19,6 +19,7 @@ from tasks.statistics.statistic import Statistic
 RELATIONS_AT_A_TIME = 10
 """Relations whose prompts are read together: more would not fit the database's memory, and spill to the disk."""
 
+
 def schema() -> tuple[Table, ...]:
     """Every table of the database: of the records, of every measure and of every statistic, also of extensions."""
     declared = [*(measure.table for measure in MEASURES.values()), *(one.table for one in STATISTICS.values())]

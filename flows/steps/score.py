@@ -7,6 +7,7 @@ from typing import Any
 from data.catalog import AnswerPrompts
 from data.records import Context, Query, Question
 from data.storage.keys import content_key
+from data.storage.workspace import Workspace
 from flows.graph.step import Run, Step
 from flows.study.sections.model import ModelPart
 from tasks.measures import MEASURES
@@ -66,5 +67,11 @@ def run_pass(step: Step, run: Run) -> Spent:
     def load() -> Any:
         return load_language_model(model.name, dtype=model.dtype, device=model.device)
 
+    workspace = Workspace(run.workspace)
+
+    def progress(done: int, total: int) -> None:
+        workspace.check_is_there()  # what is written where a shared folder is not mounted is lost
+        run.progress(done, total)
+
     outputs = {name: step.table(name) for name in step.outputs}
-    return measure_relation(inputs, outputs, load, run.progress, share=run.share)
+    return measure_relation(inputs, outputs, load, progress, share=run.share)

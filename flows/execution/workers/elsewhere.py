@@ -3,6 +3,7 @@
 It keeps the models of the step before, and lets go of them when a step is about another one: its GPU has room for one.
 """
 
+import os
 import threading
 from importlib.metadata import version
 
@@ -22,11 +23,16 @@ def here() -> str:
     return version("swaymeter")
 
 
-def check(run: Run, wanted: str) -> None:
-    """Raises UsageError where a worker has another version of the package, or does not see the workspace."""
+def check_version(wanted: str) -> None:
+    """Raises UsageError where a worker has another version of the package."""
     if here() != wanted:
         raise UsageError(f"it has swaymeter {here()}, and the run has {wanted}; install the same version there")
-    if not (run.workspace / "workspace.json").exists():
+
+
+def check(run: Run, wanted: str) -> None:
+    """Raises UsageError where a worker has another version of the package, or does not see the workspace."""
+    check_version(wanted)
+    if not os.path.exists(run.workspace / "workspace.json"):  # Path.exists raises where a file server does not answer
         raise UsageError(
             f"it does not see the workspace {run.workspace}; put it in a folder that all workers share, under one path"
         )
@@ -35,7 +41,7 @@ def check(run: Run, wanted: str) -> None:
 def attempt_elsewhere(step: Step, run: Run, wanted: str, name: str) -> Outcome:
     """Computes a step in a worker of that name; wanted: the version of the package that gave the step its key."""
     try:
-        check(run, wanted)
+        check_version(wanted)
     except UsageError as error:
         return failed(step, run, f"worker {name} cannot be used: {error}")
     global _kept

@@ -61,7 +61,7 @@ class Roster:
         return {
             address
             for address, answer in self._answers.items()
-            if mark in self._marks[address] and answer.done() and answer.result() is None
+            if mark in self._marks.get(address, ()) and answer.done() and answer.result() is None
         }
 
     def close(self) -> None:

@@ -46,6 +46,19 @@ def test_the_digest_is_that_of_the_rows_alone(artifact: TableArtifact) -> None:
     assert len(artifact.files()) == 1
 
 
+def test_of_two_files_the_one_asked_for_counts(artifact: TableArtifact, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):  # their names differ by their bytes, and either may come first
+        artifact.discard()
+        artifact.write(ROWS, {"seconds": number})
+        again = replace(artifact, requests=frozenset({"of today"}))
+        with monkeypatch.context() as killed:
+            killed.setattr(Path, "unlink", lambda path, missing_ok: None)
+            again.write(OTHER_ROWS)
+        assert len(again.files()) == 2
+        assert again.check().satisfies(again.requests)
+        assert again.read().num_rows == 1
+
+
 def test_other_parameters_make_another_file(artifact: TableArtifact) -> None:
     other = replace(artifact, made_from={**MADE_FROM, "seed": 1})
     assert other.check().state == "missing"

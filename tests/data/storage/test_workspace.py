@@ -14,6 +14,7 @@ import pytest
 from data.errors import WorkspaceBusy, WorkspaceError
 from data.records.tables import FACTS
 from data.storage.artifact import TableArtifact
+from data.storage.files import write_parquet
 from data.storage.workspace import LAYOUT, Workspace, slug
 from tests.data.warehouse.small_study import row
 
@@ -107,6 +108,15 @@ def test_parts_that_were_joined_are_removed(workspace: Workspace, monkeypatch: p
     assert {artifact.check().state for artifact in (joined, unfinished.part(0), forced, again.part(0))} == {"done"}
     assert again.part(0).check().satisfies(again.requests)
     assert not forced.check().satisfies(again.requests)
+
+
+def test_parts_stay_beside_a_whole_of_other_columns(workspace: Workspace) -> None:
+    whole = workspace.table(("scores", "capital", "model"), "persuasion", FACTS, {})
+    write_parquet(whole.folder, whole.stem, ROWS.drop_columns(["licence"]), {"key": whole.key, "columns": ["x"]})
+    whole.part(0).write(ROWS)
+    (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))
+    with workspace.lock():
+        assert (whole.check().state, whole.part(0).check().state) == ("missing", "done")
 
 
 def test_one_process_may_lock_twice_and_after_a_failure(workspace: Workspace) -> None:

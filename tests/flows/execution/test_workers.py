@@ -65,7 +65,7 @@ def test_a_worker_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     assert not found.may_pass
     found = attempt_elsewhere(step(), Run(tmp_path / "away"), here(), "process 1")
     assert found.failed is not None
-    assert f"does not see the workspace {tmp_path / 'away'}" in found.failed
+    assert f"the workspace {tmp_path / 'away'} is away" in found.failed
 
 
 def test_a_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ class Second(First):
 class FakeModel:
     """A model that counts its calls."""
 
-    name = revision = dtype = device = placement = "fake"
+    name = revision = dtype = device = placement = hardware = "fake"
     forward_passes: int = 0
     parameters: int = 7
 
