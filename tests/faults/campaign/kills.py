@@ -15,13 +15,13 @@ import psutil
 
 from tests.end_to_end.tiny_study import Command, TinyStudy, new_study
 from tests.faults.campaign.record import LONGEST_SECONDS, Outcome
-from tests.faults.campaign.studies import as_in_a_terminal, compared, server, without_prefect
+from tests.faults.campaign.studies import as_in_a_terminal, compared, server, where_it_hangs, without_prefect
 
 Target = Literal["SIGKILL of the run", "SIGKILL of all its processes", "SIGTERM", "SIGINT", "SIGKILL of a worker"]
 
 ALONE: tuple[Target, ...] = ("SIGKILL of the run", "SIGKILL of the run", "SIGTERM", "SIGINT")
 WITH_WORKERS: tuple[Target, ...] = (*ALONE, "SIGKILL of all its processes", "SIGKILL of a worker")
-MOST_KILLS = 6
+MOST_KILLS = 10
 """In one series, before the study is left alone."""
 
 
@@ -162,6 +162,6 @@ class _Series:
     def _ended(self, running: Command) -> tuple[str, str]:
         running.process.join(2 * LONGEST_SECONDS)
         if running.poll() is None:
-            return "HUNG", running.file.read_text()
+            return "HUNG", f"{self.way.options}: {where_it_hangs(running)}"
         said = running.file.read_text()
         return ("equal", "") if running.poll() == 0 else ("CRASHED", f"exit status {running.poll()}: {said}")

@@ -1,5 +1,7 @@
 """The tiny study under faults: its server, where its commands are held, and whether it ended as undisturbed."""
 
+import faulthandler
+import os
 import signal
 import socket
 import time
@@ -11,7 +13,7 @@ from pathlib import Path
 from flows.graph.step import Run, Stage, Step
 from flows.server.process import api_child, wait_until_ready
 from flows.server.settings import QUIET, TEMPORARY
-from tests.end_to_end.tiny_study import TinyStudy, begin_to_preload
+from tests.end_to_end.tiny_study import Command, TinyStudy, begin_to_preload
 from tests.faults.test_damage import everything
 from tests.faults.test_kills import runs
 
@@ -32,8 +34,16 @@ def server(folder: Path) -> Iterator[str]:
 
 
 def as_in_a_terminal() -> None:
-    """Lets Ctrl-C interrupt also where the campaign runs in the background, where a shell has it ignored."""
+    """Lets Ctrl-C interrupt also where the campaign runs in the background, and lets a run that hangs say where."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+
+
+def where_it_hangs(running: Command) -> str:
+    """What a run has said, and what each of its threads is at."""
+    os.kill(running.pid, signal.SIGUSR1)
+    time.sleep(2)
+    return running.file.read_text()
 
 
 def without_prefect() -> None:
