@@ -7,9 +7,11 @@ nothing: where a worker died, Dask begins the step anew on another one, and the 
 
 import logging
 import os
+import signal
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -156,6 +158,11 @@ class Cluster(Elsewhere):
 
     def abandon(self) -> None:
         super().abandon()
+        for nanny in self._local.workers.values() if self._local else ():  # its worker may be at work for minutes
+            nanny.close_gracefully()  # that is: it starts no other one
+            if nanny.pid:
+                with suppress(OSError):
+                    os.kill(nanny.pid, signal.SIGKILL)
         self._client.close()
 
 

@@ -74,7 +74,7 @@ def _cases() -> Iterator[tuple[str, Happens]]:
         for stage in (None, "fetch", "score"):
             yield "Prefect's folder full", partial(prefect_full, stage=stage)  # type: ignore[arg-type]
     for runner in RUNNERS:
-        yield "Ctrl-C while a model computes for long", partial(interrupted, runner=runner)
+        yield f"Ctrl-C while a model computes: {runner}", partial(interrupted, runner=runner)
 
 
 def two_hosts(case: Case) -> str:
