@@ -158,7 +158,8 @@ class Cluster(Elsewhere):
 
     def abandon(self) -> None:
         super().abandon()
-        for nanny in self._local.workers.values() if self._local else ():  # its worker may be at work for minutes
+        nannies: list[Any] = [*self._local.workers.values()] if self._local else []
+        for nanny in nannies:  # its worker may be at work for minutes
             nanny.close_gracefully()  # that is: it starts no other one
             if nanny.pid:
                 with suppress(OSError):
