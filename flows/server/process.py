@@ -24,6 +24,7 @@ START_SECONDS = 120.0
 ANSWER_SECONDS = 5.0
 POLL_SECONDS = 0.05
 _ERROR = re.compile(r"^[\w.]+(Error|Exception): .*", re.MULTILINE)
+_OF_ITS_FOLDER = re.compile(r"disk|space|database|sqlite|malformed", re.IGNORECASE)
 
 ROOT = Path(__file__).resolve().parents[2]
 """Where our packages are: the checkout of an editable install, `site-packages` of another one."""
@@ -116,12 +117,13 @@ def _why(log: IO[bytes] | None) -> str:
     """What the log of a server ends with, and what to do; all of the log is shown by `--traceback`."""
     from prefect.settings import get_current_settings
 
-    reason = ""
+    reason, home = "", get_current_settings().home
     if log is not None:
         log.seek(0)
         text = log.read().decode(errors="replace").strip()
         _log.debug("the log of Prefect's server:\n%s", text)
         *_, last = ("its log is empty", *text.splitlines()[-1:], *(error[0] for error in _ERROR.finditer(text)))
         reason = f" ({last})"
-    home = get_current_settings().home
+    if not _OF_ITS_FOLDER.search(reason):
+        return f"{reason}; --traceback shows its whole log"
     return f"{reason}; make room in its folder {home} where a disk is full, move prefect.db away where it is damaged"

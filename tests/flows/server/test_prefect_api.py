@@ -96,3 +96,4 @@ def test_a_server_that_cannot_start_shows_its_log(start: Start, tmp_path: Path) 
     _, errors = start("-c", FLOW, PREFECT_SERVER_DATABASE_CONNECTION_URL=url).communicate(timeout=120)
     assert "ServerError: Prefect's server ended with status" in errors
     assert "file is not a database" in errors
+    assert "move prefect.db away where it is damaged" in errors
