@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -96,19 +97,20 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def tones(tests: pd.DataFrame) -> str:
-    """The mean persuasion by each label of contexts, and how many differences are significant, by query type."""
-    known, words = where(tests, comparison="context"), []
-    for kind in query_types(known):
+    """The mean persuasion by each label of contexts, and how many differences are significant, set by set."""
+    known = where(tests, comparison="context")
+    sets, words = list(dict.fromkeys(known["relation"])) if len(known) else [], []
+    for relation, kind in product(sets, query_types(known)):
+        rows = records(where(known, relation=relation, query_type=kind))
         means: dict[str, float] = {}
-        rows = records(where(known, query_type=kind))
         for row in rows:
             means |= {row[f"group_{side}"]: row[f"mean_{side}"] for side in "ab" if pd.notna(row[f"mean_{side}"])}
         hits = sum(row["p_adjusted"] <= ALPHA for row in rows if pd.notna(row["p_adjusted"]))
         order = sorted(means, key=lambda label: (_rank(label), label))
-        words.append(
-            f"{kind} queries by {', '.join(f'{means[label]:.3f} ({label})' for label in order)} nats, "
-            f"{hits} of {plural(len(rows), 'difference')} significant"
-        )
+        of_labels = ", ".join(f"{means[label]:.3f} ({label})" for label in order)
+        of_set = f"{relation}, " if len(sets) > 1 else ""
+        count = plural(len(rows), "difference")
+        words.append(f"{of_set}{kind} queries by {of_labels} nats, {hits} of {count} significant")
     return "; ".join(words)
 
 
