@@ -24,13 +24,14 @@ MEASURES = {"persuasion": {}, "susceptibility": {}}
 
 
 def study(
-    folder: Path, rows: list[str] = NAMES, measures: Any = MEASURES, contexts: Any = None, **facts: Any
+    folder: Path, rows: list[str] = NAMES, measures: Any = MEASURES, contexts: Any = None, seeds: Any = None,
+    **facts: Any,
 ) -> Selected:
     (folder / "names.csv").write_text("\n".join(rows), encoding="utf-8")
     (folder / "texts.yaml").write_text(yaml.safe_dump(SOUND), encoding="utf-8")
     section = {"source": "groups", "file": str(folder / "names.csv"), "texts": str(folder / "texts.yaml"),
                "relations": "all", **facts}  # fmt: skip
-    return selected(folder, facts=section, questions=None, measures=measures, contexts=contexts or {})
+    return selected(folder, facts=section, questions=None, measures=measures, contexts=contexts or {}, seeds=seeds)
 
 
 def states(chosen: Selected) -> dict[str, str]:
@@ -95,6 +96,12 @@ def test_groups_are_not_exported_as_facts(tmp_path: Path) -> None:
 def test_contexts_of_another_file_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyFileError, match=r"contexts\.file: source groups has contexts of its own"):
         study(tmp_path, contexts={"file": "names.csv"})
+
+
+def test_seeds_that_all_ask_the_same_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyFileError, match="every seed asks the same here; name `per_query` under `contexts`"):
+        study(tmp_path, seeds=[0, 1])
+    study(tmp_path, seeds=[0, 1], contexts={"per_query": {"contexts": 2, "relevant": 1}})
 
 
 def test_a_file_that_is_not_there_is_named_before_a_run(tmp_path: Path) -> None:
