@@ -60,20 +60,21 @@ def draw(model: Model, frames: Frames, *, by_set: bool) -> Drawing | None:
         dots, what = entities.assign(cluster=entities["relation"]), "A cluster is a set of contexts"
     else:
         entities, said, tests = (where(one, relation=sets[0]) for one in (entities, said, tests))
-        shown, every = _by_type(where(means, relation=sets[0])), entities[entities["type"].notna()].assign(cluster=EVERY)
+        shown = _by_type(where(means, relation=sets[0]))
+        every = entities[entities["type"].notna()].assign(cluster=EVERY)
         dots = pd.concat([_by_type(entities), every], ignore_index=True)
         what = f"A cluster is a type, with the contexts of the set {sets[0]}"
     clusters = sorted(set(shown["cluster"]), key=lambda name: (name != EVERY, name))
     labels = sorted(set(shown["label"]))
     kinds = sorted(set(said["context_label"])) if len(said) else []
     of_contexts = f" The study labels its contexts {', '.join(kinds)}." if kinds else ""
-    of_sets = f"; between two sets, signs of differences turned: {_significant(where(tests, comparison='set'))}"
+    of_sets = "; between two sets, signs of differences turned: " + _significant(where(tests, comparison="set"))
     caption = (
         "Each value is an entity, a name or a pair, with the mean over its queries of a type; higher up contexts sway "
         f"it further. {HOW_TO_READ}. {what}.{of_contexts} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
-        f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as a "
-        f"row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
+        f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
+        f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
         f"{_significant(where(tests, comparison='label'))}"
         f"{of_sets if by_set else ''}."
     )

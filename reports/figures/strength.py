@@ -81,8 +81,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     labels = sorted(set(means["label"]))
     known = tones(where(frames["group_comparisons"], measure="persuasion"))
     tested = (
-        f" Contexts about the queried entity move {known} (p ≤ {ALPHA} after Benjamini-Hochberg; an entity is a row, and "
-        "permutations turn the signs of differences)."
+        f" Contexts about the queried entity move {known} (p ≤ {ALPHA} after Benjamini-Hochberg; an entity is a row, "
+        "and permutations turn the signs of differences)."
     )
     caption = (
         "Mean persuasion of contexts by what they say and how strongly, with its 95% bootstrap interval over entities, "
