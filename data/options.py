@@ -2,7 +2,7 @@
 
 import json
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -46,12 +46,12 @@ class Options(BaseModel):
             raise refused(problems(error, cls.model_fields)) from None
 
 
-def beside_the_study(path: str, info: ValidationInfo) -> str:
+def beside_the_study(path: str, info: ValidationInfo, *, is_there: Callable[[Path], bool] = Path.exists) -> str:
     """The path as it is, or from the folder of the study's file where only there something is."""
     try:
         named = Path(path).expanduser()
         beside = Path((info.context or {}).get("folder", ".")) / named
-        return str(beside if beside.exists() and not named.exists() else named)
+        return str(beside if is_there(beside) and not is_there(named) else named)
     except (OSError, RuntimeError, ValueError) as error:  # no such home directory, or a name that no file can have
         raise ValueError(f"{path!r} cannot be a path: {error}") from None
 

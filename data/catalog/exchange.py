@@ -10,7 +10,7 @@ and likewise his -> her, his -> hers. Of its two pairs, the one that stands firs
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -25,6 +25,8 @@ Words = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
 
 def _different(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
     for first, second in pairs:
+        if braces := sorted({*"{}"} & {*first, *second}):
+            raise ValueError(f"{first!r}, {second!r}: has {braces[0]!r}, which slots are made of; leave it out")
         if first.lower() == second.lower():
             raise ValueError(f"{first!r} would be exchanged with itself; write two different words")
     for word, others in _counterparts(pairs).items():
@@ -42,20 +44,22 @@ class Exchange:
 
     name: str
     pairs: Pairs
-    unowned: Texts = ("and",)
+    unowned: Texts
 
     def __call__(self, text: str) -> str:
         """The text with the words of each pair exchanged."""
         known = _counterparts(self.pairs)
         longest_first = sorted(known, key=len, reverse=True)
-        words = re.compile(rf"(?<![\w{{])(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
-        return words.sub(self._counterpart(known), text)
+        words = "|".join(f"({re.escape(word)})" for word in longest_first)
+        found = re.compile(rf"(?<![\w{{])(?:{words})(?!\w)", re.IGNORECASE)
+        return found.sub(self._counterpart([known[word] for word in longest_first]), text)
 
-    def _counterpart(self, known: Mapping[str, list[str]]) -> Callable[[re.Match[str]], str]:
+    def _counterpart(self, known: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], str]:
+        """What takes the place of a match; by its group, since one letter may have two small ones, such as İ."""
         unowned = frozenset(word.lower() for word in self.unowned)
 
         def counterpart(found: re.Match[str]) -> str:
-            others = known[found[0].lower()]
+            others = known[(found.lastindex or 1) - 1]
             following = re.match(r"\s+(\w+)", found.string[found.end() :])
             owns = following is not None and following[1].lower() not in unowned
             other = others[0] if owns else others[-1]
@@ -82,9 +86,12 @@ def exchanges() -> Mapping[str, Exchange]:
 
 
 def exchange_of(written: Any) -> Any:
-    """The bundled rule of a name; of a list of pairs, a rule of one's own; ValueError for a name that is unknown."""
+    """The bundled rule of a name; of a list of pairs, a rule of one's own; ValueError for a name that is unknown.
+
+    A rule of one's own has the unowned words of the bundled one.
+    """
     if isinstance(written, list | tuple):
-        return {"name": "own", "pairs": written}
+        return {"name": "own", "pairs": written, "unowned": exchanges()["gender"].unowned}
     if isinstance(written, str):
         if written not in exchanges():
             raise ValueError(str(UnknownName("exchange rule", written, exchanges())))

@@ -39,9 +39,9 @@ class Sentence(Options):
     text: Text
     """The sentence; a line break follows it, and then the query."""
     label: Text | None = None
-    """What kind of sentence it is, such as negative."""
+    """What kind of sentence it is, such as negative; persuasion by label leaves out sentences without one."""
     strength: Annotated[int, Field(ge=0, le=1000, strict=True)] | None = None
-    """How much it is so, from 0 on."""
+    """How much it is so, from 0 on; needs a label, its own or the set's."""
 
 
 class ContextSet(Options):
@@ -75,7 +75,7 @@ class GroupTexts(Options):
     contexts: Annotated[Mapping[SetName, ContextSet], Field(min_length=1)]
     """The sets by name."""
     exchange: AnExchange | None = None
-    """The rule of sets that are exchanged: a bundled one, gender, or pairs of words such as [young, old]."""
+    """The rule of sets that are exchanged: a bundled one, gender, or pairs of words such as [rich, poor]."""
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -98,12 +98,12 @@ class GroupTexts(Options):
         if self.exchange is None:
             raise _wrong(name, "exchanged", "needs `exchange`, pairs of words or the name of a bundled rule; add it")
         exchanged = []
-        for one in self._sentences(of_set.exchanged):
+        for one in other.sentences:
             text = self.exchange(one.text)
             if text == one.text:
                 words = f"the rule {self.exchange.name} exchanges no word of {one.text!r}"
                 raise _wrong(name, "exchanged", f"{words}; add the words to `exchange`, or write the set out")
-            exchanged.append(one.model_copy(update={"text": text, "label": of_set.label or one.label}))
+            exchanged.append(one.model_copy(update={"text": text, "label": one.label or of_set.label or other.label}))
         return tuple(exchanged)
 
     @model_validator(mode="after")
@@ -115,8 +115,11 @@ class GroupTexts(Options):
                 wrong += _problems((kind, place), question if is_question else beginning, text, self.slots)
         for name, sentences in self.sets.items():
             for place, one in enumerate(sentences if self.contexts[name].exchanged is None else ()):
+                key = "contexts", name, "sentences", place
                 slots = self.slots if "{" in one.text or "}" in one.text else ()
-                wrong += _problems(("contexts", name, "sentences", place), sound, one.text, slots)
+                wrong += _problems(key, _one_line, one.text, slots)
+                if one.strength is not None and one.label is None:
+                    wrong.append(Problem((*key, "strength"), "is that of no label; add `label`, here or for the set"))
             texts = [one.text.casefold() for one in sentences]
             if doubled := next((text for text in texts if texts.count(text) > 1), None):
                 wrong.append(Problem(("contexts", name), f"has {doubled!r} twice; leave one out"))
@@ -144,7 +147,12 @@ def group_texts(file: Path) -> GroupTexts:
 def bundled(path: str, ending: str) -> Path:
     """The file that is meant: that of this path, or else the bundled one of this name."""
     file = FOLDER / f"{path}{ending}"
-    return file if re.fullmatch("[a-z-]+", path) and file.exists() and not Path(path).exists() else Path(path)
+    return file if re.fullmatch("[a-z-]+", path) and file.is_file() and not Path(path).is_file() else Path(path)
+
+
+def bundled_names(ending: str) -> str:
+    """The names of the bundled files with this ending, for people."""
+    return ", ".join(sorted(file.stem for file in FOLDER.glob(f"*{ending}")))
 
 
 def _message(problem: Problem) -> str:
@@ -156,6 +164,12 @@ def _message(problem: Problem) -> str:
 
 def _wrong(name: str, key: str, message: str) -> ValidationError:
     return refused([Problem(("contexts", name, key), message)])
+
+
+def _one_line(text: str, slots: tuple[str, ...]) -> str:
+    if "\n" in text:
+        raise ValueError("has a line break; write it on one line, a line break follows every sentence")
+    return sound(text, slots)
 
 
 def _problems(place: tuple[int | str, ...], rule: Any, text: str, slots: tuple[str, ...]) -> list[Problem]:

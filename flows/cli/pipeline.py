@@ -166,7 +166,9 @@ class Selected:
         parts, facts = [], self.study.facts
         relations = sum(node.id.stage == "fetch" and node.id.group == "facts" for node in graph)
         if relations and facts:
-            entities, forms, contexts = amounts(self.study, facts.relations[0])
+            asked = [amounts(self.study, relation) for relation in facts.relations]
+            (entities, forms, _), every = asked[0], sorted({contexts for *_, contexts in asked})
+            contexts = str(every[0]) if len(every) == 1 else f"{every[0]} to {every[-1]}"
             kinds = f"{facts.real_entities} real and {facts.invented_entities} invented"
             kinds = kinds if facts.has_answers else str(entities)
             file = self.study.contexts.file

@@ -83,9 +83,14 @@ class Study(Options):
         if self.seeds and not {*MEASURES_OF_SEEDS} & self.requested().keys():
             wrong = "nothing is compared between seeds; name susceptibility under `measures`, or `seed` alone"
             raise refused([Problem(("seeds",), wrong)])
-        if self.facts is not None and not self.facts.has_answers and self.contexts.file is not None:
+        if self.facts is not None and not self.facts.has_answers:
+            if self.seeds and self.contexts.per_query is None:
+                wrong = "every seed asks the same here; name `per_query` under `contexts`, or `seed` alone"
+                raise refused([Problem(("seeds",), wrong)])
             wrong = f"source {self.facts.source} has contexts of its own, under `facts.texts`; leave it out"
-            raise refused([Problem(("contexts", "file"), wrong)])
+            for name in sorted(self.contexts.model_fields_set - {"per_query"}):
+                if getattr(self.contexts, name) is not None:
+                    raise refused([Problem(("contexts", name), wrong)])
         if self.frequency and self.facts is not None and not self.facts.has_answers:
             wrong = f"counts entities near their answers, and source {self.facts.source} has only labels; leave it out"
             raise refused([Problem(("frequency",), wrong)])

@@ -54,27 +54,28 @@ def draw(model: Model, frames: Frames, *, by_set: bool) -> Drawing | None:
     has_clusters = len(sets) > 1 if by_set else len(sets) == 1 or means["type"].notna().any()
     if not has_clusters:
         return None
+    said, tests = frames["persuasion_by_strength"], where(frames["group_comparisons"], within=EVERY)
     if by_set:
         shown = means[means["type"].isna()].assign(cluster=means["relation"])
         dots, what = entities.assign(cluster=entities["relation"]), "A cluster is a set of contexts"
     else:
-        shown, of_set = _by_type(where(means, relation=sets[0])), where(entities, relation=sets[0])
-        every = of_set[of_set["type"].notna()].assign(cluster=EVERY)
-        dots = pd.concat([_by_type(of_set), every], ignore_index=True)
+        entities, said, tests = (where(one, relation=sets[0]) for one in (entities, said, tests))
+        shown = _by_type(where(means, relation=sets[0]))
+        every = entities[entities["type"].notna()].assign(cluster=EVERY)
+        dots = pd.concat([_by_type(entities), every], ignore_index=True)
         what = f"A cluster is a type, with the contexts of the set {sets[0]}"
     clusters = sorted(set(shown["cluster"]), key=lambda name: (name != EVERY, name))
-    labels = sorted(set(means["label"]))
-    said = frames["persuasion_by_strength"]
+    labels = sorted(set(shown["label"]))
     kinds = sorted(set(said["context_label"])) if len(said) else []
     of_contexts = f" The study labels its contexts {', '.join(kinds)}." if kinds else ""
-    tests = where(frames["group_comparisons"], within=EVERY)
-    of_sets = f"; between two sets, signs of differences turned: {_significant(where(tests, comparison='set'))}"
+    of_sets = "; between two sets, signs of differences turned: " + _significant(where(tests, comparison="set"))
     caption = (
         "Each value is an entity, a name or a pair, with the mean over its queries of a type; higher up contexts sway "
         f"it further. {HOW_TO_READ}. {what}.{of_contexts} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
-        "Between two labels, with an entity as a row of the permutation test (two-sided, "
-        f"p ≤ {ALPHA} after Benjamini-Hochberg): {_significant(where(tests, comparison='label'))}"
+        f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
+        f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
+        f"{_significant(where(tests, comparison='label'))}"
         f"{of_sets if by_set else ''}."
     )
     words = "; ".join(

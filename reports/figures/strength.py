@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -78,14 +79,17 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         return None
     means.attrs["units"] = {"mean": "nats", "low": "nats", "high": "nats"}
     labels = sorted(set(means["label"]))
-    tests = where(frames["group_comparisons"], measure="persuasion")
+    known = tones(where(frames["group_comparisons"], measure="persuasion"))
+    tested = (
+        f" Contexts about the queried entity move {known} (p ≤ {ALPHA} after Benjamini-Hochberg; an entity is a row, "
+        "and permutations turn the signs of differences)."
+    )
     caption = (
         "Mean persuasion of contexts by what they say and how strongly, with its 95% bootstrap interval over entities, "
         "each with the mean over its queries of a type; solid: contexts about the queried entity, or about both of the "
-        f"queried pair; dotted: about others. {model}; n = "
+        f"queried pair; dotted: about others, or nobody. {model}; n = "
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "
-        f"{', '.join(labels)}. Contexts about the queried entity move {tones(tests) or 'none'} (p ≤ {ALPHA} after "
-        "Benjamini-Hochberg; an entity is a row, and permutations turn the signs of differences)."
+        f"{', '.join(labels)}.{tested if known else ''}"
     )
     words = "; ".join(
         f"{row['query_type']} {row['label']} {row['context_label']} {row['mean']:.2f}"
@@ -96,19 +100,24 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def tones(tests: pd.DataFrame) -> str:
-    """The mean persuasion by each label of contexts, and how many differences are significant, by query type."""
-    known, words = where(tests, comparison="context"), []
-    for kind in query_types(known):
+    """The mean persuasion by each label of contexts, and how many differences are significant, set by set.
+
+    A label has a mean in each of its tests, over the entities that have both labels: that of the most entities is said.
+    """
+    known = where(tests, comparison="context")
+    sets, words = list(dict.fromkeys(known["relation"])) if len(known) else [], []
+    for relation, kind in product(sets, query_types(known)):
+        rows = records(where(known, relation=relation, query_type=kind))
         means: dict[str, float] = {}
-        rows = records(where(known, query_type=kind))
-        for row in rows:
-            means |= {row[f"group_{side}"]: row[f"mean_{side}"] for side in "ab" if pd.notna(row[f"mean_{side}"])}
+        for row, side in product(sorted(rows, key=lambda row: -row["n_a"]), "ab"):  # as many in b
+            if pd.notna(row[f"mean_{side}"]):
+                means.setdefault(row[f"group_{side}"], row[f"mean_{side}"])
         hits = sum(row["p_adjusted"] <= ALPHA for row in rows if pd.notna(row["p_adjusted"]))
         order = sorted(means, key=lambda label: (_rank(label), label))
-        words.append(
-            f"{kind} queries by {', '.join(f'{means[label]:.3f} ({label})' for label in order)} nats, "
-            f"{hits} of {plural(len(rows), 'difference')} significant"
-        )
+        of_labels = ", ".join(f"{means[label]:.3f} ({label})" for label in order)
+        of_set = f"{relation}, " if len(sets) > 1 else ""
+        count = plural(len(rows), "difference")
+        words.append(f"{of_set}{kind} queries by {of_labels} nats, {hits} of {count} significant")
     return "; ".join(words)
 
 

@@ -4,7 +4,7 @@ The unit of analysis is an entity (a name, or a pair) with the mean over its que
 depend on each other, so they are no rows of a test. All tests are two-sided.
 
     label     two labels under one set of contexts: entities are dealt to the labels; also within each type
-    type      a type against all others: likewise
+    type      a type against all others, of the entities that have one: likewise
     set       two sets of contexts before the same queries: signs of the entities' differences are turned; by label, too
     context   two labels of contexts, such as positive and negative, about the queried entity: signs are turned
     strength  the largest and the smallest strength of such contexts with one label: likewise
@@ -136,7 +136,8 @@ def _labels(about: Row, rows: Frame) -> Iterator[Compared]:
 
 
 def _types(about: Row, rows: Frame) -> Iterator[Compared]:
-    """Every type against all others."""
+    """Every type against all others; entities without a type are in neither group."""
+    rows = rows[rows["type"] != ""]
     types = sorted({str(name) for name in rows["type"]} - {""})
     for name in types if len(types) > 1 else ():
         is_type = rows["type"] == name
@@ -191,6 +192,6 @@ def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bo
 
 
 COMPARISONS = Statistic(
-    "group_comparisons", 1, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_sets, compare_relations, finished
+    "group_comparisons", 2, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_sets, compare_relations, finished
 )
 MEANS = Statistic("group_means", 1, Summary, (SUSCEPTIBILITY, PERSUASION), of_relations=summarise)

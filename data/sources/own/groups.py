@@ -6,13 +6,14 @@ same entities with the same queries. The bundled files are those of data/catalog
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -26,9 +27,9 @@ from pydantic import (
 
 from data import catalog
 from data.catalog import GroupTexts, Sentence
-from data.catalog.group_texts import ONE, PAIR, bundled
-from data.errors import InputError, UnknownName
-from data.options import NamedPath, Problem, beside_the_study, refused
+from data.catalog.group_texts import ONE, PAIR, bundled, bundled_names
+from data.errors import InputError, MissingFile, UnknownName
+from data.options import Problem, beside_the_study, refused
 from data.records import Fact, RelationName
 from data.sources.access import Access
 from data.sources.own.by_relation import Name, Optional
@@ -120,15 +121,18 @@ class PairRow(BaseModel):
         return (self.entity1, self.entity2)
 
 
+_beside_the_study = partial(beside_the_study, is_there=Path.is_file)  # a folder may be called as a bundled file is
+
+
 def _texts(path: Any, info: ValidationInfo) -> Any:
     if isinstance(path, GroupTexts):
         return path
     if not isinstance(path, str):
         raise ValueError("expected the path of a YAML file in quotes, or the name of bundled texts")
     try:
-        texts = catalog.group_texts(bundled(beside_the_study(path, info), ".yaml"))
+        texts = catalog.group_texts(bundled(_beside_the_study(path, info), ".yaml"))
     except InputError as error:
-        raise ValueError(f"{error}; docs/groups.md shows the form") from None
+        raise ValueError(f"{error}; docs/groups.md shows the form, bundled are {bundled_names('.yaml')}") from None
     if reserved := sorted(RESERVED & texts.contexts.keys()):
         raise ValueError(f"{path}: contexts.{reserved[0]}: the name stands for something else; choose another name")
     return texts
@@ -146,7 +150,7 @@ Texts = Annotated[
 class _Files(OwnFile):
     """The files, which are read before the list of relations is checked."""
 
-    file: NamedPath
+    file: Annotated[str, AfterValidator(_beside_the_study)]
     """The file of entities, by its ending: CSV, TSV, JSONL or Parquet; or the name of a bundled one (docs/groups.md,
     docs/pairs.md)."""
     texts: Texts
@@ -213,7 +217,11 @@ class Groups(FactsOptions, _Files):
     @property
     def entities(self) -> tuple[LabelledEntity, ...]:
         """Every entity of the file; InputError where it cannot be used."""
-        return _read(self.path, file_digest(self.path, "facts.file"), self.texts.slots == PAIR)
+        try:
+            digest = file_digest(self.path, "facts.file")
+        except MissingFile as error:
+            raise MissingFile(f"{error}; bundled are {bundled_names('.csv')}") from None
+        return _read(self.path, digest, self.texts.slots == PAIR)
 
 
 @lru_cache(maxsize=8)
@@ -231,7 +239,7 @@ def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]
         try:
             if problem:
                 raise InputError(problem)
-            row = row_of(model, cells)
+            row = row_of(model, _by_column(cells))
             entity = LabelledEntity(row.names, row.label, row.type)
             if taken_names := sorted({"all"} & {row.label.casefold(), (row.type or "").casefold()}):
                 raise InputError(f"label, type: {taken_names[0]} stands for every one; write another")
@@ -248,6 +256,9 @@ def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]
         if not places:
             raise InputError(text)
         log.warning(text)
+    for what, written in (("label", (one.label for one in places)), ("entity", (one.name for one in places))):
+        if alike := _alike(written):
+            log.warning("%s: %s %s differ only in capitals and count as several; write them alike", file, what, alike)
     counts = Counter(entity.label for entity in places)
     if len(counts) < 2:
         raise InputError(
@@ -257,6 +268,22 @@ def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]
     if single := [label for label, count in counts.items() if count < 2]:
         log.warning("%s: label %s has one entity, which no test can compare; write at least two", file, single[0])
     return tuple(places)
+
+
+def _by_column(cells: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The cells by the names of their columns in small letters."""
+    named = {name.strip().lower(): cell for name, cell in cells.items()}
+    if len(named) < len(cells):
+        raise InputError("has two columns whose names differ only in capitals or spaces; rename one")
+    return named
+
+
+def _alike(written: Iterable[str]) -> str:
+    """The first names that differ only in capitals; empty where all differ in more."""
+    spelt: dict[str, list[str]] = {}
+    for name in dict.fromkeys(written):
+        spelt.setdefault(name.casefold(), []).append(name)
+    return next((", ".join(names) for names in spelt.values() if len(names) > 1), "")
 
 
 def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:

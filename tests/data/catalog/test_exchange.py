@@ -76,8 +76,21 @@ def test_bundled_sentences_are_exchanged_word_by_word(text: str, exchanged: str)
 
 
 def test_pairs_of_one_s_own_may_be_phrases() -> None:
-    exchange = rule(("bus driver", "surgeon"), ("young", "old"))
-    assert exchange("A young bus driver drives a bus.") == "A old surgeon drives a bus."
+    exchange = rule(("bus driver", "surgeon"), ("rich", "poor"))
+    assert exchange("A rich bus driver drives a bus.") == "A poor surgeon drives a bus."
+
+
+def test_pairs_of_one_s_own_have_the_bundled_unowned_words() -> None:
+    exchange = rule(("his", "her"), ("him", "her"))
+    assert exchange("I saw her today with her book.") == "I saw him today with his book."
+
+
+@pytest.mark.parametrize(
+    ("text", "exchanged"),
+    [("İşçi çalışır.", "Doktor çalışır."), ("IŞÇI", "DOKTOR"), ("a \u212aing", "a Queen"), ("a ma\u017fon", "a cook")],
+)
+def test_letters_with_several_small_ones_are_exchanged(text: str, exchanged: str) -> None:
+    assert rule(("işçi", "doktor"), ("king", "queen"), ("mason", "cook"))(text) == exchanged
 
 
 @pytest.mark.parametrize(
@@ -86,6 +99,7 @@ def test_pairs_of_one_s_own_may_be_phrases() -> None:
         ([("he", "He")], "'he' would be exchanged with itself"),
         ([("a", "b"), ("a", "c"), ("a", "d")], "'a' stands in more than two pairs"),
         ([("he",)], "at least 2"),
+        ([("a{entity}", "b")], "'a{entity}', 'b': has '{', which slots are made of"),
         ([], "at least 1"),
         ("sex", "no exchange rule is named 'sex'"),
     ],

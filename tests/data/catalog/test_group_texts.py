@@ -30,6 +30,12 @@ def test_a_set_has_labels_and_may_be_exchanged(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_label_of_its_own_stays_where_a_set_is_exchanged(tmp_path: Path) -> None:
+    two = {"exchanged": "one", "label": "of two"}
+    sets = read(tmp_path, contexts={**SOUND["contexts"], "two": two}).sets  # type: ignore[dict-item]
+    assert [one.label for one in sets["two"]] == ["of two", "said"]
+
+
 def test_bundled_texts_have_as_many_sentences_as_published() -> None:
     gender, pairs = (group_texts(FOLDER / f"{name}.yaml") for name in ("gender", "friends-and-enemies"))
     assert {name: len(sentences) for name, sentences in gender.sets.items()} == dict.fromkeys(gender.contexts, 20)
@@ -54,6 +60,10 @@ def test_bundled_texts_have_as_many_sentences_as_published() -> None:
         ({"contexts": {"one": {}}}, "contexts.one: must have `sentences`, or the name of another set"),
         ({"contexts": {"one": {"sentences": ["{entity2} works."]}}}, "one.sentences.0: must have {entity} once"),
         ({"contexts": {"one": {"sentences": ["He works.", "he works."]}}}, "contexts.one: has 'he works.' twice"),
+        ({"contexts": {"one": {"sentences": ["He works.\n", "He works."]}}}, "one.sentences.0: has a line break"),
+        ({"contexts": {"one": {"sentences": ["Does he?\nA:"]}}}, "one.sentences.0: has a line break"),
+        ({"contexts": {"one": {"sentences": ["x", {"text": "He works.", "strength": 3}]}}},
+         "contexts.one.sentences.1.strength: is that of no label; add `label`"),
         ({"contexts": {"one": {"sentences": [{"text": "x", "strength": -1}]}}}, "strength: must be at least 0"),
         ({"contexts": {"one": {"sentences": ["x"]}, "two": {"exchanged": "on"}}}, "two.exchanged: on is not a set"),
         ({"contexts": {"one": {"sentences": ["Nobody."]}, "two": {"exchanged": "one"}}},

@@ -24,13 +24,14 @@ MEASURES = {"persuasion": {}, "susceptibility": {}}
 
 
 def study(
-    folder: Path, rows: list[str] = NAMES, measures: Any = MEASURES, contexts: Any = None, **facts: Any
+    folder: Path, rows: list[str] = NAMES, measures: Any = MEASURES, contexts: Any = None, seeds: Any = None,
+    **facts: Any,
 ) -> Selected:
     (folder / "names.csv").write_text("\n".join(rows), encoding="utf-8")
     (folder / "texts.yaml").write_text(yaml.safe_dump(SOUND), encoding="utf-8")
     section = {"source": "groups", "file": str(folder / "names.csv"), "texts": str(folder / "texts.yaml"),
                "relations": "all", **facts}  # fmt: skip
-    return selected(folder, facts=section, questions=None, measures=measures, contexts=contexts or {})
+    return selected(folder, facts=section, questions=None, measures=measures, contexts=contexts or {}, seeds=seeds)
 
 
 def states(chosen: Selected) -> dict[str, str]:
@@ -43,6 +44,13 @@ def test_prompts_are_counted_before_they_are_built(tmp_path: Path) -> None:
     listed = list(estimate(chosen.graph, chosen.study, Selection(stages=("score",))))
     assert listed[-1].startswith(f"{2 * of_a_set} prompts; ")
     assert "2 relations with 4 entities, 1 query form and 5 contexts each" in chosen.description(chosen.graph)
+
+
+def test_sets_of_unlike_numbers_of_contexts_are_said_so(tmp_path: Path) -> None:
+    sets = {"one": {"sentences": ["He works."]}, "two": {"sentences": ["He rests.", "{entity} works."]}}
+    (tmp_path / "unlike.yaml").write_text(yaml.safe_dump({**SOUND, "contexts": sets}), encoding="utf-8")
+    chosen = study(tmp_path, texts=str(tmp_path / "unlike.yaml"))
+    assert "1 query form and 1 to 5 contexts each" in chosen.description(chosen.graph)
 
 
 def test_another_label_scores_nothing_again(tmp_path: Path) -> None:
@@ -92,9 +100,16 @@ def test_groups_are_not_exported_as_facts(tmp_path: Path) -> None:
         export(Contents(chosen.study, chosen.graph), tmp_path / "yago_qec.json", force=False)
 
 
-def test_contexts_of_another_file_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyFileError, match=r"contexts\.file: source groups has contexts of its own"):
-        study(tmp_path, contexts={"file": "names.csv"})
+@pytest.mark.parametrize(("key", "value"), [("file", "names.csv"), ("negation", 1), ("templates", "varied")])
+def test_keys_of_written_contexts_are_refused(tmp_path: Path, key: str, value: object) -> None:
+    with pytest.raises(StudyFileError, match=rf"contexts\.{key}: source groups has contexts of its own"):
+        study(tmp_path, contexts={key: value})
+
+
+def test_seeds_that_all_ask_the_same_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyFileError, match="every seed asks the same here; name `per_query` under `contexts`"):
+        study(tmp_path, seeds=[0, 1])
+    study(tmp_path, seeds=[0, 1], contexts={"per_query": {"contexts": 2, "relevant": 1}})
 
 
 def test_a_file_that_is_not_there_is_named_before_a_run(tmp_path: Path) -> None:

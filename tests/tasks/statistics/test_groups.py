@@ -99,6 +99,14 @@ def test_labels_are_compared_within_types_that_have_both() -> None:
     ]  # fmt: skip
 
 
+def test_entities_without_a_type_are_no_other_type() -> None:
+    known = frames(("one",), types=True)
+    scored = known[SUSCEPTIBILITY]
+    scored.loc[scored["entity"] == "Ann", "type"] = None
+    types = selected(COMPARISONS.rows(known, 3), comparison="type")
+    assert [(row["group_a"], row["n_a"], row["n_b"]) for row in types] == [("x", 3, 1), ("y", 1, 3)]
+
+
 def test_p_is_adjusted_by_comparison() -> None:
     rows = selected(COMPARISONS.rows(frames(("one", "two", "three")), 3), comparison="set")
     assert len(rows) == 9

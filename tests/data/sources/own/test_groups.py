@@ -9,7 +9,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from data.errors import InputError
+from data.errors import InputError, MissingFile
 from data.sources.access import Access
 from data.sources.own.groups import GROUPS, Groups
 from tests.data.catalog.test_group_texts import SOUND
@@ -60,6 +60,30 @@ def test_bundled_files_are_found_by_name(tmp_path: Path) -> None:
     assert [entity.label for entity in by_gender.entities] == ["female"] * 20 + ["male"] * 20
 
 
+def test_bundled_files_are_found_beside_folders_of_their_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here" / "gender").mkdir(parents=True)
+    (tmp_path / "names-by-gender").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    keys = {"file": "names-by-gender", "texts": "gender", "relations": ["feminine"]}
+    assert len(Groups.model_validate(keys, context={"folder": str(tmp_path)}).entities) == 40
+    with pytest.raises(MissingFile, match="bundled are friends-and-enemies, names-by-gender"):
+        _ = Groups.model_validate(keys | {"file": "names"}).entities
+
+
+def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
+    section = options(tmp_path, ("Entity, LABEL,Type", "Ann,old,x", "Bo,young,y"))
+    assert [(entity.label, entity.type) for entity in section.entities] == [("old", "x"), ("young", "y")]
+    with pytest.raises(InputError, match="two columns whose names differ only in capitals"):
+        names(options(tmp_path, ("entity,label,type,Type", "Ann,old,x,x", "Bo,young,y,y")))
+
+
+def test_what_differs_only_in_capitals_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert len(names(options(tmp_path, (*NAMES, "ANN,Old")))) == 6
+    assert "label old, Old differ only in capitals" in caplog.text
+    assert "entity Ann, ANN differ only in capitals" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
@@ -107,6 +131,7 @@ def test_a_label_with_one_entity_is_named(tmp_path: Path, caplog: pytest.LogCapt
         ({"relations": ["one", "one"]}, "relations", "a set is named twice"),
         ({"relations": "one"}, "relations", "expected a list of sets of contexts, or `all`"),
         ({"texts": "gone.yaml"}, "texts", "gone.yaml cannot be read"),
+        ({"texts": "sex"}, "texts", "bundled are friends-and-enemies, gender"),
         ({"texts": 5}, "texts", "expected the path of a YAML file"),
         ({"real_entities": 3}, "real_entities", "limit them by `per_label`"),
         ({"invented_entities": 2}, "invented_entities", "expected 0"),
