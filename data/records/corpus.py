@@ -23,6 +23,7 @@ class PairCount:
     entity: Annotated[str, Meaning("the entity asked about")]
     answer: Annotated[str, Meaning("its answer, as in queries")]
     entity_count: Annotated[int, Meaning("occurrences of the entity's names")]
+    capitals_count: Annotated[int, Meaning("occurrences of those names of one word that have capitals")]
     lower_case_count: Annotated[int, Meaning("occurrences of those names of one word in small letters")]
     pair_count: Annotated[int, Meaning("occurrences of the entity's names with the answer's within the window")]
 

@@ -55,14 +55,15 @@ def count_shard(step: Step, run: Run) -> None:
     if not counts.words:
         problem = f" ({reading.problem})" if reading.problem else ""
         raise InputError(f"{shard.file} has no text that can be read{problem}; leave it out of `frequency.corpus`")
-    columns = zip(pairs, counts.entities.tolist(), counts.lower_case.tolist(), counts.pairs.tolist(), strict=True)
+    columns = (one.tolist() for one in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
     step.write(
         "shard_counts",
         (
             ShardCount(
-                entity=pair.entity, answer=pair.answer, entity_count=entity, lower_case_count=small, pair_count=both
+                entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
+                lower_case_count=small, pair_count=both,
             )
-            for pair, entity, small, both in columns
+            for pair, entity, capitals, small, both in zip(pairs, *columns, strict=True)
         ),
     )
     row = Shard(
@@ -84,7 +85,7 @@ def add_up(step: Step, run: Run) -> None:
     limits: CommonWords
     limits, window = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
-    columns = ("entity_count", "lower_case_count", "pair_count")
+    columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
     for role in step.inputs:
         if role.startswith("shard_counts"):
@@ -101,9 +102,10 @@ def add_up(step: Step, run: Run) -> None:
         "frequencies",
         (
             Frequency(
-                entity=pair.entity, answer=pair.answer, entity_count=entity, lower_case_count=small, pair_count=both,
-                excluded=limits.excluded(pair.entity_names, entity, small), **read,
+                entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
+                lower_case_count=small, pair_count=both,
+                excluded=limits.excluded(pair.entity_names, capitals, small), **read,
             )
-            for pair, (entity, small, both) in zip(pairs, totals.T.tolist(), strict=True)
+            for pair, (entity, capitals, small, both) in zip(pairs, totals.T.tolist(), strict=True)
         ),
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """How often names stand in a corpus, and pairs of names within a window, counted in one pass of bounded memory.
 
     entity count      occurrences of the entity's names
+    capitals count    occurrences of those of one word that have capitals
     lower-case count  occurrences of those of one word in small letters
     pair count        occurrences of the entity's names with the answer's at most `window` words away, on either side:
                       the last word of the first and the first word of the second are so many words apart, 1 where
@@ -36,9 +37,11 @@ END = b" \xff "
 
 @dataclass
 class Counts:
-    """What was counted: of each pair its entity, the same in small letters, and both near each other."""
+    """What was counted: of each pair its entity, its names of one word with capitals and in small letters, and both
+    near each other."""
 
     entities: Ints
+    capitals: Ints
     lower_case: Ints
     pairs: Ints
     documents: int = 0
@@ -57,8 +60,8 @@ def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
     for piece in pieces:
         stream.add(piece)
     stream.flush(is_end=True)
-    of_names = stream.found
-    return Counts(of_names[names.entities], of_names[names.small], stream.pairs, stream.documents, stream.words)
+    entities, capitals, small = (stream.found[one] for one in (names.entities, names.capitals, names.small))
+    return Counts(entities, capitals, small, stream.pairs, stream.documents, stream.words)
 
 
 @dataclass

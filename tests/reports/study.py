@@ -155,7 +155,7 @@ def _corpus(queries: list[Row]) -> dict[str, list[Row]]:
     shard = {"shard": "a.jsonl", "size": 70_000, "read": 70_000, "unreadable": 1, "digest": "0" * 64,
              "problem": "line 7 is not JSON"}  # fmt: skip
     counts = [
-        {"entity": entity, "answer": answer, "entity_count": 3 * degree, "pair_count": degree, "lower_case_count": 0,
+        {"entity": entity, "answer": answer, "entity_count": 3 * degree, "pair_count": degree, "capitals_count": 0, "lower_case_count": 0,
          "excluded": "mostly written in small letters" if number == 2 else None, "window_words": 50, "shards": 1,
          **read, **when}
         for number, ((entity, answer), degree) in enumerate(entities)

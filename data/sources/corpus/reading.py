@@ -25,6 +25,7 @@ JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".tx
 PACKED = {".zst": "zstd", ".gz": "gzip"}
 ROWS = 64
 """Rows of Parquet that are read at once."""
+_BYTES = pa.large_binary()
 
 
 class Piece(NamedTuple):
@@ -109,7 +110,8 @@ class Reading:
                 if long_line.problem:
                     self._note(f"line {number:,}", long_line.problem)
                 rest = long_line.rest
-        yield from self._line(rest, number + 1)
+        for number, line in enumerate(rest.split(b"\n"), number + 1):
+            yield from self._line(line, number)
 
     def _line(self, line: bytes, number: int) -> Iterable[Piece]:
         if not line.strip():
@@ -130,6 +132,8 @@ class Reading:
         with pq.ParquetFile(self.file, pre_buffer=False) as opened:
             schema, number = opened.schema_arrow, 0
             kind = schema.field(self.column).type if self.column in schema.names else None
+            if kind is not None and pa.types.is_dictionary(kind):
+                kind = kind.value_type
             if kind is None or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
                 known = ", ".join(schema.names)
                 raise InputError(
@@ -137,12 +141,14 @@ class Reading:
                 )
             for batch in opened.iter_batches(ROWS, columns=[self.column], use_threads=False):
                 self.read += batch.nbytes
-                for text in batch.column(0).to_pylist():
-                    number += 1
-                    if text is None:
-                        self._note(f"row {number:,}", "has no text")
-                    else:
-                        yield Piece(text, begins=True)
+                for number, content in enumerate(batch.column(0).cast(kind).cast(_BYTES).to_pylist(), number + 1):
+                    try:
+                        if content is None:
+                            self._note(f"row {number:,}", "has no text")
+                        else:
+                            yield Piece(content.decode(), begins=True)
+                    except UnicodeDecodeError:
+                        self._note(f"row {number:,}", "is not UTF-8")
 
     def _note(self, place: str, problem: str, count: int = 1) -> None:
         self.unreadable += count

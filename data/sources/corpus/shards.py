@@ -18,6 +18,8 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
     found: dict[str, Path] = {}
     for path in map(Path, paths):
         for name, file in _files(path):
+            if not _is_utf8(str(file)):
+                raise InputError(f"{KEY}: the name of {str(file)!a} is not UTF-8; rename it")
             if name in found:
                 raise InputError(f"{KEY}: {found[name]} and {file} are both called {name}; rename one")
             found[name] = file
@@ -35,6 +37,13 @@ def _files(path: Path) -> list[tuple[str, Path]]:
     if not format_of(path):
         raise InputError(f"{KEY}: {path} has none of the formats {_FORMATS}")
     return [(path.name, path)]
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 _FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED)}), {', '.join(PARQUET)}"

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -85,6 +86,14 @@ def test_a_long_line_is_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.
         assert shard.problem is None
 
 
+def test_lines_behind_the_last_long_one_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LONGEST", 30)
+    monkeypatch.setattr(reading, "BLOCK", 60)
+    shard = Reading(written(tmp_path, ".jsonl", lines(["x" * 50, "a", "b", "c"]).replace(b'"id": 1, ', b"")), "text")
+    assert documents(shard) == ["x" * 50, "a", "b", "c"]
+    assert shard.problem is None
+
+
 @pytest.mark.parametrize("longest", [10, 1000])
 @pytest.mark.parametrize(
     ("line", "problem"),
@@ -111,6 +120,17 @@ def test_a_line_that_is_not_utf8_is_counted(tmp_path: Path) -> None:
     shard = Reading(written(tmp_path, ".jsonl", b'{"text": "\xff"}\n[1]\n{"text": "a"}'), "text")
     assert documents(shard) == ["a"]
     assert (shard.unreadable, shard.problem) == (2, "line 1 is not UTF-8")
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_a_row_of_parquet_that_is_not_utf8_is_counted(kind: pa.DataType, tmp_path: Path) -> None:
+    file, is_packed = tmp_path / "shard.parquet", pa.types.is_dictionary(kind)
+    texts = pa.array([b"a", b"\xff" if not is_packed else None, b"\xc3\xbc"]).cast(pa.large_binary()).cast(pa.binary())
+    column = texts.cast(pa.string()).cast(kind) if is_packed else pa.Array.from_buffers(pa.string(), 3, texts.buffers())
+    pq.write_table(pa.table({"text": column if is_packed else column.cast(kind)}), file)
+    shard = Reading(file, "text")
+    assert documents(shard) == ["a", "ü"]
+    assert (shard.unreadable, shard.problem) == (1, "row 2 has no text" if is_packed else "row 2 is not UTF-8")
 
 
 @pytest.mark.parametrize("ending", [".jsonl.zst", ".jsonl.gz", ".parquet", ".txt.zst"])
@@ -141,6 +161,10 @@ def test_what_cannot_be_a_corpus_is_named(tmp_path: Path) -> None:
         shards([str(tmp_path / "empty")])
     with pytest.raises(InputError, match=r"are both called shard\.txt"):
         shards([str(tmp_path), str(tmp_path / "shard.txt")])
+    (tmp_path / "foreign").mkdir()
+    Path(os.fsdecode(bytes(tmp_path / "foreign" / "x") + b"\xff.txt")).write_text("text")
+    with pytest.raises(InputError, match=r"the name of '.*x\\udcff\.txt' is not UTF-8; rename it"):
+        shards([str(tmp_path / "foreign")])
 
 
 def test_shards_are_named_by_folder_and_file(tmp_path: Path) -> None:
