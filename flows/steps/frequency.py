@@ -1,9 +1,11 @@
 """The steps that count the names of a study in a corpus: the names, each shard, and the whole."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,15 @@ import numpy as np
 
 from data.errors import InputError
 from data.records import CountedPair, Frequency, Shard, ShardCount
-from data.sources.corpus.reading import Reading
+from data.sources.corpus.reading import LEAVE_OUT, Reading
 from flows.graph.step import Run, Step
 from tasks.frequency.common_words import CommonWords
 from tasks.frequency.counting import count
 from tasks.frequency.names import Names
+
+log = logging.getLogger(__name__)
+SHOWN = 5
+"""Names that a warning shows at most."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +37,21 @@ class ShardFile:
 
 
 def collect_names(step: Step, run: Run) -> None:
-    """Writes the pairs of entity and answer that the queries ask about, each with its aliases."""
+    """Writes the pairs of entity and answer that the queries ask about, each with its aliases.
+
+    InputError where aliases are given, and all of them of other names.
+    """
     aliases: Mapping[str, tuple[str, ...]] = step.arguments
     pairs: set[tuple[str, str]] = set()
     for role in step.inputs:
         rows = step.table(role).read()
         pairs |= set(zip(rows["entity"].to_pylist(), rows["answer"].to_pylist(), strict=True))
+    if unused := sorted(aliases.keys() - set(chain.from_iterable(pairs))):
+        some = ", ".join(map(repr, unused[:SHOWN])) + ", …" * (len(unused) > SHOWN)
+        problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entity and no answer: {some}"
+        if len(unused) == len(aliases):
+            raise InputError(f"{problem}; the column name holds names as the facts write them")
+        log.warning("%s", problem)
     step.write(
         "counted_pairs",
         (
@@ -54,14 +69,18 @@ def count_shard(step: Step, run: Run) -> None:
     counts = count(reading.pieces(), _names(tuple(pairs)), shard.window)
     if not counts.words:
         problem = f" ({reading.problem})" if reading.problem else ""
-        raise InputError(f"{shard.file} has no text that can be read{problem}; leave it out of `frequency.corpus`")
+        raise InputError(f"{shard.file} has no text that can be read{problem}; {LEAVE_OUT}")
     columns = (one.tolist() for one in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
     step.write(
         "shard_counts",
         (
             ShardCount(
-                entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
-                lower_case_count=small, pair_count=both,
+                entity=pair.entity,
+                answer=pair.answer,
+                entity_count=entity,
+                capitals_count=capitals,
+                lower_case_count=small,
+                pair_count=both,
             )
             for pair, entity, capitals, small, both in zip(pairs, *columns, strict=True)
         ),

@@ -37,8 +37,7 @@ END = b" \xff "
 
 @dataclass
 class Counts:
-    """What was counted: of each pair its entity, its names of one word with capitals and in small letters, and both
-    near each other."""
+    """Counts of each pair: its entity, the names of one word by their letters, and both near each other."""
 
     entities: Ints
     capitals: Ints

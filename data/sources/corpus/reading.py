@@ -26,6 +26,7 @@ PACKED = {".zst": "zstd", ".gz": "gzip"}
 ROWS = 64
 """Rows of Parquet that are read at once."""
 _BYTES = pa.large_binary()
+LEAVE_OUT = "leave it out of `frequency.corpus`, or move it out of the folder that is named there"
 
 
 class Piece(NamedTuple):
@@ -66,8 +67,8 @@ class Reading:
             else:
                 yield from self._lines()
         except (OSError, pa.ArrowException) as error:
-            advice = "download it again, or leave it out of `frequency.corpus`"
-            raise InputError(f"{self.file} cannot be read to its end: {first_line(error)}; {advice}") from None
+            problem = f"cannot be read to its end: {first_line(error)}; download it again, or {LEAVE_OUT}"
+            raise InputError(f"{self.file} {problem}") from None
 
     def _blocks(self) -> Iterator[bytes]:
         with pa.OSFile(str(self.file)) as opened:
@@ -79,7 +80,7 @@ class Reading:
                 yield block
 
     def _text(self) -> Iterator[Piece]:
-        decoder, begins = codecs.getincrementaldecoder("utf-8")("surrogateescape"), True
+        decoder, begins = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape"), True
         for block in chain(self._blocks(), [b""]):
             self._refuse_other_encodings(block, begins)
             text = decoder.decode(block, final=not block)
@@ -110,8 +111,8 @@ class Reading:
                 if long_line.problem:
                     self._note(f"line {number:,}", long_line.problem)
                 rest = long_line.rest
-        for number, line in enumerate(rest.split(b"\n"), number + 1):
-            yield from self._line(line, number)
+        for place, line in enumerate(rest.split(b"\n"), number + 1):
+            yield from self._line(line, place)
 
     def _line(self, line: bytes, number: int) -> Iterable[Piece]:
         if not line.strip():
@@ -141,7 +142,8 @@ class Reading:
                 )
             for batch in opened.iter_batches(ROWS, columns=[self.column], use_threads=False):
                 self.read += batch.nbytes
-                for number, content in enumerate(batch.column(0).cast(kind).cast(_BYTES).to_pylist(), number + 1):
+                for content in batch.column(0).cast(kind).cast(_BYTES).to_pylist():
+                    number += 1
                     try:
                         if content is None:
                             self._note(f"row {number:,}", "has no text")

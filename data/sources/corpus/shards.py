@@ -28,7 +28,13 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
 def _files(path: Path) -> list[tuple[str, Path]]:
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.is_file() and format_of(file))
+        within = sorted(file for file in path.rglob("*") if file.is_file())
+        if unknown := next(filter(_is_packed_otherwise, within), None):
+            raise InputError(
+                f"{KEY}: the ending of {str(unknown)!r} is not known ({_PACKINGS} are, and {', '.join(PARQUET)} alone); "
+                "unpack it, or move it out of the folder"
+            )
+        files = list(filter(format_of, within))
         if not files:
             raise InputError(f"{KEY}: the folder {path} has no {_FORMATS}; name another one")
         return [(file.relative_to(path).as_posix(), file) for file in files]
@@ -46,4 +52,11 @@ def _is_utf8(name: str) -> bool:
         return False
 
 
-_FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED)}), {', '.join(PARQUET)}"
+def _is_packed_otherwise(file: Path) -> bool:
+    """Whether a file that is not hidden has an ending of a corpus, and behind it one that is not known."""
+    endings = {ending.lower() for ending in file.suffixes}
+    return not (file.name.startswith(".") or format_of(file)) and not endings.isdisjoint((*JSON_LINES, *TEXT, *PARQUET))
+
+
+_PACKINGS = " or ".join(PACKED)
+_FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {_PACKINGS}), {', '.join(PARQUET)}"

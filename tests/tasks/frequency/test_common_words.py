@@ -25,7 +25,9 @@ RULE = CommonWords(50, 0.75)
         ("!!!", 0, 0, "a name without letters or digits"),
     ],
 )
-def test_a_name_mostly_in_small_letters_is_a_word(name: str, capitals: int, lower_case: int, reason: str | None) -> None:
+def test_a_name_mostly_in_small_letters_is_a_word(
+    name: str, capitals: int, lower_case: int, reason: str | None
+) -> None:
     assert RULE.excluded((name,), capitals, lower_case) == reason
 
 

@@ -15,7 +15,7 @@ from data.sources.corpus.aliases import read_aliases
 from data.sources.corpus.reading import Reading
 from data.sources.corpus.shards import shards
 
-TEXTS = ["Norway, Oslo.", "", "Zürich\nand \"quotes\" \\ 😀 \u2028", "third"]
+TEXTS = ["Norway, Oslo.", "", 'Zürich\nand "quotes" \\ 😀 \u2028', "third"]
 ENDINGS = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".parquet", ".JSONL"]
 
 
@@ -102,6 +102,10 @@ def test_lines_behind_the_last_long_one_are_read(tmp_path: Path, monkeypatch: py
         (b'{"id": "of a document that has no text at all"}', "has no text under 'text'"),
         (b'{"id": "of a document whose text is", "text": null}', "has no text under 'text'"),
         (b'{"text": "a long escape that there is not \\x"}', "is not JSON"),
+        (b'{"text": "a text of bytes that \xff are none"}', "is not UTF-8"),
+        (b'{"text": "a text, then other bytes", "id": "\xff"}', "is not UTF-8"),
+        (b'{"text": "a text, then something"} else', "is not JSON"),
+        (b'{"text": "a text, then another"}{"text": "b"}', "is not JSON"),
     ],
 )
 def test_a_broken_line_is_counted(
@@ -114,6 +118,25 @@ def test_a_broken_line_is_counted(
     found = documents(shard)
     assert (found[0], found[-1], shard.unreadable) == ("a", "a", 1)
     assert shard.problem == f"line 2 {problem}"
+
+
+def test_of_two_texts_on_a_long_line_one_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LONGEST", 10)
+    monkeypatch.setattr(reading, "BLOCK", 12)
+    shard = Reading(written(tmp_path, ".jsonl", b'{"text": "a first text", "text": "a second"}\n{"text": "b"}'), "text")
+    assert documents(shard) == ["a first text", "b"]
+    assert (shard.unreadable, shard.problem) == (1, "line 1 has more than one text under 'text'")
+
+
+@pytest.mark.parametrize("longest", [4, 1000])
+@pytest.mark.parametrize(("ending", "content"), [(".txt", b"Norway"), (".jsonl", b'{"text": "Norway"}')])
+def test_a_mark_of_byte_order_is_no_text(
+    ending: str, content: bytes, longest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LONGEST", longest)
+    shard = Reading(written(tmp_path, ending, b"\xef\xbb\xbf" + content), "text")
+    assert documents(shard) == ["Norway"]
+    assert shard.problem is None
 
 
 def test_a_line_that_is_not_utf8_is_counted(tmp_path: Path) -> None:
@@ -161,6 +184,13 @@ def test_what_cannot_be_a_corpus_is_named(tmp_path: Path) -> None:
         shards([str(tmp_path / "empty")])
     with pytest.raises(InputError, match=r"are both called shard\.txt"):
         shards([str(tmp_path), str(tmp_path / "shard.txt")])
+    for ending in ("jsonl.bz2", "txt.zstd", "parquet.gz", "json.tar.gz"):
+        folder = tmp_path / f"of {ending}"
+        folder.mkdir()
+        (folder / "a.txt").write_text("text")
+        (folder / f"b.{ending}").write_text("text")
+        with pytest.raises(InputError, match=rf"the ending of .*b\.{ending}' is not known .*; unpack it"):
+            shards([str(folder)])
     (tmp_path / "foreign").mkdir()
     Path(os.fsdecode(bytes(tmp_path / "foreign" / "x") + b"\xff.txt")).write_text("text")
     with pytest.raises(InputError, match=r"the name of '.*x\\udcff\.txt' is not UTF-8; rename it"):
@@ -169,7 +199,7 @@ def test_what_cannot_be_a_corpus_is_named(tmp_path: Path) -> None:
 
 def test_shards_are_named_by_folder_and_file(tmp_path: Path) -> None:
     (tmp_path / "of" / "2020").mkdir(parents=True)
-    for name in ("of/b.txt", "of/2020/a.jsonl.zst", "of/README.md", "own.txt"):
+    for name in ("of/b.txt", "of/2020/a.jsonl.zst", "of/README.md", "of/.b.txt.crc", "own.txt"):
         (tmp_path / name).write_text("text")
     assert list(shards([str(tmp_path / "own.txt"), str(tmp_path / "of")])) == ["own.txt", "2020/a.jsonl.zst", "b.txt"]
 
