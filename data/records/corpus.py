@@ -40,7 +40,6 @@ class Shard:
     """A file of the corpus, and what was read of it."""
 
     shard: Annotated[str, Meaning("the file's name")]
-    corpus: Annotated[str, Meaning("what the study calls the corpus")]
     size: Annotated[int, Meaning("of the file", "bytes")]
     read: Annotated[int, Meaning("of text and what is around it, unpacked", "bytes")]
     documents: Annotated[int, Meaning("texts that were read")]

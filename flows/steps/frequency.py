@@ -31,7 +31,6 @@ class ShardFile:
     name: str
     file: Path
     digest: str
-    corpus: str
     column: str
     window: int
 
@@ -86,7 +85,7 @@ def count_shard(step: Step, run: Run) -> None:
         ),
     )
     row = Shard(
-        shard=shard.name, corpus=shard.corpus, size=shard.file.stat().st_size, read=reading.read,
+        shard=shard.name, size=shard.file.stat().st_size, read=reading.read,
         documents=counts.documents, words=counts.words, unreadable=reading.unreadable, problem=reading.problem,
         digest=shard.digest, counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )  # fmt: skip
@@ -102,7 +101,7 @@ def _names(pairs: tuple[CountedPair, ...]) -> Names:
 def add_up(step: Step, run: Run) -> None:
     """Adds up the counts of all shards, and says of which entities they say nothing."""
     limits: CommonWords
-    limits, window = step.arguments
+    limits, window, title = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
     columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
@@ -113,7 +112,7 @@ def add_up(step: Step, run: Run) -> None:
         elif role.startswith("shards"):
             shards += step.records(role, Shard)
     read: dict[str, Any] = {
-        "corpus": shards[0].corpus, "window_words": window, "shards": len(shards),
+        "corpus": title, "window_words": window, "shards": len(shards),
         "documents": sum(shard.documents for shard in shards), "words": sum(shard.words for shard in shards),
         "counted_at": max(shard.counted_at for shard in shards),
     }  # fmt: skip

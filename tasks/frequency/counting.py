@@ -31,6 +31,8 @@ from tasks.frequency.words import spaced
 
 BATCH = 2 << 20
 """Bytes of text that are counted at once."""
+SLICE = 1 << 20
+"""Characters of a document that are taken at once."""
 END = b" \xff "
 """Stands between two documents: a byte that UTF-8 does not have."""
 
@@ -82,10 +84,13 @@ class _Stream:
         self.margin = self.window + 2 * self.names.longest
 
     def add(self, piece: Piece) -> None:
-        text = piece.text.encode("utf-8", "surrogatepass")
         if piece.begins:
             self.documents += 1
-            self.buffer.append(END)
+            self._append(END)
+        for start in range(0, len(piece.text), SLICE):
+            self._append(piece.text[start : start + SLICE].encode("utf-8", "surrogatepass"))
+
+    def _append(self, text: bytes) -> None:
         self.buffer.append(text)
         self.size += len(text)
         if self.size >= BATCH:

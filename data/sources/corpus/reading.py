@@ -130,7 +130,7 @@ class Reading:
         return (Piece(text, begins=True),)
 
     def _rows(self) -> Iterator[Piece]:
-        with pq.ParquetFile(self.file, pre_buffer=False) as opened:
+        with pq.ParquetFile(self.file, pre_buffer=False, buffer_size=BLOCK) as opened:
             schema, number = opened.schema_arrow, 0
             kind = schema.field(self.column).type if self.column in schema.names else None
             if kind is not None and pa.types.is_dictionary(kind):

@@ -79,6 +79,8 @@ def test_only_a_new_or_changed_file_is_counted(tmp_path: Path) -> None:
     assert counted == ["b.jsonl", "c.txt"]
     assert {row["shards"] for row in frequencies(graph)} == {3}
     assert built(study_of(tmp_path, corpus=[str(corpus)], common_word_share=0.5))[1] == []
+    graph, counted = built(study_of(tmp_path, corpus=[str(corpus)], title="My texts"))
+    assert (counted, {row["corpus"] for row in frequencies(graph)}) == ([], {"My texts"})
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # fork with threads

@@ -11,7 +11,7 @@ from data.sources.corpus.reading import Piece
 from tasks.frequency import counting
 from tasks.frequency.counting import count
 from tasks.frequency.names import Names
-from tasks.frequency.words import words
+from tasks.frequency.words import spaced, words
 
 WINDOW = 5
 PAIRS = [
@@ -118,6 +118,18 @@ def test_a_word_without_end_is_kept_in_short(monkeypatch: pytest.MonkeyPatch) ->
     pieces = [Piece("Norway", True), *[Piece("Norway", False)] * 100, Piece(" Norway", False)]
     counts = count(pieces, Names(pairs), 50)
     assert (counts.entities.tolist(), counts.words) == ([1], 2)
+
+
+@pytest.mark.parametrize("texts", [["Norway " * 1000], [""] * 1000])
+def test_no_document_makes_a_large_batch(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    monkeypatch.setattr(counting, "BATCH", 20)
+    monkeypatch.setattr(counting, "SLICE", 20)
+    monkeypatch.setattr(counting, "spaced", lambda text: sizes.append(len(text)) or spaced(text))
+    pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
+    counts = count([Piece(text, begins=True) for text in texts], Names(pairs), 5)
+    assert (counts.entities.tolist(), counts.documents) == ([texts[0].count("Norway")], len(texts))
+    assert max(sizes) < 300
 
 
 def test_words_are_those_of_python() -> None:

@@ -145,6 +145,16 @@ def test_a_line_that_is_not_utf8_is_counted(tmp_path: Path) -> None:
     assert (shard.unreadable, shard.problem) == (2, "line 1 is not UTF-8")
 
 
+def test_a_group_of_rows_is_not_held_whole(tmp_path: Path) -> None:
+    texts = pa.array(os.urandom(2000).hex() for _ in range(4000))
+    pq.write_table(pa.table({"text": texts}), tmp_path / "shard.parquet", use_dictionary=False, compression="none")
+    size, before = texts.nbytes, pa.total_allocated_bytes()
+    pieces = Reading(tmp_path / "shard.parquet", "text").pieces()
+    next(pieces)
+    assert size > 16_000_000
+    assert pa.total_allocated_bytes() - before < size / 2
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
 def test_a_row_of_parquet_that_is_not_utf8_is_counted(kind: pa.DataType, tmp_path: Path) -> None:
     file, is_packed = tmp_path / "shard.parquet", pa.types.is_dictionary(kind)
@@ -189,7 +199,7 @@ def test_what_cannot_be_a_corpus_is_named(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "a.txt").write_text("text")
         (folder / f"b.{ending}").write_text("text")
-        with pytest.raises(InputError, match=rf"the ending of .*b\.{ending}' is not known .*; unpack it"):
+        with pytest.raises(InputError, match=rf"the packing of .*b\.{ending}' is not known .*; unpack it"):
             shards([str(folder)])
     (tmp_path / "foreign").mkdir()
     Path(os.fsdecode(bytes(tmp_path / "foreign" / "x") + b"\xff.txt")).write_text("text")
