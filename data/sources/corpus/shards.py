@@ -31,7 +31,7 @@ def _files(path: Path) -> list[tuple[str, Path]]:
         within = sorted(file for file in path.rglob("*") if file.is_file())
         if unknown := next(filter(_is_packed_otherwise, within), None):
             raise InputError(
-                f"{KEY}: the packing of {str(unknown)!r} is not known ({_PACKINGS} are, none for {', '.join(PARQUET)}); "
+                f"{KEY}: the packing of {str(unknown)!r} is not known ({_PACKINGS}; none for {', '.join(PARQUET)}); "
                 "unpack it, or move it out of the folder"
             )
         files = list(filter(format_of, within))
