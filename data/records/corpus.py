@@ -23,6 +23,7 @@ class PairCount:
     entity: Annotated[str, Meaning("the entity asked about")]
     answer: Annotated[str, Meaning("its answer, as in queries")]
     entity_count: Annotated[int, Meaning("occurrences of the entity's names")]
+    capitals_count: Annotated[int, Meaning("occurrences of those names of one word that have capitals")]
     lower_case_count: Annotated[int, Meaning("occurrences of those names of one word in small letters")]
     pair_count: Annotated[int, Meaning("occurrences of the entity's names with the answer's within the window")]
 
@@ -39,7 +40,6 @@ class Shard:
     """A file of the corpus, and what was read of it."""
 
     shard: Annotated[str, Meaning("the file's name")]
-    corpus: Annotated[str, Meaning("what the study calls the corpus")]
     size: Annotated[int, Meaning("of the file", "bytes")]
     read: Annotated[int, Meaning("of text and what is around it, unpacked", "bytes")]
     documents: Annotated[int, Meaning("texts that were read")]

@@ -35,7 +35,7 @@ def frequency(graph: Graph, study: Study, built: Built) -> list[Reference]:
     names = _names(graph, built, aliases)
     title = options.title or Path(options.corpus[0]).name
     counted = [
-        _counted(graph, options, names, ShardFile(name, file, digest, title, options.column, options.window_words))
+        _counted(graph, options, names, ShardFile(name, file, digest, options.column, options.window_words))
         for (name, file), digest in zip(files.items(), digests, strict=True)
     ]
     rule = CommonWords(options.common_word_count, options.common_word_share)
@@ -43,8 +43,8 @@ def frequency(graph: Graph, study: Study, built: Built) -> list[Reference]:
     whole = graph.add(
         kinds.FREQUENCIES, kinds.FREQUENCIES.id(CORPUS), {"frequencies": Output(FREQUENCIES, (CORPUS,), "frequencies")},
         inputs={"counted_pairs": names.output("counted_pairs"), **inputs},
-        parameters={"count": rule.count, "share": rule.share, "window": options.window_words},
-        arguments=(rule, options.window_words),
+        parameters={"count": rule.count, "share": rule.share, "window": options.window_words, "corpus": title},
+        arguments=(rule, options.window_words, title),
     )  # fmt: skip
     return [whole.output("frequencies")]
 
@@ -70,9 +70,7 @@ def _counted(graph: Graph, options: FrequencyPart, names: Node, shard: ShardFile
     return graph.add(
         kinds.SHARD, kinds.SHARD.id(CORPUS, shard.name), outputs,
         inputs={"counted_pairs": names.output("counted_pairs")},
-        parameters={
-            "digest": shard.digest, "corpus": shard.corpus, "column": shard.column, "window": shard.window
-        },
+        parameters={"digest": shard.digest, "column": shard.column, "window": shard.window},
         arguments=shard,
     )  # fmt: skip
 

@@ -100,7 +100,7 @@ COUNTED_NAMES = StepKind(
 )  # fmt: skip
 SHARD = StepKind(
     "build", "counts", each="shard of the corpus", needs=("counted_pairs",), makes=("shard_counts", "shards"),
-    function=count_shard,
+    function=count_shard, version=2,
 )  # fmt: skip
 FREQUENCIES = StepKind(
     "build", "frequencies", each="study with `frequency`", needs=("counted_pairs", "shard_counts", "shards"),

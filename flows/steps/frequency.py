@@ -1,9 +1,11 @@
 """The steps that count the names of a study in a corpus: the names, each shard, and the whole."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,15 @@ import numpy as np
 
 from data.errors import InputError
 from data.records import CountedPair, Frequency, Shard, ShardCount
-from data.sources.corpus.reading import Reading
+from data.sources.corpus.reading import LEAVE_OUT, Reading
 from flows.graph.step import Run, Step
 from tasks.frequency.common_words import CommonWords
 from tasks.frequency.counting import count
 from tasks.frequency.names import Names
+
+log = logging.getLogger(__name__)
+SHOWN = 5
+"""Names that a warning shows at most."""
 
 
 @dataclass(frozen=True)
@@ -25,18 +31,26 @@ class ShardFile:
     name: str
     file: Path
     digest: str
-    corpus: str
     column: str
     window: int
 
 
 def collect_names(step: Step, run: Run) -> None:
-    """Writes the pairs of entity and answer that the queries ask about, each with its aliases."""
+    """Writes the pairs of entity and answer that the queries ask about, each with its aliases.
+
+    InputError where aliases are given, and all of them of other names.
+    """
     aliases: Mapping[str, tuple[str, ...]] = step.arguments
     pairs: set[tuple[str, str]] = set()
     for role in step.inputs:
         rows = step.table(role).read()
         pairs |= set(zip(rows["entity"].to_pylist(), rows["answer"].to_pylist(), strict=True))
+    if unused := sorted(aliases.keys() - set(chain.from_iterable(pairs))):
+        some = ", ".join(map(repr, unused[:SHOWN])) + ", …" * (len(unused) > SHOWN)
+        problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entity and no answer: {some}"
+        if len(unused) == len(aliases):
+            raise InputError(f"{problem}; the column name holds names as the facts write them")
+        log.warning("%s", problem)
     step.write(
         "counted_pairs",
         (
@@ -54,19 +68,24 @@ def count_shard(step: Step, run: Run) -> None:
     counts = count(reading.pieces(), _names(tuple(pairs)), shard.window)
     if not counts.words:
         problem = f" ({reading.problem})" if reading.problem else ""
-        raise InputError(f"{shard.file} has no text that can be read{problem}; leave it out of `frequency.corpus`")
-    columns = zip(pairs, counts.entities.tolist(), counts.lower_case.tolist(), counts.pairs.tolist(), strict=True)
+        raise InputError(f"{shard.file} has no text that can be read{problem}; {LEAVE_OUT}")
+    columns = (one.tolist() for one in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
     step.write(
         "shard_counts",
         (
             ShardCount(
-                entity=pair.entity, answer=pair.answer, entity_count=entity, lower_case_count=small, pair_count=both
+                entity=pair.entity,
+                answer=pair.answer,
+                entity_count=entity,
+                capitals_count=capitals,
+                lower_case_count=small,
+                pair_count=both,
             )
-            for pair, entity, small, both in columns
+            for pair, entity, capitals, small, both in zip(pairs, *columns, strict=True)
         ),
     )
     row = Shard(
-        shard=shard.name, corpus=shard.corpus, size=shard.file.stat().st_size, read=reading.read,
+        shard=shard.name, size=shard.file.stat().st_size, read=reading.read,
         documents=counts.documents, words=counts.words, unreadable=reading.unreadable, problem=reading.problem,
         digest=shard.digest, counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )  # fmt: skip
@@ -82,9 +101,9 @@ def _names(pairs: tuple[CountedPair, ...]) -> Names:
 def add_up(step: Step, run: Run) -> None:
     """Adds up the counts of all shards, and says of which entities they say nothing."""
     limits: CommonWords
-    limits, window = step.arguments
+    limits, window, title = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
-    columns = ("entity_count", "lower_case_count", "pair_count")
+    columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
     for role in step.inputs:
         if role.startswith("shard_counts"):
@@ -93,7 +112,7 @@ def add_up(step: Step, run: Run) -> None:
         elif role.startswith("shards"):
             shards += step.records(role, Shard)
     read: dict[str, Any] = {
-        "corpus": shards[0].corpus, "window_words": window, "shards": len(shards),
+        "corpus": title, "window_words": window, "shards": len(shards),
         "documents": sum(shard.documents for shard in shards), "words": sum(shard.words for shard in shards),
         "counted_at": max(shard.counted_at for shard in shards),
     }  # fmt: skip
@@ -101,9 +120,10 @@ def add_up(step: Step, run: Run) -> None:
         "frequencies",
         (
             Frequency(
-                entity=pair.entity, answer=pair.answer, entity_count=entity, lower_case_count=small, pair_count=both,
-                excluded=limits.excluded(pair.entity_names, entity, small), **read,
+                entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
+                lower_case_count=small, pair_count=both,
+                excluded=limits.excluded(pair.entity_names, capitals, small), **read,
             )
-            for pair, (entity, small, both) in zip(pairs, totals.T.tolist(), strict=True)
+            for pair, (entity, capitals, small, both) in zip(pairs, totals.T.tolist(), strict=True)
         ),
     )  # fmt: skip

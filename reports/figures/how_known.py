@@ -156,7 +156,7 @@ def _counted_in(frames: Frames) -> str:
     """What was counted where, and what is left out."""
     rows = records(frames["corpus_in_short"])
     excluded = len(frames["excluded_entities"])
-    left_out = f" Left out: {plural(excluded, 'entity')} whose name is mostly a common word." if excluded else ""
+    left_out = f" Left out: {plural(excluded, 'entity')} whose counts say nothing of them." if excluded else ""
     read = f" Counted in {rows[-1]['corpus']}: {rows[-1]['shard']}, {rows[-1]['words']:,} words." if rows else ""
     return f"{read}{left_out}{published_note('du-fig-9')}"
 

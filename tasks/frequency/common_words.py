@@ -1,12 +1,13 @@
 """Which names are mostly not names: their counts say nothing of an entity.
 
-    n      = occurrences in the corpus, with the name's capitals or in small letters
+    n      = occurrences in the corpus of the entity's names of one word, with their capitals or in small letters
     share  = of these, the ones in small letters
-    a name is a common word where n > 50 and share > 0.75 (both are settings of a study)
+    these names are a common word where n > 50 and share > 0.75 (both are settings of a study)
 
 Whether an occurrence is a name is told by its capitals, and by nothing else. A name of several words, or of a script
 without capitals, is never a common word; one without capitals in a script that has them, such as apple, always where it
-is frequent. A single letter is left out, too, and a name of punctuation alone.
+is frequent. An alias of one word that is a common word leaves its entity out, whatever its other names are, as its
+occurrences count as the entity's: Who for The Who. A single letter is left out, too, and a name of punctuation alone.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, where a tagger labels 30,000
 documents.
@@ -25,12 +26,12 @@ class CommonWords:
     count: int
     share: float
 
-    def excluded(self, names: Sequence[str], count: int, lower_case: int) -> str | None:
+    def excluded(self, names: Sequence[str], capitals: int, lower_case: int) -> str | None:
         """Why the counts of an entity say nothing of it; None where they do.
 
         Args:
             names: its name, and its aliases.
-            count: occurrences of these.
+            capitals: occurrences of those of one word that have capitals.
             lower_case: occurrences of those of one word in small letters.
         """
         cleaned = [words(name.encode()).decode() for name in names]
@@ -38,8 +39,6 @@ class CommonWords:
             return "a name without letters or digits"
         if len(cleaned[0]) == 1:
             return "a single letter"
-        if all(name.lower() == name.upper() for name in cleaned):
-            return None
-        total = count if all(name == name.lower() for name in cleaned) else count + lower_case
+        total = capitals + lower_case
         is_common = total > self.count and lower_case > self.share * total
         return "mostly written in small letters" if is_common else None

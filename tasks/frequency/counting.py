@@ -1,6 +1,7 @@
 """How often names stand in a corpus, and pairs of names within a window, counted in one pass of bounded memory.
 
     entity count      occurrences of the entity's names
+    capitals count    occurrences of those of one word that have capitals
     lower-case count  occurrences of those of one word in small letters
     pair count        occurrences of the entity's names with the answer's at most `window` words away, on either side:
                       the last word of the first and the first word of the second are so many words apart, 1 where
@@ -30,15 +31,18 @@ from tasks.frequency.words import spaced
 
 BATCH = 2 << 20
 """Bytes of text that are counted at once."""
+SLICE = 1 << 20
+"""Characters of a document that are taken at once."""
 END = b" \xff "
 """Stands between two documents: a byte that UTF-8 does not have."""
 
 
 @dataclass
 class Counts:
-    """What was counted: of each pair its entity, the same in small letters, and both near each other."""
+    """Counts of each pair: its entity, the names of one word by their letters, and both near each other."""
 
     entities: Ints
+    capitals: Ints
     lower_case: Ints
     pairs: Ints
     documents: int = 0
@@ -57,8 +61,8 @@ def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
     for piece in pieces:
         stream.add(piece)
     stream.flush(is_end=True)
-    of_names = stream.found
-    return Counts(of_names[names.entities], of_names[names.small], stream.pairs, stream.documents, stream.words)
+    entities, capitals, small = (stream.found[one] for one in (names.entities, names.capitals, names.small))
+    return Counts(entities, capitals, small, stream.pairs, stream.documents, stream.words)
 
 
 @dataclass
@@ -80,10 +84,13 @@ class _Stream:
         self.margin = self.window + 2 * self.names.longest
 
     def add(self, piece: Piece) -> None:
-        text = piece.text.encode("utf-8", "surrogatepass")
         if piece.begins:
             self.documents += 1
-            self.buffer.append(END)
+            self._append(END)
+        for start in range(0, len(piece.text), SLICE):
+            self._append(piece.text[start : start + SLICE].encode("utf-8", "surrogatepass"))
+
+    def _append(self, text: bytes) -> None:
         self.buffer.append(text)
         self.size += len(text)
         if self.size >= BATCH:

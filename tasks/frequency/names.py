@@ -47,7 +47,9 @@ class Names:
         texts: what is looked for, cleaned, each once, in UTF-8.
         lengths: of each text, in words.
         owners: of each text, whose name it is: entities, answers and entities in small letters have numbers.
-        entities, small, answers: of each pair, the number of its entity, of that in small letters, of its answer.
+        entities, answers: of each pair, the number of its entity, and of its answer.
+        capitals, small: of each pair, the number of its entity's names of one word with capitals, and of those of one
+            word in small letters; neither has names of a script without capitals.
         pairs: of each number the pairs whose entity it is.
         longest, longest_word: the words of the longest text, and a bound of the bytes of its words.
     """
@@ -66,9 +68,13 @@ class Names:
             return [numbers.setdefault(one, len(numbers)) for one in texts]
 
         entities = numbered([pair.entity_names for pair in pairs])
-        small = numbered([[name.lower() for name in pair.entity_names] for pair in pairs], most_spaces=0)
+        cased = [[name for name in pair.entity_names if name.lower() != name.upper()] for pair in pairs]
+        capitals = numbered([[name for name in names if name != name.lower()] for names in cased], most_spaces=0)
+        small = numbered([[name.lower() for name in names] for names in cased], most_spaces=0)
         answers = numbered([pair.answer_names for pair in pairs])
-        self.entities, self.small, self.answers = (np.array(one, np.int64) for one in (entities, small, answers))
+        self.entities, self.capitals, self.small, self.answers = (
+            np.array(one, np.int64) for one in (entities, capitals, small, answers)
+        )
         owners: dict[bytes, list[int]] = {}
         for texts, owner in numbers.items():
             for text in texts:

@@ -17,7 +17,7 @@ class LongLine:
 
     Attributes:
         rest: what stands behind the line, once it is read.
-        problem: what is wrong with the line, once it is read; the text before that was given.
+        problem: what is wrong with the line, once it is read; text before that was given.
     """
 
     def __init__(self, start: bytes, blocks: Iterator[bytes], column: str) -> None:
@@ -32,27 +32,36 @@ class LongLine:
         try:
             yield from self._walk()
         except ValueError:
-            self.problem = "is not JSON"
+            self.problem = self.problem or "is not JSON"
         for _ in self._pieces:
             pass
 
     def _decoded(self, start: bytes, blocks: Iterator[bytes]) -> Iterator[str]:
-        """The line in pieces."""
-        decoder, block = codecs.getincrementaldecoder("utf-8")("replace"), start
-        while block:
-            line, is_end, rest = block.partition(b"\n")
-            yield decoder.decode(line)
-            if is_end:
-                self.rest = rest
-                return
-            block = next(blocks, b"")
+        """The line in pieces, up to the first problem."""
+        decoder, block, is_end = codecs.getincrementaldecoder("utf-8-sig")(), start, b""
+        while block and not is_end:
+            line, is_end, self.rest = block.partition(b"\n")
+            if not self.problem:
+                try:
+                    text = decoder.decode(line, final=bool(is_end))
+                except UnicodeDecodeError:
+                    self.problem = "is not UTF-8"
+                else:
+                    yield text
+            block = b"" if is_end else next(blocks, b"")
 
     def _walk(self) -> Iterator[str]:
         """The text; ValueError where the line is not JSON."""
-        depth, key, is_value, is_found = 0, "", False, False
-        while mark := self._next_mark():
+        depth, key, is_value, is_found, is_over = 0, "", False, False, False
+        while mark := self._next_mark(is_outside=not depth):
+            if not depth and (is_over or mark in ":,]}"):
+                raise ValueError
+            is_over = True
             if mark == '"':
                 if depth == 1 and is_value and key == self._column:
+                    if is_found:
+                        self.problem = f"has more than one text under {self._column!r}"
+                        return
                     is_found = True
                     yield from self._string()
                 else:
@@ -66,20 +75,27 @@ class LongLine:
                 is_value = is_value and depth > 1
             else:
                 depth += 1 if mark in "{[" else -1
-        if depth:
+        if depth or self.problem:
             raise ValueError
         if not is_found:
             self.problem = f"has no text under {self._column!r}"
 
-    def _next_mark(self) -> str:
-        """The next character with a meaning outside of strings; empty at the end of the line."""
-        while (found := _MARK.search(self._text, self._at)) is None:
+    def _next_mark(self, *, is_outside: bool) -> str:
+        """The next character with a meaning outside of strings; empty at the end of the line.
+
+        ValueError where something else stands outside of the object.
+        """
+        while True:
+            found = _MARK.search(self._text, self._at)
+            if is_outside and self._text[self._at : found.start() if found else None].strip():
+                raise ValueError
+            if found:
+                self._at = found.end()
+                return found[0]
             piece = next(self._pieces, None)
             if piece is None:
                 return ""
             self._text, self._at = piece, 0
-        self._at = found.end()
-        return found[0]
 
     def _string(self) -> Iterator[str]:
         """The string that has begun, in pieces; ValueError where it does not end."""

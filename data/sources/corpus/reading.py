@@ -25,6 +25,8 @@ JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".tx
 PACKED = {".zst": "zstd", ".gz": "gzip"}
 ROWS = 64
 """Rows of Parquet that are read at once."""
+_BYTES = pa.large_binary()
+LEAVE_OUT = "leave it out of `frequency.corpus`, or move it out of the folder that is named there"
 
 
 class Piece(NamedTuple):
@@ -65,8 +67,8 @@ class Reading:
             else:
                 yield from self._lines()
         except (OSError, pa.ArrowException) as error:
-            advice = "download it again, or leave it out of `frequency.corpus`"
-            raise InputError(f"{self.file} cannot be read to its end: {first_line(error)}; {advice}") from None
+            problem = f"cannot be read to its end: {first_line(error)}; download it again, or {LEAVE_OUT}"
+            raise InputError(f"{self.file} {problem}") from None
 
     def _blocks(self) -> Iterator[bytes]:
         with pa.OSFile(str(self.file)) as opened:
@@ -78,7 +80,7 @@ class Reading:
                 yield block
 
     def _text(self) -> Iterator[Piece]:
-        decoder, begins = codecs.getincrementaldecoder("utf-8")("surrogateescape"), True
+        decoder, begins = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape"), True
         for block in chain(self._blocks(), [b""]):
             self._refuse_other_encodings(block, begins)
             text = decoder.decode(block, final=not block)
@@ -109,7 +111,8 @@ class Reading:
                 if long_line.problem:
                     self._note(f"line {number:,}", long_line.problem)
                 rest = long_line.rest
-        yield from self._line(rest, number + 1)
+        for place, line in enumerate(rest.split(b"\n"), number + 1):
+            yield from self._line(line, place)
 
     def _line(self, line: bytes, number: int) -> Iterable[Piece]:
         if not line.strip():
@@ -127,9 +130,11 @@ class Reading:
         return (Piece(text, begins=True),)
 
     def _rows(self) -> Iterator[Piece]:
-        with pq.ParquetFile(self.file, pre_buffer=False) as opened:
+        with pq.ParquetFile(self.file, pre_buffer=False, buffer_size=BLOCK) as opened:
             schema, number = opened.schema_arrow, 0
             kind = schema.field(self.column).type if self.column in schema.names else None
+            if kind is not None and pa.types.is_dictionary(kind):
+                kind = kind.value_type
             if kind is None or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
                 known = ", ".join(schema.names)
                 raise InputError(
@@ -137,12 +142,15 @@ class Reading:
                 )
             for batch in opened.iter_batches(ROWS, columns=[self.column], use_threads=False):
                 self.read += batch.nbytes
-                for text in batch.column(0).to_pylist():
+                for content in batch.column(0).cast(kind).cast(_BYTES).to_pylist():
                     number += 1
-                    if text is None:
-                        self._note(f"row {number:,}", "has no text")
-                    else:
-                        yield Piece(text, begins=True)
+                    try:
+                        if content is None:
+                            self._note(f"row {number:,}", "has no text")
+                        else:
+                            yield Piece(content.decode(), begins=True)
+                    except UnicodeDecodeError:
+                        self._note(f"row {number:,}", "is not UTF-8")
 
     def _note(self, place: str, problem: str, count: int = 1) -> None:
         self.unreadable += count

@@ -18,6 +18,8 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
     found: dict[str, Path] = {}
     for path in map(Path, paths):
         for name, file in _files(path):
+            if not _is_utf8(str(file)):
+                raise InputError(f"{KEY}: the name of {str(file)!a} is not UTF-8; rename it")
             if name in found:
                 raise InputError(f"{KEY}: {found[name]} and {file} are both called {name}; rename one")
             found[name] = file
@@ -26,7 +28,13 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
 def _files(path: Path) -> list[tuple[str, Path]]:
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.is_file() and format_of(file))
+        within = sorted(file for file in path.rglob("*") if file.is_file())
+        if unknown := next(filter(_is_packed_otherwise, within), None):
+            raise InputError(
+                f"{KEY}: the packing of {str(unknown)!r} is not known ({_PACKINGS}; none for {', '.join(PARQUET)}); "
+                "unpack it, or move it out of the folder"
+            )
+        files = list(filter(format_of, within))
         if not files:
             raise InputError(f"{KEY}: the folder {path} has no {_FORMATS}; name another one")
         return [(file.relative_to(path).as_posix(), file) for file in files]
@@ -37,4 +45,18 @@ def _files(path: Path) -> list[tuple[str, Path]]:
     return [(path.name, path)]
 
 
-_FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED)}), {', '.join(PARQUET)}"
+def _is_utf8(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_packed_otherwise(file: Path) -> bool:
+    """Whether a file that is not hidden has an ending of a corpus, and behind it one that is not known."""
+    endings = {ending.lower() for ending in file.suffixes}
+    return not (file.name.startswith(".") or format_of(file)) and not endings.isdisjoint((*JSON_LINES, *TEXT, *PARQUET))
+
+
+_PACKINGS = " or ".join(PACKED)
+_FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {_PACKINGS}), {', '.join(PARQUET)}"

@@ -4,5 +4,6 @@ SELECT
     sum(documents)::BIGINT AS documents, sum(words)::BIGINT AS words, sum("read")::BIGINT AS "read",
     sum(unreadable)::BIGINT AS unreadable, min(problem) AS problem, max(counted_at) AS counted_at
 FROM shards
+LEFT JOIN (SELECT any_value(corpus) AS corpus FROM frequencies) ON true
 GROUP BY GROUPING SETS ((corpus, shard), (corpus))
 ORDER BY corpus, grouping(shard), shard

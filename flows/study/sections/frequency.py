@@ -20,6 +20,6 @@ class FrequencyPart(Options):
     """A file with other names of entities and answers, which count as theirs: CSV, TSV, JSONL or Parquet with the
     columns name and alias."""
     common_word_count: int = Field(default=50, ge=0)
-    """An entity whose names stand in the corpus more often than this, in capitals or not, may be a common word."""
+    """Names of one word that stand in the corpus more often than this, in capitals or not, may be a common word."""
     common_word_share: float = Field(default=0.75, ge=0, le=1)
-    """It is one where more than this share of these is in small letters; then figures leave the entity out."""
+    """They are one where more than this share of these is in small letters; then figures leave the entity out."""

@@ -61,7 +61,7 @@ def test_ten_counts_are_those_of_a_few_lines(tmp_path: Path) -> None:
                     end = at + len(entity)
                     around = [words[max(0, at - 5 - len(answer)) : at], words[end : end + 5 + len(answer)]]
                     near += any(part[i : i + len(answer)] == answer for part in around for i in range(len(part)))
-        assert (row["entity"], row["entity_count"], row["pair_count"]) == (row["entity"], alone, near)
+        assert (row["entity_count"], row["pair_count"]) == (alone, near), row["entity"]
         assert (row["words"], row["documents"], row["shards"]) == (sum(map(len, texts)), len(texts), 2)
 
 
@@ -79,6 +79,8 @@ def test_only_a_new_or_changed_file_is_counted(tmp_path: Path) -> None:
     assert counted == ["b.jsonl", "c.txt"]
     assert {row["shards"] for row in frequencies(graph)} == {3}
     assert built(study_of(tmp_path, corpus=[str(corpus)], common_word_share=0.5))[1] == []
+    graph, counted = built(study_of(tmp_path, corpus=[str(corpus)], title="My texts"))
+    assert (counted, {row["corpus"] for row in frequencies(graph)}) == ([], {"My texts"})
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # fork with threads
@@ -113,6 +115,7 @@ def test_a_file_cut_short_stops_the_counts_alone(tmp_path: Path) -> None:
     assert [states[name].state for name in ("a.txt", "b.txt.zst", "c.jsonl")] == ["done", "failed", "failed"]
     assert "b.txt.zst cannot be read to its end" in states["b.txt.zst"].reason
     assert "c.jsonl has no text that can be read" in states["c.jsonl"].reason
+    assert all("move it out of the folder" in states[name].reason for name in ("b.txt.zst", "c.jsonl"))
     assert graph.nodes[FREQUENCIES].state == "blocked"
     assert {node.state for node in graph if node.id.group == "queries and contexts"} == {"done"}
 
@@ -120,6 +123,20 @@ def test_a_file_cut_short_stops_the_counts_alone(tmp_path: Path) -> None:
 def test_counts_wait_for_the_first_queries(tmp_path: Path) -> None:
     graph = study_of(tmp_path, corpus=[str(MADE_UP)]).graph
     assert [node.state for node in graph if node.id.subject == "corpus"] == ["blocked"] * 4
+
+
+def test_aliases_of_other_names_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    corpus, aliases = tmp_path / "a.txt", tmp_path / "aliases.csv"
+    corpus.write_text("Norway")
+    entity = frequencies(built(study_of(tmp_path, corpus=[str(corpus)]))[0])[0]["entity"]
+    aliases.write_text(f"name,alias\nNowhere,Erewhon\n{entity},Norge\n")
+    graph, _ = built(study_of(tmp_path, corpus=[str(corpus)], aliases=str(aliases)))
+    assert graph.nodes[FREQUENCIES].state == "done"
+    assert "1 of 2 names are no entity and no answer: 'Nowhere'" in caplog.text
+    aliases.write_text("name,alias\nNowhere,Erewhon\n")
+    graph, _ = built(study_of(tmp_path, corpus=[str(corpus)], aliases=str(aliases)))
+    reasons = {node.id.group: node.reason for node in graph if node.id.subject == "corpus"}
+    assert "1 of 1 names are no entity and no answer: 'Nowhere'" in reasons["names to count"]
 
 
 def test_a_corpus_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from data.sources.corpus.reading import Piece
 from tasks.frequency import counting
 from tasks.frequency.counting import count
 from tasks.frequency.names import Names
-from tasks.frequency.words import words
+from tasks.frequency.words import spaced, words
 
 WINDOW = 5
 PAIRS = [
@@ -60,17 +60,19 @@ def places(text: list[str], names: Iterable[str]) -> list[tuple[int, int]]:
     return [(a, b) for a, b in found if not any((c, d) != (a, b) and c <= a and b <= d for c, d in found)]
 
 
-def slow_counts(documents: list[str], pair: CountedPair) -> tuple[int, int, int]:
-    entities = small = both = 0
+def slow_counts(documents: list[str], pair: CountedPair) -> tuple[int, int, int, int]:
+    entities = capitals = small = both = 0
     for text in map(slow_words, documents):
         mine, answers = places(text, pair.entity_names), places(text, pair.answer_names)
-        small += len(places(text, [name.lower() for name in pair.entity_names if len(slow_words(name)) == 1]))
+        cased = [name for name in pair.entity_names if len(slow_words(name)) == 1 and name.lower() != name.upper()]
+        capitals += len(places(text, [name for name in cased if name != name.lower()]))
+        small += len(places(text, [name.lower() for name in cased]))
         entities += len(mine)
         both += sum(
             any(0 < first - end <= WINDOW or 0 < start - last <= WINDOW for first, last in answers)
             for start, end in mine
         )
-    return entities, small, both
+    return entities, capitals, small, both
 
 
 def in_pieces(documents: list[str], seed: int) -> Iterator[Piece]:
@@ -89,7 +91,8 @@ def test_counts_equal_those_word_by_word(batch: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(counting, "BATCH", batch)
     documents = made_up(batch)
     counts = count(in_pieces(documents, batch), Names(PAIRS), WINDOW)
-    found = list(zip(counts.entities.tolist(), counts.lower_case.tolist(), counts.pairs.tolist(), strict=True))
+    columns = (counts.entities, counts.capitals, counts.lower_case, counts.pairs)
+    found = list(zip(*(column.tolist() for column in columns), strict=True))
     assert found == [slow_counts(documents, pair) for pair in PAIRS]
     assert counts.words == sum(len(slow_words(text)) for text in documents)
     assert counts.documents == len(documents)
@@ -115,6 +118,23 @@ def test_a_word_without_end_is_kept_in_short(monkeypatch: pytest.MonkeyPatch) ->
     pieces = [Piece("Norway", True), *[Piece("Norway", False)] * 100, Piece(" Norway", False)]
     counts = count(pieces, Names(pairs), 50)
     assert (counts.entities.tolist(), counts.words) == ([1], 2)
+
+
+@pytest.mark.parametrize("texts", [["Norway " * 1000], [""] * 1000])
+def test_no_document_makes_a_large_batch(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def noted(text: bytes) -> bytes:
+        sizes.append(len(text))
+        return spaced(text)
+
+    monkeypatch.setattr(counting, "BATCH", 20)
+    monkeypatch.setattr(counting, "SLICE", 20)
+    monkeypatch.setattr(counting, "spaced", noted)
+    pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
+    counts = count([Piece(text, begins=True) for text in texts], Names(pairs), 5)
+    assert (counts.entities.tolist(), counts.documents) == ([texts[0].count("Norway")], len(texts))
+    assert max(sizes) < 300
 
 
 def test_words_are_those_of_python() -> None:

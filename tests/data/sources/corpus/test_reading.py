@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from data.sources.corpus.aliases import read_aliases
 from data.sources.corpus.reading import Reading
 from data.sources.corpus.shards import shards
 
-TEXTS = ["Norway, Oslo.", "", "Zürich\nand \"quotes\" \\ 😀 \u2028", "third"]
+TEXTS = ["Norway, Oslo.", "", 'Zürich\nand "quotes" \\ 😀 \u2028', "third"]
 ENDINGS = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".parquet", ".JSONL"]
 
 
@@ -85,6 +86,14 @@ def test_a_long_line_is_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.
         assert shard.problem is None
 
 
+def test_lines_behind_the_last_long_one_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LONGEST", 30)
+    monkeypatch.setattr(reading, "BLOCK", 60)
+    shard = Reading(written(tmp_path, ".jsonl", lines(["x" * 50, "a", "b", "c"]).replace(b'"id": 1, ', b"")), "text")
+    assert documents(shard) == ["x" * 50, "a", "b", "c"]
+    assert shard.problem is None
+
+
 @pytest.mark.parametrize("longest", [10, 1000])
 @pytest.mark.parametrize(
     ("line", "problem"),
@@ -93,6 +102,10 @@ def test_a_long_line_is_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.
         (b'{"id": "of a document that has no text at all"}', "has no text under 'text'"),
         (b'{"id": "of a document whose text is", "text": null}', "has no text under 'text'"),
         (b'{"text": "a long escape that there is not \\x"}', "is not JSON"),
+        (b'{"text": "a text of bytes that \xff are none"}', "is not UTF-8"),
+        (b'{"text": "a text, then other bytes", "id": "\xff"}', "is not UTF-8"),
+        (b'{"text": "a text, then something"} else', "is not JSON"),
+        (b'{"text": "a text, then another"}{"text": "b"}', "is not JSON"),
     ],
 )
 def test_a_broken_line_is_counted(
@@ -107,10 +120,50 @@ def test_a_broken_line_is_counted(
     assert shard.problem == f"line 2 {problem}"
 
 
+def test_of_two_texts_on_a_long_line_one_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LONGEST", 10)
+    monkeypatch.setattr(reading, "BLOCK", 12)
+    shard = Reading(written(tmp_path, ".jsonl", b'{"text": "a first text", "text": "a second"}\n{"text": "b"}'), "text")
+    assert documents(shard) == ["a first text", "b"]
+    assert (shard.unreadable, shard.problem) == (1, "line 1 has more than one text under 'text'")
+
+
+@pytest.mark.parametrize("longest", [4, 1000])
+@pytest.mark.parametrize(("ending", "content"), [(".txt", b"Norway"), (".jsonl", b'{"text": "Norway"}')])
+def test_a_mark_of_byte_order_is_no_text(
+    ending: str, content: bytes, longest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LONGEST", longest)
+    shard = Reading(written(tmp_path, ending, b"\xef\xbb\xbf" + content), "text")
+    assert documents(shard) == ["Norway"]
+    assert shard.problem is None
+
+
 def test_a_line_that_is_not_utf8_is_counted(tmp_path: Path) -> None:
     shard = Reading(written(tmp_path, ".jsonl", b'{"text": "\xff"}\n[1]\n{"text": "a"}'), "text")
     assert documents(shard) == ["a"]
     assert (shard.unreadable, shard.problem) == (2, "line 1 is not UTF-8")
+
+
+def test_a_group_of_rows_is_not_held_whole(tmp_path: Path) -> None:
+    texts = pa.array(os.urandom(2000).hex() for _ in range(4000))
+    pq.write_table(pa.table({"text": texts}), tmp_path / "shard.parquet", use_dictionary=False, compression="none")
+    size, before = texts.nbytes, pa.total_allocated_bytes()
+    pieces = Reading(tmp_path / "shard.parquet", "text").pieces()
+    next(pieces)
+    assert size > 16_000_000
+    assert pa.total_allocated_bytes() - before < size / 2
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_a_row_of_parquet_that_is_not_utf8_is_counted(kind: pa.DataType, tmp_path: Path) -> None:
+    file, is_packed = tmp_path / "shard.parquet", pa.types.is_dictionary(kind)
+    texts = pa.array([b"a", b"\xff" if not is_packed else None, b"\xc3\xbc"]).cast(pa.large_binary()).cast(pa.binary())
+    column = texts.cast(pa.string()).cast(kind) if is_packed else pa.Array.from_buffers(pa.string(), 3, texts.buffers())
+    pq.write_table(pa.table({"text": column if is_packed else column.cast(kind)}), file)
+    shard = Reading(file, "text")
+    assert documents(shard) == ["a", "ü"]
+    assert (shard.unreadable, shard.problem) == (1, "row 2 has no text" if is_packed else "row 2 is not UTF-8")
 
 
 @pytest.mark.parametrize("ending", [".jsonl.zst", ".jsonl.gz", ".parquet", ".txt.zst"])
@@ -141,11 +194,22 @@ def test_what_cannot_be_a_corpus_is_named(tmp_path: Path) -> None:
         shards([str(tmp_path / "empty")])
     with pytest.raises(InputError, match=r"are both called shard\.txt"):
         shards([str(tmp_path), str(tmp_path / "shard.txt")])
+    for ending in ("jsonl.bz2", "txt.zstd", "parquet.gz", "json.tar.gz"):
+        folder = tmp_path / f"of {ending}"
+        folder.mkdir()
+        (folder / "a.txt").write_text("text")
+        (folder / f"b.{ending}").write_text("text")
+        with pytest.raises(InputError, match=rf"the packing of .*b\.{ending}' is not known .*; unpack it"):
+            shards([str(folder)])
+    (tmp_path / "foreign").mkdir()
+    Path(os.fsdecode(bytes(tmp_path / "foreign" / "x") + b"\xff.txt")).write_text("text")
+    with pytest.raises(InputError, match=r"the name of '.*x\\udcff\.txt' is not UTF-8; rename it"):
+        shards([str(tmp_path / "foreign")])
 
 
 def test_shards_are_named_by_folder_and_file(tmp_path: Path) -> None:
     (tmp_path / "of" / "2020").mkdir(parents=True)
-    for name in ("of/b.txt", "of/2020/a.jsonl.zst", "of/README.md", "own.txt"):
+    for name in ("of/b.txt", "of/2020/a.jsonl.zst", "of/README.md", "of/.b.txt.crc", "own.txt"):
         (tmp_path / name).write_text("text")
     assert list(shards([str(tmp_path / "own.txt"), str(tmp_path / "of")])) == ["own.txt", "2020/a.jsonl.zst", "b.txt"]
 
