@@ -47,7 +47,7 @@ RECORDS = [
     Dispute("Oslo", 7, "Oslo is old.", 0, "Oslo", "Bergen", 2, (8, 9), 0.4, None, 0, "Wikipedia", "CC", "x", "2026"),
     Rejected(None, CAPITAL, "P36", "Norway", "doubled", "a list", "CC0 1.0", revisions=(8, 9)),
     Annotation("w1", "d", "first", "accept", None, None, None, None, None, "sheet.csv", "2026-01-01"),
-    Run("capital", "m", None, "persuasion", 1, "k", "f", 3, "float32", 135, 1, "a", "b", 0.5, 7, 9, "0", "2", "5"),
+    Run("capital", "m", None, "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", 1, "a", "b", 0.5, 7, 9, "0", "2", "5"),
     Reliability(
         model="m", dtype="float32", relation="capital", query_type="open", measure="persuasion", over="seeds",
         compared="query and context", scores=3, n=0, of_first=8, mean_score=None, variance=None, median=None,
