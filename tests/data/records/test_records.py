@@ -11,6 +11,7 @@ from data.records import (
     Context,
     Dispute,
     Fact,
+    Frequency,
     InventedName,
     Page,
     Query,
@@ -18,6 +19,7 @@ from data.records import (
     Rejected,
     RelationName,
     Run,
+    Shard,
     Triple,
     WikidataId,
     as_row,
@@ -47,11 +49,21 @@ RECORDS = [
     Dispute("Oslo", 7, "Oslo is old.", 0, "Oslo", "Bergen", 2, (8, 9), 0.4, None, 0, "Wikipedia", "CC", "x", "2026"),
     Rejected(None, CAPITAL, "P36", "Norway", "doubled", "a list", "CC0 1.0", revisions=(8, 9)),
     Annotation("w1", "d", "first", "accept", None, None, None, None, None, "sheet.csv", "2026-01-01"),
-    Run("capital", "m", None, "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", 1, "a", "b", 0.5, 7, 9, "0", "2", "5"),
+    Run(
+        "capital", "m", None, "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", 1, "a", "b", 0.5, 7, 9,
+        "0", "2", "5",
+    ),
     Reliability(
         model="m", dtype="float32", relation="capital", query_type="open", measure="persuasion", over="seeds",
         compared="query and context", scores=3, n=0, of_first=8, mean_score=None, variance=None, median=None,
         percentile_95=None, largest=None, untestable="no context is in every sample",
+    ),
+    Shard(
+        shard="a.jsonl", size=9, read=8, documents=2, words=5, unreadable=0, problem=None, digest="d", counted_at="a",
+    ),
+    Frequency(
+        entity="Norway", answer="Oslo", entity_count=3, capitals_count=3, lower_case_count=0, pair_count=1,
+        excluded=None, corpus="a corpus", window_words=50, shards=1, documents=2, words=5, counted_at="a",
     ),
 ]  # fmt: skip
 
