@@ -24,19 +24,21 @@ help: ## list what can be made
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
-# Tests of whole studies and of benchmarks start commands and wait for them, so they run beside the others.
-BESIDE := tests/end_to_end tests/faults tests/benchmarks tests/test_docker.py
+# Three processes keep two cores busy: tests of whole studies and of benchmarks start commands and wait for them.
+PARTS := studies files rest
+TESTS_studies := tests/end_to_end tests/faults tests/benchmarks tests/test_docker.py
+TESTS_files := tests/data tests/flows
+TESTS_rest := $(patsubst %,--ignore=%,$(TESTS_studies) $(TESTS_files))
 
 test: setup ## run the tests: ARGS="tests/data -x" for some of them
 ifdef ARGS
 	@$(BIN)/python -m pytest $(ARGS)
 else
-	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
-	$(BIN)/python -m pytest $(BESIDE) >"$$log" 2>&1 & beside=$$!; \
-	$(BIN)/python -m pytest $(BESIDE:%=--ignore=%); first=$$?; \
-	wait $$beside; second=$$?; \
-	echo "== $(BESIDE)"; cat "$$log"; exit $$((first || second))
+	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target $(PARTS:%=test-part-%)
 endif
+
+test-part-%:
+	@$(BIN)/python -m pytest $(TESTS_$*)
 
 MEDIAWIKI := mediawiki php-cli php-sqlite3
 
