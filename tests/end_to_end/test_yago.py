@@ -157,7 +157,7 @@ def test_a_killed_fetch_ends_alike_and_asks_nothing_twice(oxigraph: str, of_grap
             left[0] = count - len(answered)
             with disturbed.start("fetch") as running:
                 until(lambda reached=count: len(answered) == reached, running)
-                time.sleep(0.3)  # the next request is held back meanwhile
+                time.sleep(2)  # what was answered is kept meanwhile; the next request is held back
                 os.kill(running.pid, signal.SIGKILL)
             for other in disturbed.processes():
                 other.kill()
@@ -181,7 +181,7 @@ def test_an_unreachable_service_is_named_with_a_way_out(study: Studies) -> None:
     unreachable = study("http://yago.invalid/sparql")  # a name that is reserved for never being one
     start = time.monotonic()
     run: Run = unreachable.run("run")
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 120
     assert run.code == 1
     assert "YAGO (http://yago.invalid/sparql) cannot be reached" in run.said
     assert "source: sample" in run.said

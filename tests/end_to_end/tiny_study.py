@@ -26,7 +26,7 @@ from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 ROOT = Path(__file__).resolve().parents[2]
 RELATIONS = ("capital", "birthPlace", "director")
-SECONDS = 280
+SECONDS = 560
 _fork = multiprocessing.get_context("forkserver")
 
 
