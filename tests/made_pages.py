@@ -20,13 +20,14 @@ from data.warehouse.schema import Schema
 from flows.steps.aggregate import schema
 from flows.study.sections.contexts import ContextsPart
 from flows.study.sections.execution import ExecutionPart
-from flows.study.sections.frequency import FrequencyPart
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
 from flows.study.sections.services import ServiceOptions, ServicesPart
 from flows.study.study import Study
 from reports.figures import FIGURES
 from reports.tables import TABLES
+from tasks.frequency import FREQUENCY_SOURCES
+from tasks.frequency.source import FrequencyOptions
 from tasks.measures import MEASURES
 from tasks.statistics.entropy_classes import EntropyClasses
 
@@ -132,7 +133,7 @@ def study_file() -> str:
             "",
             *_keys(ServiceOptions),
             *_section(2, "contexts", ContextsPart),
-            *_section(2, "frequency", FrequencyPart),
+            *_sources("frequency", FrequencyOptions, FREQUENCY_SOURCES),
             *_sources("questions", QuestionsOptions, QUESTION_SOURCES),
             *_section(2, "prompt", PromptPart),
             *_section(2, "models", ModelPart),

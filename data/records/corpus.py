@@ -1,9 +1,12 @@
 """Rows about a corpus: the pairs whose names are looked for, its shards, and how often names stand in them."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from data.records.row import Meaning, table
+
+Counted = Literal["words", "tokens", "approximate"]
+"""What a count is of: words, as in decision 0050; tokens of an index, in the spellings of a name; or an estimate."""
 
 
 @table("counted_pairs", "an entity and an answer that are looked for in the corpus", key=("entity", "answer"))
@@ -26,6 +29,8 @@ class PairCount:
     capitals_count: Annotated[int, Meaning("occurrences of those names of one word that have capitals")]
     lower_case_count: Annotated[int, Meaning("occurrences of those names of one word in small letters")]
     pair_count: Annotated[int, Meaning("occurrences of the entity's names with the answer's within the window")]
+    entity_counted: Annotated[Counted, Meaning("what entity_count is of: words, tokens, or approximate")]
+    pair_counted: Annotated[Counted, Meaning("what pair_count is of: words, tokens, or approximate")]
 
 
 @table("shard_counts", "a pair of names in a shard of the corpus", key=("entity", "answer"))
@@ -34,19 +39,20 @@ class ShardCount(PairCount):
     """How often a pair stands in a shard."""
 
 
-@table("shards", "a file of the corpus that was counted", key=("shard",))
+@table("shards", "a file of the corpus, or an index of it, that was counted", key=("shard",))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """A file of the corpus, and what was read of it."""
+    """A file of the corpus, and what was read of it; or an index."""
 
-    shard: Annotated[str, Meaning("the file's name")]
-    size: Annotated[int, Meaning("of the file", "bytes")]
-    read: Annotated[int, Meaning("of text and what is around it, unpacked", "bytes")]
-    documents: Annotated[int, Meaning("texts that were read")]
-    words: Annotated[int, Meaning("words that were read")]
+    shard: Annotated[str, Meaning("the name of the file or index")]
+    size: Annotated[int | None, Meaning("of the file; NULL of an index", "bytes")]
+    read: Annotated[int | None, Meaning("of text and what is around it, unpacked; NULL of an index", "bytes")]
+    documents: Annotated[int | None, Meaning("texts that were read; NULL of an index")]
+    words: Annotated[int | None, Meaning("words that were read; NULL of an index")]
+    tokens: Annotated[int | None, Meaning("tokens of the index; NULL of a file")]
     unreadable: Annotated[int, Meaning("lines that were left out, of a text file bytes that are not UTF-8")]
     problem: Annotated[str | None, Meaning("where the first of these stands, and what is wrong; NULL where none does")]
-    digest: Annotated[str, Meaning("of the file's bytes")]
+    digest: Annotated[str, Meaning("of the file's bytes; of an index, of the names and sizes of its files")]
     counted_at: Annotated[str, Meaning("when it was counted (UTC, ISO 8601)", counts=False)]
 
 
@@ -58,7 +64,8 @@ class Frequency(PairCount):
     excluded: Annotated[str | None, Meaning("why the counts say nothing of the entity; NULL where they do")]
     corpus: Annotated[str, Meaning("what the study calls the corpus")]
     window_words: Annotated[int, Meaning("how many words an answer may be away from its entity")]
-    shards: Annotated[int, Meaning("files of the corpus that were read")]
-    documents: Annotated[int, Meaning("texts that were read")]
-    words: Annotated[int, Meaning("words that were read")]
-    counted_at: Annotated[str, Meaning("when the last file was counted (UTC, ISO 8601)", counts=False)]
+    shards: Annotated[int, Meaning("files of the corpus that were read, or indexes")]
+    documents: Annotated[int | None, Meaning("texts that were read; NULL of an index")]
+    words: Annotated[int | None, Meaning("words that were read; NULL of an index")]
+    tokens: Annotated[int | None, Meaning("tokens of the index; NULL of files")]
+    counted_at: Annotated[str, Meaning("when the last file or index was counted (UTC, ISO 8601)", counts=False)]

@@ -38,7 +38,7 @@ from flows.graph.step import StepKind
 from flows.steps.aggregate import compute_statistics, load_database
 from flows.steps.build import build_prompts, build_questions, choose
 from flows.steps.fetch import fetch_facts, fetch_names, fetch_questions
-from flows.steps.frequency import add_up, collect_names, count_shard
+from flows.steps.frequency import add_up, collect_names, count_part
 from flows.steps.reliability import compute_reliability
 from flows.steps.report import draw_report
 from flows.steps.score import run_pass
@@ -99,12 +99,12 @@ COUNTED_NAMES = StepKind(
     function=collect_names,
 )  # fmt: skip
 SHARD = StepKind(
-    "build", "counts", each="shard of the corpus", needs=("counted_pairs",), makes=("shard_counts", "shards"),
-    function=count_shard, version=2,
+    "build", "counts", each="file of the corpus, or index", needs=("counted_pairs",), makes=("shard_counts", "shards"),
+    function=count_part, version=3,  # an index of a public API waits for services
 )  # fmt: skip
 FREQUENCIES = StepKind(
     "build", "frequencies", each="study with `frequency`", needs=("counted_pairs", "shard_counts", "shards"),
-    makes=("frequencies",), function=add_up,
+    makes=("frequencies",), function=add_up, version=2,
 )  # fmt: skip
 
 # ---- score, aggregate, report: `questions` are those of QUESTIONS ----------------------------------------------------

@@ -1,38 +1,35 @@
-"""The steps that count the names of a study in a corpus: the names, each shard, and the whole."""
+"""The steps that count the names of a study in a corpus: the names, each part, and the whole."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
 from itertools import chain
-from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from data.errors import InputError
-from data.records import CountedPair, Frequency, Shard, ShardCount
-from data.sources.corpus.reading import LEAVE_OUT, Reading
+from data.records import CountedPair, Frequency, Shard
+from data.records.corpus import Counted
 from flows.graph.step import Run, Step
+from flows.steps.fetch import access_for
+from flows.study.study import Study
+from tasks.frequency import FREQUENCY_SOURCES
 from tasks.frequency.common_words import CommonWords
-from tasks.frequency.counting import count
-from tasks.frequency.names import Names
+from tasks.frequency.source import Part
 
 log = logging.getLogger(__name__)
+KINDS: tuple[Counted, ...] = get_args(Counted)
 SHOWN = 5
 """Names that a warning shows at most."""
 
 
 @dataclass(frozen=True)
-class ShardFile:
-    """A shard to be counted: its name, where it is, and how it is read."""
+class PartOfStudy:
+    """What is counted in a step, and the study that says how."""
 
-    name: str
-    file: Path
-    digest: str
-    column: str
-    window: int
+    study: Study
+    part: Part
 
 
 def collect_names(step: Step, run: Run) -> None:
@@ -60,42 +57,16 @@ def collect_names(step: Step, run: Run) -> None:
     )
 
 
-def count_shard(step: Step, run: Run) -> None:
-    """Counts the names in a shard; InputError where it cannot be read to its end, or has no text."""
-    shard: ShardFile = step.arguments
-    pairs = step.records("counted_pairs", CountedPair)
-    reading = Reading(shard.file, shard.column, run.progress)
-    counts = count(reading.pieces(), _names(tuple(pairs)), shard.window)
-    if not counts.words:
-        problem = f" ({reading.problem})" if reading.problem else ""
-        raise InputError(f"{shard.file} has no text that can be read{problem}; {LEAVE_OUT}")
-    columns = (one.tolist() for one in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
-    step.write(
-        "shard_counts",
-        (
-            ShardCount(
-                entity=pair.entity,
-                answer=pair.answer,
-                entity_count=entity,
-                capitals_count=capitals,
-                lower_case_count=small,
-                pair_count=both,
-            )
-            for pair, entity, capitals, small, both in zip(pairs, *columns, strict=True)
-        ),
-    )
-    row = Shard(
-        shard=shard.name, size=shard.file.stat().st_size, read=reading.read,
-        documents=counts.documents, words=counts.words, unreadable=reading.unreadable, problem=reading.problem,
-        digest=shard.digest, counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )  # fmt: skip
-    step.write("shards", [row])
-
-
-@lru_cache(maxsize=1)
-def _names(pairs: tuple[CountedPair, ...]) -> Names:
-    """The names, made once for the shards that a process counts one after the other."""
-    return Names(pairs)
+def count_part(step: Step, run: Run) -> None:
+    """Counts the names in a file of the corpus, or in an index; InputError where it cannot be read."""
+    job: PartOfStudy = step.arguments
+    options = job.study.frequency
+    assert options is not None
+    pairs = tuple(step.records("counted_pairs", CountedPair))
+    source = FREQUENCY_SOURCES[options.source]
+    counted = source.count(options, job.part, pairs, access_for(job.study, step, run), run.progress)
+    step.write("shard_counts", counted.rows)
+    step.write("shards", [counted.shard])
 
 
 def add_up(step: Step, run: Run) -> None:
@@ -105,15 +76,19 @@ def add_up(step: Step, run: Run) -> None:
     pairs = step.records("counted_pairs", CountedPair)
     columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
+    kinds = np.zeros((2, len(pairs)), np.int64)
     for role in step.inputs:
         if role.startswith("shard_counts"):
             rows = step.table(role).read()
             totals += [rows[name].to_numpy() for name in columns]
+            said = [rows[name].to_pylist() for name in ("entity_counted", "pair_counted")]
+            kinds = np.maximum(kinds, [[KINDS.index(kind) for kind in column] for column in said])
         elif role.startswith("shards"):
             shards += step.records(role, Shard)
     read: dict[str, Any] = {
         "corpus": title, "window_words": window, "shards": len(shards),
-        "documents": sum(shard.documents for shard in shards), "words": sum(shard.words for shard in shards),
+        "documents": _total(shard.documents for shard in shards), "words": _total(shard.words for shard in shards),
+        "tokens": _total(shard.tokens for shard in shards),
         "counted_at": max(shard.counted_at for shard in shards),
     }  # fmt: skip
     step.write(
@@ -121,9 +96,17 @@ def add_up(step: Step, run: Run) -> None:
         (
             Frequency(
                 entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
-                lower_case_count=small, pair_count=both,
+                lower_case_count=small, pair_count=both, entity_counted=KINDS[of_entity], pair_counted=KINDS[of_pair],
                 excluded=limits.excluded(pair.entity_names, capitals, small), **read,
             )
-            for pair, (entity, capitals, small, both) in zip(pairs, totals.T.tolist(), strict=True)
+            for pair, (entity, capitals, small, both), (of_entity, of_pair) in zip(
+                pairs, totals.T.tolist(), kinds.T.tolist(), strict=True
+            )
         ),
     )  # fmt: skip
+
+
+def _total(numbers: Iterable[int | None]) -> int | None:
+    """The sum; None where there is no number."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None

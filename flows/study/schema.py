@@ -13,6 +13,7 @@ from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions
 from flows.study.sections.services import ServiceOptions, ServicesPart
 from flows.study.study import Study
+from tasks.frequency import FREQUENCY_SOURCES
 from tasks.measures import MEASURES
 
 
@@ -25,6 +26,7 @@ def study_schema() -> dict[str, Any]:
         Study,
         facts=_sources(FACT_SOURCES) | None,
         questions=_sources(QUESTION_SOURCES) | None,
+        frequency=_sources(FREQUENCY_SOURCES) | None,
         services=create_model("Services", __base__=ServicesPart, **services),  # type: ignore[call-overload]
         measures=list[Literal[tuple(MEASURES)]] | measures,  # type: ignore[misc]
     )

@@ -9,13 +9,12 @@ from data.options import Options, Problem, refused
 from data.sources.access import Access
 from flows.study.sections.contexts import ContextsPart
 from flows.study.sections.execution import ExecutionPart
-from flows.study.sections.frequency import FrequencyPart
 from flows.study.sections.measures import Measures
 from flows.study.sections.model import ModelPart
 from flows.study.sections.prompt import PromptPart
 from flows.study.sections.runner import RunnerName
 from flows.study.sections.services import ServicesPart
-from flows.study.sections.sources import Facts, Questions
+from flows.study.sections.sources import Facts, Frequency, Questions
 from tasks.measures import MEASURES
 from tasks.measures.measure import Measure
 from tasks.statistics.entropy_classes import EntropyClasses
@@ -45,7 +44,7 @@ class Study(Options):
     """How public services are treated."""
     contexts: ContextsPart = ContextsPart()
     """How many contexts are written."""
-    frequency: FrequencyPart | None = None
+    frequency: Frequency | None = None
     """A corpus in which the names of the facts are counted; null: none is."""
     questions: Questions | None = None
     """DynamicQA-style questions."""

@@ -150,13 +150,13 @@ def _queries(relations: list[str], entities: int) -> Iterator[Row]:
 def _corpus(queries: list[Row]) -> dict[str, list[Row]]:
     """How often the entities of queries stand in a corpus of one file."""
     entities = list({(query["entity"], query["answer"]): query["degree"] for query in queries}.items())
-    read = {"documents": 90, "words": 12_345}
+    read = {"documents": 90, "words": 12_345, "tokens": None}
     when = {"counted_at": "2026-01-02T03:04:05+00:00"}
     shard = {"shard": "a.jsonl", "size": 70_000, "read": 70_000, "unreadable": 1, "digest": "0" * 64,
              "problem": "line 7 is not JSON"}  # fmt: skip
     counts = [
         {"entity": entity, "answer": answer, "entity_count": 3 * degree, "pair_count": degree, "capitals_count": 0,
-         "lower_case_count": 0, "corpus": "made up",
+         "lower_case_count": 0, "entity_counted": "words", "pair_counted": "words", "corpus": "made up",
          "excluded": "mostly written in small letters" if number == 2 else None, "window_words": 50, "shards": 1,
          **read, **when}
         for number, ((entity, answer), degree) in enumerate(entities)

@@ -50,5 +50,9 @@ SERVICES: Mapping[str, Service] = {
         "DynamicQA on GitHub", "https://raw.githubusercontent.com/copenlu/dynamicqa/main/Data",
         cache_ttl_days=365, contact_needed=False,
     ),
+    "infini_gram": Service(
+        "infini-gram", "https://api.infini-gram.io/",
+        requests_per_minute=120, cache_ttl_days=365, max_requests=100_000, max_minutes=_A_DAY,
+    ),
 }  # fmt: skip
 """The defaults of a study: addresses, and polite limits where the service publishes none."""

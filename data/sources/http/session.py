@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import requests
 from pyrate_limiter import Limiter, Rate
@@ -91,7 +91,7 @@ class Session:
 
     def ask(
         self,
-        form: Mapping[str, str],
+        form: Mapping[str, Any],
         *,
         method: Literal["GET", "POST"] = "GET",
         path: str = "",
@@ -99,20 +99,22 @@ class Session:
         error_of: ErrorOf = lambda content: None,
         allow: Collection[int] = (200,),
         content: Form = "json",
+        as_json: bool = False,
         immutable: Immutable = False,
         bypass_cache: bool = False,
     ) -> Answer:
         """The answer to a form, from the cache or the service: its fields are in the address (GET) or the body (POST).
 
         path: added to the service's address, its parts quoted by the caller. accept: the accepted format, by default
-        that of `content`. error_of: finds an error inside a response. allow: the statuses of valid responses.
-        immutable: whether the response never changes and so never expires, or a function that decides so. bypass_cache:
-        whether a cached response is not used, unless offline; a valid response replaces it.
+        that of `content`. as_json: whether the body is JSON. error_of: finds an error inside a response. allow: the
+        statuses of valid responses. immutable: whether the response never changes and so never expires, or a function
+        that decides so. bypass_cache: whether a cached response is not used, unless offline; a valid response replaces
+        it.
 
         ServiceError where the service fails or its response is invalid, or, offline, none is cached; ServiceTimeout
         where it takes too long: ask for less; ServiceBudget where the run has spent its budget for the service.
         """
-        request = self._request(form, method, path, accept or _ACCEPTED[content])
+        request = self._request(form, method, path, accept or _ACCEPTED[content], as_json)
         expected = Expected(content, error_of, allow, immutable)
         key = key_of(request)
         with self._lock:
@@ -142,12 +144,14 @@ class Session:
             self._own_limiter.close()
         self._cache.close()
 
-    def _request(self, form: Mapping[str, str], method: str, path: str, accept: str) -> requests.PreparedRequest:
+    def _request(
+        self, form: Mapping[str, Any], method: str, path: str, accept: str, as_json: bool
+    ) -> requests.PreparedRequest:
         address = place_in(self.service.address, path, self._named)
-        fields = sorted(form.items())
-        in_address, in_body = (fields, None) if method == "GET" else (None, fields)
-        headers = self._headers | {"Accept": accept}
-        return requests.Request(method, address, headers=headers, params=in_address, data=in_body).prepare()
+        fields, headers = sorted(form.items()), self._headers | {"Accept": accept}
+        place = "params" if method == "GET" else "json" if as_json else "data"
+        sent: dict[str, Any] = {place: dict(fields) if as_json else fields}
+        return requests.Request(method, address, headers=headers, **sent).prepare()
 
     def _cached(self, key: str, expected: Expected) -> Answer | None:
         cached = self._cache.get(key)

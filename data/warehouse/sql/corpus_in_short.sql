@@ -1,8 +1,8 @@
 -- What was read of the corpus, a row a shard; the corpus as a whole last.
 SELECT
     corpus, coalesce(shard, 'all ' || count(*) || ' shards') AS shard,
-    sum(documents)::BIGINT AS documents, sum(words)::BIGINT AS words, sum("read")::BIGINT AS "read",
-    sum(unreadable)::BIGINT AS unreadable, min(problem) AS problem, max(counted_at) AS counted_at
+    sum(documents)::BIGINT AS documents, sum(words)::BIGINT AS words, sum(tokens)::BIGINT AS tokens,
+    sum("read")::BIGINT AS "read", sum(unreadable)::BIGINT AS unreadable, min(problem) AS problem, max(counted_at) AS counted_at
 FROM shards
 LEFT JOIN (SELECT any_value(corpus) AS corpus FROM frequencies) ON true
 GROUP BY GROUPING SETS ((corpus, shard), (corpus))

@@ -4,7 +4,7 @@
 SELECT
     s.model, s.dtype, s.relation,
     q.query_type, q.form, q.entity, q.answer, q.invented, q.query_id,
-    f.entity_count, f.pair_count, f.lower_case_count, f.excluded,
+    f.entity_count, f.pair_count, f.entity_counted, f.pair_counted, f.lower_case_count, f.excluded,
     CASE WHEN NOT q.invented AND f.excluded IS NULL THEN log10(f.entity_count + 1) END AS log_entity_count,
     CASE WHEN NOT q.invented AND f.excluded IS NULL THEN log10(f.pair_count + 1) END AS log_pair_count,
     s.susceptibility

@@ -16,6 +16,8 @@ from data.named import Registry
 from data.options import Options
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
+from tasks.frequency import FREQUENCY_SOURCES
+from tasks.frequency.source import FrequencyOptions
 from tasks.measures import MEASURES
 from tasks.measures.measure import INPUTS
 from tasks.models.files.identity import identify_model, is_downloaded
@@ -82,9 +84,10 @@ def _place(entry: CatalogModel) -> str:
 
 
 def sources() -> Iterator[Row]:
-    """Every source of facts and of questions, with its keys in a study file, its own first."""
+    """Every source of facts, of questions and of counts, with its keys in a study file, its own first."""
     kinds: list[tuple[str, Registry[Any], type[Options]]] = [
-        ("facts", FACT_SOURCES, FactsOptions), ("questions", QUESTION_SOURCES, QuestionsOptions)
+        ("facts", FACT_SOURCES, FactsOptions), ("questions", QUESTION_SOURCES, QuestionsOptions),
+        ("frequency", FREQUENCY_SOURCES, FrequencyOptions),
     ]  # fmt: skip
     for section, registry, common in kinds:
         for name, source in registry.items():

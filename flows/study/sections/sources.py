@@ -1,4 +1,4 @@
-"""The sections `facts` and `questions`, each with the keys of the source that it names."""
+"""The sections `facts`, `questions` and `frequency`, each with the keys of the source that it names."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -9,6 +9,8 @@ from data.named import Registry
 from data.options import Options, Problem, refused
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
+from tasks.frequency import FREQUENCY_SOURCES
+from tasks.frequency.source import FrequencyOptions
 
 
 def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
@@ -36,3 +38,4 @@ def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
 
 Facts = Annotated[SerializeAsAny[FactsOptions], BeforeValidator(_branch(FACT_SOURCES))]
 Questions = Annotated[SerializeAsAny[QuestionsOptions], BeforeValidator(_branch(QUESTION_SOURCES))]
+Frequency = Annotated[SerializeAsAny[FrequencyOptions], BeforeValidator(_branch(FREQUENCY_SOURCES))]

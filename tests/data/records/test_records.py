@@ -59,11 +59,14 @@ RECORDS = [
         percentile_95=None, largest=None, untestable="no context is in every sample",
     ),
     Shard(
-        shard="a.jsonl", size=9, read=8, documents=2, words=5, unreadable=0, problem=None, digest="d", counted_at="a",
+        shard="a.jsonl", size=9, read=8, documents=2, words=5, tokens=None, unreadable=0, problem=None,
+        digest="d", counted_at="a",
     ),
     Frequency(
         entity="Norway", answer="Oslo", entity_count=3, capitals_count=3, lower_case_count=0, pair_count=1,
-        excluded=None, corpus="a corpus", window_words=50, shards=1, documents=2, words=5, counted_at="a",
+        entity_counted="words", pair_counted="words",
+        excluded=None, corpus="a corpus", window_words=50, shards=1, documents=2, words=5, tokens=None,
+        counted_at="a",
     ),
 ]  # fmt: skip
 

@@ -10,6 +10,7 @@ from data import catalog
 from data.errors import ModelError
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from flows.cli.views import listings
+from tasks.frequency import FREQUENCY_SOURCES
 from tasks.measures import MEASURES
 from tests.extensions import measure, source
 from tests.flows.conftest import Command
@@ -19,7 +20,7 @@ LISTED = {
     "measures": MEASURES,
     "relations": catalog.relations(),
     "models": catalog.models(),
-    "sources": [*FACT_SOURCES, *QUESTION_SOURCES],
+    "sources": [*FACT_SOURCES, *QUESTION_SOURCES, *FREQUENCY_SOURCES],
 }
 
 

@@ -1,0 +1,120 @@
+"""infini-gram's public API: an index is asked by its name. Its answers are cached, as an index does not change.
+
+    count           how often tokens stand in the corpus; the tokens of a text are in the answer
+    count of a CNF  (A OR B) AND (C OR D): how often the rarer clause stands near the other; of a frequent clause a
+                    sample, which the answer does not always say; without some pairs near the ends of documents
+    find_cnf        where tokens stand
+    get_doc_by_ptr  the document around such a place
+
+Source: https://infini-gram.readthedocs.io/en/latest/api.html
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from data.errors import ServiceError
+from data.sources.http.answer import TransientError, misread
+from data.sources.http.session import Session
+from data.sources.infini_gram.index import Ids, Passage, Place, passage_of
+
+_WIDTH = 2
+"""Bytes of a token in every index of the API."""
+_LARGEST_CLAUSE = 500_000
+_MOST_TERMS = 4
+_FARTHEST = 1000
+_PASSING = re.compile(r"time[d -]*out|try again|internal server error|request error", re.IGNORECASE)
+_IS_OPERATOR = re.compile(r" (?=(?:AND|OR) )")
+
+Read = TypeVar("Read")
+
+
+class InfiniGramApi:
+    """An index of the public API; as in `Index`."""
+
+    per_word = 1.35
+    longest = 10_000
+
+    def __init__(self, session: Session, index: str, decode: Callable[[Ids], str] | None = None) -> None:
+        """An index by its name at the API; decode: gives the text of tokens, where documents are to be read."""
+        self._session, self._index, self._decode = session, index, decode
+        self.reads = decode is not None
+
+    def ids(self, name: str) -> Ids:
+        """The tokens of a name, as the API makes them; an AND or OR within a name is a word of it."""
+        ids = tuple(one for part in _IS_OPERATOR.split(name) for one in self._ask(_ids, "count", query=part))
+        if self._decode and self._decode(ids).split() != name.split():
+            raise ServiceError(
+                f"infini-gram: the tokens of {name!r} in {self._index} are {self._decode(ids)!r} by the tokenizer that "
+                "`frequency.tokenizer` names; name that of the index, or none"
+            )
+        return ids
+
+    def alone(self, word: str) -> Ids:
+        """The tokens of a word; a longer one may begin with them."""
+        return self.ids(word)
+
+    def count(self, ids: Ids) -> int:
+        """How often the tokens stand in the corpus; of none, how many tokens it has."""
+        return self._ask(_number("count"), "count", query_ids=list(ids))
+
+    def near(self, clauses: Sequence[Sequence[Ids]], tokens: int) -> int:
+        """An estimate, also where the API says that it is none; of a clause, the first four names are asked for."""
+        cnf = [[list(ids) for ids in clause[:_MOST_TERMS]] for clause in clauses]
+        limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(tokens, _FARTHEST)}
+        return self._ask(_number("count"), "count", query_ids=cnf, **limits)
+
+    def places(self, ids: Ids) -> Sequence[Place]:
+        """Every place where the tokens stand."""
+        return self._ask(_places, "find_cnf", query_ids=[[list(ids)]], max_clause_freq=_LARGEST_CLAUSE)
+
+    def passage(self, place: Place, ids: Ids, most: int) -> Passage:
+        """At most so many tokens around the tokens at a place."""
+        where = {"s": place.part, "ptr": place.byte, "max_disp_len": most}
+        read = lambda content: passage_of(place, ids, _WIDTH, most, content)  # noqa: E731
+        return self._ask(read, "get_doc_by_ptr", query_ids=[[list(ids)]], **where)
+
+    def text(self, ids: Ids) -> str:
+        """The text of tokens."""
+        assert self._decode is not None
+        return self._decode(ids)
+
+    def _ask(self, read: Callable[[Any], Read], query_type: str, **fields: Any) -> Read:
+        """What `read` finds in an answer; ServiceError where it is an error, or of another form."""
+        misreading = misread(read)
+
+        def problem(content: Any) -> ServiceError | TransientError | None:
+            if not isinstance(content, dict):
+                return TransientError("no JSON object")
+            if "error" in content:
+                said = str(content["error"])
+                return TransientError(said) if _PASSING.search(said) else ServiceError(said)
+            return misreading(content)
+
+        form = {"index": self._index, "query_type": query_type, **fields}
+        allow = (200, 400, 500)  # errors are told in JSON
+        answer = self._session.ask(form, method="POST", as_json=True, allow=allow, error_of=problem, immutable=True)
+        return read(answer.content)
+
+
+def _number(key: str) -> Callable[[Any], int]:
+    def read(content: Any) -> int:
+        if type(content[key]) is not int or content[key] < 0:
+            raise ValueError(f"{key} is no number")
+        return int(content[key])
+
+    return read
+
+
+def _ids(content: Any) -> Ids:
+    ids = content["token_ids"]
+    if not ids or any(type(one) is not int for one in ids):
+        raise ValueError("token_ids are no numbers")
+    return tuple(ids)
+
+
+def _places(content: Any) -> list[Place]:
+    places = [Place(part, byte) for part, bytes_ in enumerate(content["ptrs_by_shard"]) for byte in bytes_]
+    if any(type(place.byte) is not int for place in places) or len(places) != content["cnt"]:
+        raise ValueError("other places than counted")
+    return places

@@ -1,0 +1,110 @@
+"""What an index of a corpus can be asked: counts of tokens, where they stand, and the text around a place.
+
+An index knows tokens, not words: a name is found in the spellings that the tokens give it, such as behind a space.
+
+Source: Liu et al. 2024, Infini-gram: Scaling Unbounded n-gram Language Models to a Trillion Tokens.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple, Protocol
+
+Ids = tuple[int, ...]
+"""Tokens, by their numbers."""
+
+
+class Place(NamedTuple):
+    """Where tokens stand: in which part of the index, and at which of its bytes."""
+
+    part: int
+    byte: int
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Text around a place.
+
+    Attributes:
+        document: of the index, by part and number.
+        first: which token of the part it begins with.
+        ids: its tokens.
+        at: the one of them that the place is at.
+        begins, ends: whether the document does where the passage does.
+    """
+
+    document: tuple[int, int]
+    first: int
+    ids: Ids
+    at: int
+    begins: bool
+    ends: bool
+
+
+class Index(Protocol):
+    """An index that can be asked. ServiceError or InputError where it cannot.
+
+    Attributes:
+        per_word: about how many tokens a word has.
+        longest: the most tokens of a passage; an even number.
+        reads: whether it can give text for tokens.
+    """
+
+    per_word: float
+    longest: int
+    reads: bool
+
+    def ids(self, name: str) -> Ids:
+        """The tokens of a name within a text."""
+
+    def alone(self, word: str) -> Ids:
+        """The tokens of a word that is not a part of a longer one, as far as tokens tell."""
+
+    def count(self, ids: Ids) -> int:
+        """How often the tokens stand in the corpus; of none, how many tokens it has."""
+
+    def near(self, clauses: Sequence[Sequence[Ids]], tokens: int) -> int:
+        """About how often any name of one clause stands at most so many tokens from any of the other; an estimate."""
+
+    def places(self, ids: Ids) -> Sequence[Place]:
+        """Every place where the tokens stand."""
+
+    def passage(self, place: Place, ids: Ids, most: int) -> Passage:
+        """At most so many tokens around the tokens at a place; `most` is even, and not larger than `longest`."""
+
+    def text(self, ids: Ids) -> str:
+        """The text of tokens."""
+
+
+def passage_of(place: Place, needle: Ids, width: int, most: int, answer: dict[str, object]) -> Passage:
+    """The passage in an answer of infini-gram; ValueError where the tokens asked for are not in it.
+
+    Where an answer does not say at which token of it the place is, this follows from half of `most` being before.
+    """
+    ids, number, length = answer["token_ids"], answer["doc_ix"], answer["doc_len"]
+    if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
+        raise ValueError("no tokens")
+    found, half = tuple(ids), most // 2
+    is_whole = len(found) == length
+    offset = answer.get("needle_offset")
+    starts = (offset,) if type(offset) is int else range(length) if is_whole else (half, len(found) - half)
+    at = next((one for one in starts if one >= 0 and found[one : one + len(needle)] == needle), None)
+    if at is None:
+        raise ValueError("a passage without the tokens that were asked for")
+    begins, ends = is_whole or at < half, is_whole or len(found) - at < half
+    return Passage((place.part, number), 0 if is_whole else place.byte // width - at, found, at, begins, ends)
+
+
+def joined(passages: Iterable[Passage]) -> Iterator[Ids]:
+    """The tokens of passages of which some overlap, each token once."""
+    for _, of_document in groupby(sorted(passages, key=lambda one: (one.document, one.first)), lambda p: p.document):
+        run, first = list[int](), 0
+        for passage in of_document:
+            known = first + len(run) - passage.first
+            if run and known >= 0:
+                run += passage.ids[known:]
+            else:
+                if run:
+                    yield tuple(run)
+                run, first = list(passage.ids), passage.first
+        yield tuple(run)

@@ -1,0 +1,127 @@
+"""An infini-gram index on this machine, by the package infini-gram. How its tokens are kept follows from its files.
+
+The package ends the process where a file is missing or of another kind, so the files are looked at before.
+"""
+
+from collections.abc import Callable, Sequence
+from math import ceil, log2
+from pathlib import Path
+from typing import Any
+
+from data.errors import InputError
+from data.sources.infini_gram.index import Ids, Passage, Place, passage_of
+
+KEY = "frequency.folder"
+_FILES = ("tokenized", "table", "offset")
+_DTYPES = {1: "u8", 2: "u16", 4: "u32"}
+_NEEDED = 'it needs the package infini-gram: pip install "swaymeter[infini-gram]"'
+
+
+def files_of(folder: Path) -> Sequence[Path]:
+    """The files of an index in order; InputError where it is none."""
+    found = [sorted(folder.glob(f"{name}.[0-9]*")) for name in _FILES]
+    if not found[0] or len({tuple(file.suffix for file in files) for files in found}) > 1:
+        raise InputError(
+            f"{KEY}: {folder} is no index of infini-gram, which has {', '.join(f'{name}.0' for name in _FILES)}; name "
+            "the folder of one"
+        )
+    return [file for files in found for file in files]
+
+
+def token_bytes(folder: Path) -> int:
+    """How many bytes a token of an index has: 1 where it holds bytes of text, 2 or 4 where tokens of a tokenizer."""
+    files = files_of(folder)
+    count = len(files) // len(_FILES)
+    widths = {_width(text, table) for text, table in zip(files[:count], files[count : 2 * count], strict=True)}
+    if len(widths) > 1 or not widths <= _DTYPES.keys():
+        raise InputError(f"{KEY}: the files of {folder} do not belong together, or are cut short; build it again")
+    return widths.pop()
+
+
+def _width(text: Path, table: Path) -> int:
+    """Bytes of a token: the table has a number for each, which is as long as the text's size needs; 0 for nonsense."""
+    size, entries = text.stat().st_size, table.stat().st_size
+    longest = ceil(log2(size) / 8) if size > 1 else 1
+    whole = entries and not size * longest % entries
+    return size * longest // entries if whole else 0
+
+
+class LocalIndex:
+    """An index in a folder; as in `Index`."""
+
+    reads = True
+    longest = 20_000
+
+    def __init__(
+        self, folder: Path, encode: Callable[[str], Ids] | None = None, decode: Callable[[Ids], str] | None = None
+    ) -> None:
+        """The index; encode, decode: of its tokenizer, None where it holds bytes.
+
+        InputError where it cannot be opened, or the package is not installed.
+        """
+        self._width = token_bytes(folder)
+        if (self._width > 1) != (encode is not None):
+            holds = "tokens; name their tokenizer" if self._width > 1 else "bytes and no tokens; leave it out"
+            raise InputError(f"frequency.tokenizer: the index in {folder} holds {holds}")
+        try:
+            from infini_gram.engine import InfiniGramEngine
+        except ImportError as error:
+            raise InputError(f"{KEY}: {_NEEDED} ({error})") from None
+        self.per_word = 6.0 if self._width == 1 else 1.35
+        self._encode, self._decode = encode or _bytes_of, decode or _text_of
+        self._engine: Any = InfiniGramEngine(
+            index_dir=str(folder), eos_token_id=0, vocab_size=2 ** (8 * self._width) - 1,
+            token_dtype=_DTYPES[self._width], ds_prefetch_depth=0, sa_prefetch_depth=0, od_prefetch_depth=0,
+        )  # fmt: skip
+
+    def ids(self, name: str) -> Ids:
+        """The tokens of a name within a text."""
+        return self._encode(name)
+
+    def alone(self, word: str) -> Ids:
+        """The tokens of a word; of bytes, those between two spaces, as others tell nothing of where it ends."""
+        return _bytes_of(f" {word} ") if self._width == 1 else self.ids(word)
+
+    def count(self, ids: Ids) -> int:
+        """How often the tokens stand in the corpus; of none, how many tokens it has."""
+        return int(_said(self._engine.count(list(ids)))["count"])
+
+    def near(self, clauses: Sequence[Sequence[Ids]], tokens: int) -> int:
+        """An estimate, also where the package says that it is none."""
+        cnf = [[list(ids) for ids in clause] for clause in clauses]
+        limits = {"max_clause_freq": 10_000_000, "max_diff_tokens": tokens}
+        return int(_said(self._engine.count_cnf(cnf, **limits))["count"])
+
+    def places(self, ids: Ids) -> Sequence[Place]:
+        """Every place where the tokens stand."""
+        found = _said(self._engine.find_cnf([[list(ids)]], max_clause_freq=10_000_000))
+        return [Place(part, byte) for part, bytes_ in enumerate(found["ptrs_by_shard"]) for byte in bytes_]
+
+    def passage(self, place: Place, ids: Ids, most: int) -> Passage:
+        """At most so many tokens around the tokens at a place."""
+        # The method around this one refuses every odd byte, also where a token is a byte.
+        found = self._engine.engine.get_doc_by_ptr(s=place.part, ptr=place.byte, max_disp_len=most)
+        fields = ("doc_ix", "doc_len", "needle_offset")
+        answer = {name: getattr(found, name) for name in fields} | {"token_ids": list(found.token_ids)}
+        try:
+            return passage_of(place, ids, self._width, most, answer)
+        except ValueError as error:
+            raise InputError(f"{KEY}: infini-gram gives {error}; build the index again") from None
+
+    def text(self, ids: Ids) -> str:
+        """The text of tokens."""
+        return self._decode(ids)
+
+
+def _said(answer: Any) -> Any:
+    if "error" in answer:
+        raise InputError(f"{KEY}: infini-gram says {answer['error']}; is `frequency.tokenizer` that of the index?")
+    return answer
+
+
+def _bytes_of(name: str) -> Ids:
+    return tuple(name.encode())
+
+
+def _text_of(ids: Ids) -> str:
+    return bytes(ids).decode(errors="replace")

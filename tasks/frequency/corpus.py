@@ -1,0 +1,85 @@
+"""Counts in the files of a corpus of one's own, a step a file; the first source of counts."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from data.errors import InputError
+from data.options import NamedPath
+from data.records import CountedPair, Shard, ShardCount
+from data.sources.access import Access
+from data.sources.corpus.reading import LEAVE_OUT, Reading
+from data.sources.corpus.shards import KEY, shards
+from data.storage.digests import remembered_digests
+from tasks.frequency.counting import count
+from tasks.frequency.names import Names
+from tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
+
+
+class CorpusOptions(FrequencyOptions):
+    """The files of a corpus, read as a stream."""
+
+    source: Literal["corpus"] = "corpus"
+    """The files of a corpus."""
+    corpus: tuple[NamedPath, ...] = Field(min_length=1)
+    """Its files, or folders of them: .jsonl, .json (a line each) and .txt, also as .zst or .gz, and .parquet."""
+    column: str = Field(default="text", min_length=1)
+    """The key of the text in a line of JSON, or the column of Parquet."""
+
+    @property
+    def default_title(self) -> str:
+        """The name of the first file or folder."""
+        return Path(self.corpus[0]).name
+
+
+def _parts(options: CorpusOptions, downloads: Path, once: Once) -> Sequence[Part]:
+    """The files; their digests are read again only where size or time have changed."""
+    files = shards(options.corpus)
+    try:
+        digests = remembered_digests(list(files.values()), downloads / "corpus")
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"{KEY}: {error.filename} cannot be read: {why}; correct the path or get the file") from None
+    return [
+        Part(name, {"digest": digest, "column": options.column}, file)
+        for (name, file), digest in zip(files.items(), digests, strict=True)
+    ]
+
+
+def _count(
+    options: CorpusOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: Progress
+) -> Counted:
+    """InputError where the file cannot be read to its end, or has no text."""
+    file: Path = part.what
+    reading = Reading(file, options.column, progress)
+    counts = count(reading.pieces(), _names(pairs), options.window_words)
+    if not counts.words:
+        problem = f" ({reading.problem})" if reading.problem else ""
+        raise InputError(f"{file} has no text that can be read{problem}; {LEAVE_OUT}")
+    columns = (one.tolist() for one in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
+    rows = (
+        ShardCount(
+            entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
+            lower_case_count=small, pair_count=both, entity_counted="words", pair_counted="words",
+        )
+        for pair, entity, capitals, small, both in zip(pairs, *columns, strict=True)
+    )  # fmt: skip
+    read = Shard(
+        shard=part.name, size=file.stat().st_size, read=reading.read, documents=counts.documents, words=counts.words,
+        tokens=None, unreadable=reading.unreadable, problem=reading.problem, digest=part.key["digest"],
+        counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )  # fmt: skip
+    return Counted(rows, read)
+
+
+@lru_cache(maxsize=1)
+def _names(pairs: tuple[CountedPair, ...]) -> Names:
+    """The names, made once for the files that a process counts one after the other."""
+    return Names(pairs)
+
+
+CORPUS = FrequencySource("corpus", CorpusOptions, _parts, _count)

@@ -1,0 +1,117 @@
+"""How often names stand in an index, which knows tokens: in words where few passages have to be read, else in tokens.
+
+    words        the entity, or for the pair the rarer of entity and answer, stands at most `fetch` times: the passages
+                 around all of these places are read, and their words counted as those of a corpus
+    tokens       the places where the tokens of the entity's names stand; of a name within another of the same entity,
+                 the shorter one's alone
+    approximate  both are frequent: how often the rarer one stands near the other, in tokens, as the index estimates it
+
+A passage reaches as many words to each side as a window and a name can take; where it does not, nothing is read.
+Passages that overlap are joined, so that every word counts once. Within those places the rules are those of
+`counting`; a name that other tokens spell, such as behind a bracket, is counted only where it stands in a passage.
+"""
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from math import ceil
+
+from data.records import CountedPair, ShardCount
+from data.records.corpus import Counted
+from data.sources.corpus.reading import Piece
+from data.sources.infini_gram.index import Ids, Index, Passage, joined
+from tasks.frequency.counting import Counts, count
+from tasks.frequency.names import Names
+from tasks.frequency.source import Progress
+from tasks.frequency.words import words
+
+_KEPT = 16
+"""Names of which passages are kept, for further pairs of an entity."""
+_AMPLE = 8
+"""Times as many tokens as words usually have are read to each side."""
+
+
+class IndexCounts:
+    """Counts in an index.
+
+    Attributes:
+        index: what is asked.
+        window: how many words an answer may be away from its entity.
+        fetch: the most places of a name around which passages are read.
+    """
+
+    def __init__(self, index: Index, window: int, fetch: int) -> None:
+        self.index, self.window, self.fetch = index, window, fetch
+        self._ids, self._count = cache(index.ids), cache(index.count)
+        self._texts = lru_cache(maxsize=_KEPT)(self._read)
+
+    def of(self, pairs: Sequence[CountedPair], progress: Progress = lambda done, total: None) -> list[ShardCount]:
+        """The counts of each pair, in their order."""
+        rows = []
+        for done, pair in enumerate(pairs, 1):
+            rows.append(self._row(pair))
+            progress(done, len(pairs))
+        return rows
+
+    def _row(self, pair: CountedPair) -> ShardCount:
+        entity, answer = self._spelled(pair.entity_names), self._spelled(pair.answer_names)
+        often, answers = (sum(map(self._count, names)) for names in (entity, answer))
+        kinds: tuple[Counted, Counted] = ("words", "words")
+        if (texts := self._texts(entity, often, self._reach(pair))) is not None:
+            counts = self._in_words(pair, texts)
+            often, near = int(counts.entities[0]), int(counts.pairs[0])
+        elif (texts := self._texts(answer, answers, self._reach(pair))) is not None:
+            near, kinds = int(self._in_words(pair, texts).pairs[0]), ("tokens", "words")
+        else:
+            by_number = [sorted(names, key=self._count, reverse=True) for names in (entity, answer)]
+            near = min(often, self.index.near(by_number, ceil(self.window * self.index.per_word)))
+            kinds = ("tokens", "approximate")
+        cased = [name for name in _of_one_word(pair.entity_names) if name.lower() != name.upper()]
+        capitals, small = {name for name in cased if name != name.lower()}, {name.lower() for name in cased}
+        return ShardCount(
+            entity=pair.entity, answer=pair.answer, entity_count=often, pair_count=near,
+            capitals_count=self._total(capitals), lower_case_count=self._total(small),
+            entity_counted=kinds[0], pair_counted=kinds[1],
+        )  # fmt: skip
+
+    def _in_words(self, pair: CountedPair, texts: Sequence[str]) -> Counts:
+        return count([Piece(text, begins=True) for text in texts], Names([pair]), self.window)
+
+    def _total(self, names: set[str]) -> int:
+        return sum(self._count(ids) for ids in {self.index.alone(name) for name in names})
+
+    def _spelled(self, names: Sequence[str]) -> tuple[Ids, ...]:
+        """The tokens of each name that has words, without those within which another one stands."""
+        every = sorted({self._ids(name) for name in names if words(name.encode())}, key=lambda ids: (len(ids), ids))
+        return tuple(ids for place, ids in enumerate(every) if not any(_within(one, ids) for one in every[:place]))
+
+    def _reach(self, pair: CountedPair) -> int:
+        """How many words a passage has to reach to each side, so that it has what decides about a pair."""
+        names = (*pair.entity_names, *pair.answer_names)
+        return self.window + 2 * max(len(words(name.encode()).split()) for name in names)
+
+    def _read(self, names: tuple[Ids, ...], places: int, reach: int) -> Sequence[str] | None:
+        """The text around all places of names; None where they are too many, or the passages too short."""
+        if places > self.fetch or not self.index.reads:
+            return None
+        most = 2 * min(ceil(_AMPLE * reach * self.index.per_word), self.index.longest // 2)
+        passages = [
+            (self.index.passage(place, ids, most), ids) for ids in names for place in self.index.places(ids)
+        ]  # fmt: skip
+        if not all(self._reaches(passage, ids, reach) for passage, ids in passages):
+            return None
+        return [self.index.text(ids) for ids in joined(passage for passage, _ in passages)]
+
+    def _reaches(self, passage: Passage, ids: Ids, reach: int) -> bool:
+        before, after = passage.ids[: passage.at], passage.ids[passage.at + len(ids) :]
+        return (passage.begins or self._words_of(before) >= reach) and (passage.ends or self._words_of(after) >= reach)
+
+    def _words_of(self, ids: Ids) -> int:
+        return len(words(self.index.text(ids).encode("utf-8", "replace")).split())
+
+
+def _of_one_word(names: Sequence[str]) -> list[str]:
+    return [name for name in names if len(words(name.encode()).split()) == 1]
+
+
+def _within(short: Ids, long: Ids) -> bool:
+    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))

@@ -1,0 +1,91 @@
+"""What a source of counts declares: its keys in a study file, the parts that are counted, and how one is counted.
+
+A source is one module with one `FrequencySource`, which tasks.frequency names. Nothing outside that module asks which
+source a study has.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from data.options import NamedPath, Options
+from data.records import CountedPair, Shard, ShardCount
+from data.sources.access import Access
+
+Once = Callable[[Callable[[str], Any], str], Any]
+"""Calls a function of a name once in a run, however often the study's steps are listed."""
+Progress = Callable[[int, int], None]
+"""(what is done, what there is) -> nothing."""
+
+
+class FrequencyOptions(Options):
+    """A corpus in which entities and answers are counted, such as what a model was trained on (docs/frequency.md)."""
+
+    source: str
+    """Where they are counted."""
+    title: str = Field(default="", max_length=200)
+    """What the page calls the corpus; empty: the name of its first file or folder, or of the index."""
+    window_words: int = Field(default=50, ge=1, le=1000)
+    """How many words an answer may be away from its entity, to count as near it."""
+    aliases: NamedPath | None = None
+    """A file with other names of entities and answers, which count as theirs: CSV, TSV, JSONL or Parquet with the
+    columns name and alias."""
+    common_word_count: int = Field(default=50, ge=0)
+    """Names of one word that stand in the corpus more often than this, in capitals or not, may be a common word."""
+    common_word_share: float = Field(default=0.75, ge=0, le=1)
+    """They are one where more than this share of these is in small letters; then figures leave the entity out."""
+
+    @property
+    def called(self) -> str:
+        """What the page calls the corpus."""
+        return self.title or self.default_title
+
+    @property
+    def default_title(self) -> str:
+        """What it is called where the study gives no title."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is counted in one step: a file of a corpus, or an index.
+
+    Attributes:
+        name: its name, unlike those of others.
+        key: what its counts depend on beside the names and the window, as JSON values.
+        what: what the counting needs; picklable.
+        asks: whether a public service is asked.
+    """
+
+    name: str
+    key: Mapping[str, Any]
+    what: Any
+    asks: bool = False
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The counts of each pair in a part, in the order of the pairs, and what was read."""
+
+    rows: Iterable[ShardCount]
+    shard: Shard
+
+
+@dataclass(frozen=True)
+class FrequencySource:
+    """A source of counts.
+
+    Attributes:
+        name: its name in study files, `frequency.source`.
+        options: the model of its `frequency` section.
+        parts: (options, the folder of downloads, once) -> what is counted, a step each. InputError where it cannot be.
+        count: (options, part, pairs, access, progress) -> the counts of a part. InputError where it cannot be read.
+    """
+
+    name: str
+    options: type[FrequencyOptions]
+    parts: Callable[[Any, Path, Once], Sequence[Part]]
+    count: Callable[[Any, Part, tuple[CountedPair, ...], Access, Progress], Counted]
