@@ -74,8 +74,8 @@ def _draw(known: Known, model: Model, frames: Frames) -> Drawing | None:
     entities = entities.astype({"invented": bool, **dict.fromkeys(known.columns, float)})
     if entities["invented"].all():
         return None
-    correlations = _of(frames["correlations"], "measure_a", [f"log_{name}" for name in known.columns])
-    envelopes = _of(frames["envelopes"], "along", [*known.columns])
+    correlations = of_values(frames["correlations"], "measure_a", [f"log_{name}" for name in known.columns])
+    envelopes = of_values(frames["envelopes"], "along", [*known.columns])
     real = entities[~entities["invented"]]
     percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
     line = (
@@ -102,9 +102,10 @@ def _draw(known: Known, model: Model, frames: Frames) -> Drawing | None:
     return Drawing(caption, alt, points, shown, partial(_paint, known, entities, envelopes, correlations))
 
 
-def spearman(correlations: pd.DataFrame, count: str, query_type: str) -> str:
-    """Spearman's rho over all real entities in words; empty where none was computed."""
-    for row in records(where(correlations, measure_a=f"log_{count}", query_type=query_type, relation="all")):
+def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str = "entity") -> str:
+    """Spearman's rho over all real entities, or relations, in words; empty where none was computed."""
+    of_count = where(correlations, measure_a=f"log_{count}", level=level)
+    for row in records(where(of_count, query_type=query_type, relation="all")):
         if pd.isna(row["spearman"]):
             return f"no correlation (n = {int(row['n'])})"
         ends = "" if pd.isna(row["spearman_low"]) else f" [{row['spearman_low']:.2f}, {row['spearman_high']:.2f}]"
@@ -112,7 +113,8 @@ def spearman(correlations: pd.DataFrame, count: str, query_type: str) -> str:
     return ""
 
 
-def _of(frame: pd.DataFrame, column: str, values: Sequence[str]) -> pd.DataFrame:
+def of_values(frame: pd.DataFrame, column: str, values: Sequence[str]) -> pd.DataFrame:
+    """The rows with one of the values in a column."""
     return frame[frame[column].isin(values)] if len(frame) else frame
 
 
@@ -152,13 +154,22 @@ def _paint(known: Known, entities: pd.DataFrame, envelopes: pd.DataFrame, correl
     return canvas
 
 
-def _counted_in(frames: Frames) -> str:
-    """What was counted where, and what is left out."""
-    rows = records(frames["corpus_in_short"])
+def counted_in(frames: Frames) -> str:
+    """A caption's sentences: what was counted where, which counts are none of words, and what is left out."""
+    rows, counts = records(frames["corpus_in_short"]), frames["kinds_of_counts"]
     excluded = len(frames["excluded_entities"])
     left_out = f" Left out: {plural(excluded, 'entity')} whose counts say nothing of them." if excluded else ""
-    read = f" Counted in {rows[-1]['corpus']}: {rows[-1]['shard']}, {rows[-1]['words']:,} words." if rows else ""
-    return f"{read}{left_out}{published_note('du-fig-9')}"
+    sizes = [(rows[-1][unit], unit) for unit in ("words", "tokens") if rows and pd.notna(rows[-1][unit])]
+    read = "".join(f" Counted in {rows[-1]['corpus']}: {rows[-1]['shard']}, {int(n):,} {unit}." for n, unit in sizes)
+    kinds = "; ".join(
+        f"{row['what']} {'an estimate' if row['counted'] == 'approximate' else 'in tokens'} for {row['pairs']:,} of "
+        f"{row['of_pairs']:,}" for row in records(counts) if row["counted"] != "words"
+    )  # fmt: skip
+    return f"{read}{f' Pairs of entity and answer that are not counted in words: {kinds}.' if kinds else ''}{left_out}"
+
+
+def _note(frames: Frames) -> str:
+    return f"{counted_in(frames)}{published_note('du-fig-9')}"
 
 
 DEGREE = Figure(
@@ -179,15 +190,15 @@ FREQUENCY = Figure(
     "susceptibility-by-frequency",
     "Are the entities that a corpus names most often the hardest to sway?",
     ("frequency_of_entities", "frequency_of_queries", "envelopes", "correlations", "corpus_in_short",
-     "excluded_entities"),
+     "excluded_entities", "kinds_of_counts"),
     partial(
         _draw,
         Known(
             {"entity_count": "occurrences in the corpus", "pair_count": "occurrences near the answer"},
-            "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", _counted_in,
+            "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", _note,
         ),
     ),
     measures=("susceptibility",),
     expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
-    items=("du-fig-9", "du-figs-17-18"),
+    items=("du-fig-9", "du-fig-17"),
 )  # fmt: skip

@@ -11,8 +11,9 @@ from reports.tables.table import Table
 
 def _correlations(frames: Frames) -> pd.DataFrame:
     rows = frames["correlations"]
-    # Those over entities and over sampled queries stand below their figures.
+    # Those over entities and sampled queries, and of effect sizes, stand below their figures.
     rows = rows[(rows["level"] != "entity") & (rows["measure_a"] != "susceptibility_reference")]
+    rows = rows[rows["measure_b"] == "susceptibility"]
     first = ["measure", "level", "model", "dtype"]
     rows = in_order(rows.rename(columns={"measure_a": "measure"}), query_type=[*QUERY_HUES, "all"]).sort_values(first)
     rows = with_published(rows, "liu-table-1", "pearson", "spearman")

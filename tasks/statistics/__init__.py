@@ -8,7 +8,7 @@ database. Importing it imports neither pandas nor scipy, which take a second: fu
 from collections.abc import Mapping
 
 from data.named import Registry
-from tasks.statistics import correlations, envelopes, groups, models, predictors
+from tasks.statistics import correlations, effects_by_frequency, envelopes, groups, models, predictors
 from tasks.statistics.comparisons import (
     assertiveness,
     familiarity,
@@ -59,6 +59,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     correlations.STATISTIC,
     envelopes.OF_DEGREES,
     envelopes.OF_COUNTS,
+    effects_by_frequency.STATISTIC,
     groups.COMPARISONS,
     groups.MEANS,
     models.MEANS,

@@ -52,7 +52,7 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
 
 def _rows(frames: Frames, names: Iterable[str], pairs_of: Pairs) -> list[Row]:
     return [
-        {**about, "level": level, "relation": relation, **_correlated(pairs, measure)}
+        {**about, "level": level, "relation": relation, **correlated(pairs, measure, SUSCEPTIBILITY)}
         for query in names
         for measure in HELD_AGAINST_SUSCEPTIBILITY[query]
         for about, queries in _by_model_and_type(frames[query], measure)
@@ -95,11 +95,12 @@ def _entities(queries: Frame, measure: str) -> Frame:
     return queries.groupby(keys, sort=True, observed=True)[[measure, SUSCEPTIBILITY]].mean().reset_index()
 
 
-def _correlated(pairs: Frame, measure: str) -> Row:
+def correlated(pairs: Frame, first: str, second: str) -> Row:
+    """Both correlations of two columns, as `CorrelationRow` has them."""
     kinds: tuple[Kind, ...] = ("pearson", "spearman")
     row: Row = {"n": len(pairs)}
     for kind in kinds:
-        row[kind], row[f"{kind}_p"], row["untestable"] = correlation(kind, pairs[measure], pairs[SUSCEPTIBILITY])
+        row[kind], row[f"{kind}_p"], row["untestable"] = correlation(kind, pairs[first], pairs[second])
     row["spearman_low"], row["spearman_high"] = spearman_interval(row["spearman"], len(pairs))
     return row
 

@@ -92,6 +92,7 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
         "susceptibility-by-label-and-set",
         "persuasion-by-strength",
         "susceptibility-by-frequency",
+        "familiarity-by-frequency",
     )
     questions = [figure.question for name, figure in FIGURES.items() if name not in unexpected]
     assert omitted == questions

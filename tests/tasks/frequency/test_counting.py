@@ -1,8 +1,7 @@
 """The count in one pass equals a slow one, word by word, on documents with every hard case."""
 
 import random
-import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,6 +11,7 @@ from tasks.frequency import counting
 from tasks.frequency.counting import count
 from tasks.frequency.names import Names
 from tasks.frequency.words import spaced, words
+from tests.tasks.frequency.slow_counts import slow_counts, slow_words
 
 WINDOW = 5
 PAIRS = [
@@ -43,38 +43,6 @@ def made_up(seed: int) -> list[str]:
     ]  # fmt: skip
 
 
-def slow_words(text: str) -> list[str]:
-    ascii_signs = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-    kept = (c for c in text if c not in ascii_signs and not unicodedata.category(c).startswith("P"))
-    return "".join(kept).split()
-
-
-def places(text: list[str], names: Iterable[str]) -> list[tuple[int, int]]:
-    """First and last word of each occurrence that is within no longer one of the same names."""
-    found = {
-        (first, first + len(name) - 1)
-        for name in map(slow_words, names)
-        for first in range(len(text))
-        if name and text[first : first + len(name)] == name
-    }
-    return [(a, b) for a, b in found if not any((c, d) != (a, b) and c <= a and b <= d for c, d in found)]
-
-
-def slow_counts(documents: list[str], pair: CountedPair) -> tuple[int, int, int, int]:
-    entities = capitals = small = both = 0
-    for text in map(slow_words, documents):
-        mine, answers = places(text, pair.entity_names), places(text, pair.answer_names)
-        cased = [name for name in pair.entity_names if len(slow_words(name)) == 1 and name.lower() != name.upper()]
-        capitals += len(places(text, [name for name in cased if name != name.lower()]))
-        small += len(places(text, [name.lower() for name in cased]))
-        entities += len(mine)
-        both += sum(
-            any(0 < first - end <= WINDOW or 0 < start - last <= WINDOW for first, last in answers)
-            for start, end in mine
-        )
-    return entities, capitals, small, both
-
-
 def in_pieces(documents: list[str], seed: int) -> Iterator[Piece]:
     """The documents, cut anywhere."""
     drawn = random.Random(seed)
@@ -93,7 +61,7 @@ def test_counts_equal_those_word_by_word(batch: int, monkeypatch: pytest.MonkeyP
     counts = count(in_pieces(documents, batch), Names(PAIRS), WINDOW)
     columns = (counts.entities, counts.capitals, counts.lower_case, counts.pairs)
     found = list(zip(*(column.tolist() for column in columns), strict=True))
-    assert found == [slow_counts(documents, pair) for pair in PAIRS]
+    assert found == [slow_counts(documents, pair, WINDOW) for pair in PAIRS]
     assert counts.words == sum(len(slow_words(text)) for text in documents)
     assert counts.documents == len(documents)
     assert all(sum(column) > 100 for column in zip(*found, strict=True))

@@ -1,0 +1,9 @@
+-- Of how many pairs of an entity and an answer a count is of words, of tokens of an index, or an estimate.
+SELECT what, counted, count(*) AS pairs, (sum(count(*)) OVER (PARTITION BY what))::BIGINT AS of_pairs
+FROM (
+    SELECT 'the entity' AS what, entity_counted AS counted FROM frequencies
+    UNION ALL
+    SELECT 'the answer near it' AS what, pair_counted AS counted FROM frequencies
+)
+GROUP BY what, counted
+ORDER BY what, counted

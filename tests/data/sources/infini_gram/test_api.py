@@ -1,0 +1,107 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.errors import ServiceError
+from data.sources.infini_gram.api import InfiniGramApi
+from data.sources.infini_gram.index import Passage, Place
+from tests.data.sources.servers.faults import FaultServer, Say, recorded, says, unused_address
+from tests.data.sources.small_sessions import answering, asking
+
+INDEX = "v4_rpj_llama_s4"
+WASHINGTON = (3014, 310, 7660)
+
+
+def said(name: str) -> Say:
+    return recorded(f"infini_gram/{name}.json")
+
+
+def asked_of(server: FaultServer) -> list[dict[str, Any]]:
+    return [json.loads(asked.body) for asked in server.asked]
+
+
+def test_counts_are_asked_for_as_documented(tmp_path: Path) -> None:
+    with answering(tmp_path, said("count"), said("count"), said("count_cnf"), said("find_cnf")) as (session, server):
+        api = InfiniGramApi(session, INDEX)
+        assert api.ids("University of Washington") == WASHINGTON
+        assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (2349754, 2349754)
+        assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6
+        assert api.places(WASHINGTON) == [Place(0, 40), Place(0, 4000), Place(2, 18)]
+    name, count, near, places = asked_of(server)
+    assert name == {"index": INDEX, "query_type": "count", "query": "University of Washington"}
+    assert count == {"index": INDEX, "query_type": "count", "query_ids": [*WASHINGTON]}
+    assert near["query_ids"] == [[[5613, 4086, 9068]], [[6483, 6509]] * 4]
+    assert (near["max_diff_tokens"], near["max_clause_freq"]) == (1000, 500_000)
+    assert (places["query_type"], places["query_ids"]) == ("find_cnf", [[[*WASHINGTON]]])
+    assert {(asked.method, asked.headers["content-type"]) for asked in server.asked} == {("POST", "application/json")}
+
+
+def test_a_document_has_its_place(tmp_path: Path) -> None:
+    with answering(tmp_path, said("document")) as (session, server):
+        passage = InfiniGramApi(session, INDEX).passage(Place(2, 18), WASHINGTON, 1000)
+    assert passage == Passage((2, 7), 0, (278, *WASHINGTON, 297, 27689), 1, begins=True, ends=True)
+    (asked,) = asked_of(server)
+    assert {name: asked[name] for name in ("query_type", "s", "ptr", "max_disp_len")} == {
+        "query_type": "get_doc_by_ptr", "s": 2, "ptr": 18, "max_disp_len": 1000,
+    }  # fmt: skip
+
+
+def test_or_within_a_name_is_no_operator(tmp_path: Path) -> None:
+    with answering(tmp_path, *[says({"count": 1, "token_ids": [number]}) for number in range(3)]) as (session, server):
+        assert InfiniGramApi(session, INDEX).ids("This AND That OR else") == (0, 1, 2)
+    assert [asked["query"] for asked in asked_of(server)] == ["This", "AND That", "OR else"]
+
+
+def test_a_tokenizer_of_another_index_is_refused(tmp_path: Path) -> None:
+    with answering(tmp_path, said("count")) as (session, _), pytest.raises(ServiceError, match=r"frequency\.tokenizer"):
+        InfiniGramApi(session, INDEX, lambda ids: "¿Qué?").ids("University of Washington")
+
+
+REFUSED = {
+    "invalid index": (said("invalid_index"), "Invalid index: v4_nothing"),
+    "too long": (said("too_long"), "limit your input"),
+    "no count": (says({"approx": False}), "not the requested answer"),
+    "a count of less than nothing": (says({"count": -1}), "not the requested answer"),
+    "a page": (Say("<html>moved</html>"), "not JSON"),
+    "a list": (says([1]), "no JSON object"),
+}
+
+
+@pytest.mark.parametrize(("answer", "message"), REFUSED.values(), ids=REFUSED)
+def test_nonsense_is_an_error_and_not_cached(answer: Say, message: str, tmp_path: Path) -> None:
+    with answering(tmp_path, *[answer] * 2, said("count")) as (session, server):
+        api = InfiniGramApi(session, INDEX)
+        with pytest.raises(ServiceError, match=message):
+            api.count(WASHINGTON)
+        while len(server.asked) < 2:
+            with pytest.raises(ServiceError, match=message):
+                api.count(WASHINGTON)
+        assert api.count(WASHINGTON) == 2349754
+
+
+@pytest.mark.parametrize("passing", ["internal_error", "timed_out"])
+def test_an_error_that_passes_is_tried_again(passing: str, tmp_path: Path) -> None:
+    with answering(tmp_path, said(passing), said("count")) as (session, _):
+        assert InfiniGramApi(session, INDEX).count(WASHINGTON) == 2349754
+    with answering(tmp_path / "2", said(passing)) as (session, _), pytest.raises(ServiceError, match="after 2 tries"):
+        InfiniGramApi(session, INDEX).count(WASHINGTON)
+
+
+def test_other_places_than_counted_are_refused(tmp_path: Path) -> None:
+    answer = says({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
+    with answering(tmp_path, answer) as (session, _), pytest.raises(ServiceError, match="other places than counted"):
+        InfiniGramApi(session, INDEX).places(WASHINGTON)
+
+
+@pytest.mark.parametrize("wrong", [{"token_ids": [1, 2]}, {"doc_len": 9, "token_ids": [3014, 1, 1]}, {"doc_ix": None}])
+def test_a_document_without_the_name_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+    answer = json.loads(said("document").body) | wrong
+    with answering(tmp_path, says(answer)) as (session, _), pytest.raises(ServiceError, match="not the requested"):
+        InfiniGramApi(session, INDEX).passage(Place(2, 18), WASHINGTON, 1000)
+
+
+def test_an_api_that_is_away_is_named(tmp_path: Path) -> None:
+    with asking(unused_address(), tmp_path) as session, pytest.raises(ServiceError, match="cannot be reached"):
+        InfiniGramApi(session, INDEX).count(WASHINGTON)

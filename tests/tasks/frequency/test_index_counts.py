@@ -1,0 +1,112 @@
+"""Counts in an index: by the API, and by the package of an index of tokens or of bytes, against a slow count."""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from data.records import CountedPair, ShardCount
+from data.sources.infini_gram.api import InfiniGramApi
+from data.sources.infini_gram.index import Index
+from data.sources.infini_gram.local import LocalIndex
+from tasks.frequency.index_counts import IndexCounts
+from tests.data.sources.infini_gram.pieces import Pieces, built, built_of_bytes
+from tests.data.sources.small_sessions import asking
+from tests.tasks.frequency.slow_counts import slow_counts
+
+WINDOW, FETCH = 5, 80
+PAIRS = [
+    CountedPair("New York City", "Hudson River", ("New York City", "New York", "York City Hall"), ("Hudson River",)),
+    CountedPair("New York", "Hudson", ("New York",), ("Hudson", "King")),
+    CountedPair("Zürich", "It", ("Zürich", "Zurich"), ("It",)),
+    CountedPair("It", "Zürich", ("It",), ("Zürich",)),
+    CountedPair("It", "word", ("It",), ("word",)),
+    CountedPair("King", "King of It", ("King",), ("King of It",)),
+    CountedPair("DO OR DIE", "King", ("DO OR DIE",), ("King",)),
+    CountedPair("Nowhere", "King", ("Nowhere",), ("King",)),
+    CountedPair("It", "Nowhere", ("It",), ("Nowhere",)),
+    CountedPair("!!!", "King", ("!!!",), ("King",)),
+]
+RARE = [
+    "New York", "New York City", "York City Hall", "Hudson River", "Hudson", "Zürich", "Zurich", "King", "King of It",
+    "DO OR DIE",
+]  # fmt: skip
+COMMON = ["word", "It", "another", "word.", "word,"]
+
+
+def made_up() -> list[str]:
+    """Documents of a few and of thousands of words, in which rare names often stand near each other."""
+    drawn = random.Random(0)
+    texts = []
+    for length in [3, 3, 20, 60, 200, 1500, 1500]:
+        words = ["x"]
+        while len(words) < length:
+            rare = drawn.random() < 30 / max(length, 200)
+            words += [drawn.choice(RARE if rare else COMMON) for _ in range(2)]
+        texts.append(" ".join(words))
+    edges = ["x Zürich " + "word " * 4 + "It It", "x It" + " word" * 5 + " Zürich"]
+    return [*texts, "x New York", "Hudson River x", *edges]
+
+
+DOCUMENTS = made_up()
+Opened = Callable[[str], Index]
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    folder, pieces = tmp_path_factory.mktemp("index"), Pieces(DOCUMENTS, parts=2)
+    with ExitStack() as stack:
+
+        def api(says_where: bool, folder: Path = folder) -> Index:
+            server = stack.enter_context(pieces.served(says_where=says_where))
+            session = stack.enter_context(asking(server.address, folder / str(says_where)))
+            return InfiniGramApi(session, "pieces", pieces.decode)
+
+        kinds: dict[str, Callable[[], Index]] = {
+            "api": lambda: api(True),
+            "api without places": lambda: api(False),
+            "package, tokens": lambda: LocalIndex(built(folder / "tokens", pieces), pieces.encode, pieces.decode),
+            "package, bytes": lambda: LocalIndex(built_of_bytes(folder / "bytes", DOCUMENTS)),
+        }
+        yield lambda kind: kinds[kind]()
+
+
+@pytest.mark.parametrize("kind", ["api", "api without places", "package, tokens", "package, bytes"])
+def test_ten_counts_are_those_word_by_word(kind: str, opened: Opened) -> None:
+    index = opened(kind)
+    rows = IndexCounts(index, WINDOW, FETCH).of(PAIRS)
+    slow = [slow_counts(DOCUMENTS, pair, WINDOW) for pair in PAIRS]
+    in_words = [row.entity_counted == "words" for row in rows]
+    assert in_words == [pair.entity != "It" for pair in PAIRS]
+    assert [row.pair_counted for row in rows].count("approximate") == 1
+    for row, (entities, capitals, _, pairs) in zip(rows, slow, strict=True):
+        if row.pair_counted == "words":
+            assert row.pair_count == pairs, row
+        if row.entity_counted == "words":
+            assert row.entity_count == entities, row
+        elif kind != "package, bytes":  # which finds It also in longer words
+            assert (row.entity_count, row.capitals_count) == (entities, capitals), row
+    assert sum(row.pair_count > 0 for row in rows if row.pair_counted == "words") >= 6
+
+
+def frequent(rows: list[ShardCount]) -> list[tuple[str, str]]:
+    return [(row.entity_counted, row.pair_counted) for row in rows]
+
+
+def test_what_is_not_read_is_approximate(opened: Opened) -> None:
+    index = opened("api")
+    assert set(frequent(IndexCounts(index, WINDOW, 0).of(PAIRS[:4]))) == {("tokens", "approximate")}
+    assert isinstance(index, InfiniGramApi)
+    index.reads = False
+    (row,) = IndexCounts(index, WINDOW, FETCH).of(PAIRS[:1])
+    assert (row.entity_counted, row.pair_counted) == ("tokens", "approximate")
+    assert 0 < row.pair_count <= row.entity_count
+
+
+def test_a_passage_that_is_too_short_is_not_trusted(opened: Opened) -> None:
+    index = opened("api")
+    assert isinstance(index, InfiniGramApi)
+    index.longest = 20
+    assert ("tokens", "approximate") in frequent(IndexCounts(index, WINDOW, FETCH).of(PAIRS))
