@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from data.records.row import Meaning, table
 
-Counted = Literal["words", "tokens", "approximate"]
+CountKind = Literal["words", "tokens", "approximate"]
 """What a count is of: words, as in decision 0050; tokens of an index, in the spellings of a name; or an estimate."""
 
 
@@ -29,8 +29,8 @@ class PairCount:
     capitals_count: Annotated[int, Meaning("occurrences of those names of one word that have capitals")]
     lower_case_count: Annotated[int, Meaning("occurrences of those names of one word in small letters")]
     pair_count: Annotated[int, Meaning("occurrences of the entity's names with the answer's within the window")]
-    entity_counted: Annotated[Counted, Meaning("what entity_count is of: words, tokens, or approximate")]
-    pair_counted: Annotated[Counted, Meaning("what pair_count is of: words, tokens, or approximate")]
+    entity_counted: Annotated[CountKind, Meaning("what entity_count is of: words, tokens, or approximate")]
+    pair_counted: Annotated[CountKind, Meaning("what pair_count is of: words, tokens, or approximate")]
 
 
 @table("shard_counts", "a pair of names in a shard of the corpus", key=("entity", "answer"))

@@ -10,7 +10,7 @@ import numpy as np
 
 from data.errors import InputError
 from data.records import CountedPair, Frequency, Shard
-from data.records.corpus import Counted
+from data.records.corpus import CountKind
 from flows.graph.step import Run, Step
 from flows.steps.fetch import access_for
 from flows.study.study import Study
@@ -19,7 +19,7 @@ from tasks.frequency.common_words import CommonWords
 from tasks.frequency.source import Part
 
 log = logging.getLogger(__name__)
-KINDS: tuple[Counted, ...] = get_args(Counted)
+KINDS: tuple[CountKind, ...] = get_args(CountKind)
 SHOWN = 5
 """Names that a warning shows at most."""
 

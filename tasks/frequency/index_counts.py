@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from math import ceil
 
 from data.records import CountedPair, ShardCount
-from data.records.corpus import Counted
+from data.records.corpus import CountKind
 from data.sources.corpus.reading import Piece
 from data.sources.infini_gram.index import Ids, Index, Passage, joined
 from tasks.frequency.counting import Counts, count
@@ -55,7 +55,7 @@ class IndexCounts:
     def _row(self, pair: CountedPair) -> ShardCount:
         entity, answer = self._spelled(pair.entity_names), self._spelled(pair.answer_names)
         often, answers = (sum(map(self._count, names)) for names in (entity, answer))
-        kinds: tuple[Counted, Counted] = ("words", "words")
+        kinds: tuple[CountKind, CountKind] = ("words", "words")
         if (texts := self._texts(entity, often, self._reach(pair))) is not None:
             counts = self._in_words(pair, texts)
             often, near = int(counts.entities[0]), int(counts.pairs[0])

@@ -1,4 +1,4 @@
-"""infini-gram's public API: an index is asked by its name. Its answers are cached, as an index does not change.
+"""infini-gram's public API: an index is asked by its name. Its answers are cached for a year.
 
     count           how often tokens stand in the corpus; the tokens of a text are in the answer
     count of a CNF  (A OR B) AND (C OR D): how often the rarer clause stands near the other; of a frequent clause a
@@ -39,10 +39,14 @@ class InfiniGramApi:
         """An index by its name at the API; decode: gives the text of tokens, where documents are to be read."""
         self._session, self._index, self._decode = session, index, decode
         self.reads = decode is not None
+        self._counts: dict[Ids, int] = {}
 
     def ids(self, name: str) -> Ids:
         """The tokens of a name, as the API makes them; an AND or OR within a name is a word of it."""
-        ids = tuple(one for part in _IS_OPERATOR.split(name) for one in self._ask(_ids, "count", query=part))
+        answers = [self._ask(_counted, "count", query=part) for part in _IS_OPERATOR.split(name)]
+        ids = tuple(one for of_part, _ in answers for one in of_part)
+        if len(answers) == 1:
+            self._counts[ids] = answers[0][1]
         if self._decode and self._decode(ids).split() != name.split():
             raise ServiceError(
                 f"infini-gram: the tokens of {name!r} in {self._index} are {self._decode(ids)!r} by the tokenizer that "
@@ -56,13 +60,16 @@ class InfiniGramApi:
 
     def count(self, ids: Ids) -> int:
         """How often the tokens stand in the corpus; of none, how many tokens it has."""
-        return self._ask(_number("count"), "count", query_ids=list(ids))
+        if ids in self._counts:
+            return self._counts[ids]
+        query: dict[str, Any] = {"query_ids": list(ids)} if ids else {"query": ""}
+        return self._ask(_number, "count", **query)
 
     def near(self, clauses: Sequence[Sequence[Ids]], tokens: int) -> int:
         """An estimate, also where the API says that it is none; of a clause, the first four names are asked for."""
         cnf = [[list(ids) for ids in clause[:_MOST_TERMS]] for clause in clauses]
         limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(tokens, _FARTHEST)}
-        return self._ask(_number("count"), "count", query_ids=cnf, **limits)
+        return self._ask(_number, "count", query_ids=cnf, **limits)
 
     def places(self, ids: Ids) -> Sequence[Place]:
         """Every place where the tokens stand."""
@@ -93,24 +100,22 @@ class InfiniGramApi:
 
         form = {"index": self._index, "query_type": query_type, **fields}
         allow = (200, 400, 500)  # errors are told in JSON
-        answer = self._session.ask(form, method="POST", as_json=True, allow=allow, error_of=problem, immutable=True)
+        answer = self._session.ask(form, method="POST", as_json=True, allow=allow, error_of=problem)
         return read(answer.content)
 
 
-def _number(key: str) -> Callable[[Any], int]:
-    def read(content: Any) -> int:
-        if type(content[key]) is not int or content[key] < 0:
-            raise ValueError(f"{key} is no number")
-        return int(content[key])
-
-    return read
+def _number(content: Any) -> int:
+    count = content["count"]
+    if type(count) is not int or count < 0:
+        raise ValueError("count is no number")
+    return count
 
 
-def _ids(content: Any) -> Ids:
+def _counted(content: Any) -> tuple[Ids, int]:
     ids = content["token_ids"]
     if not ids or any(type(one) is not int for one in ids):
         raise ValueError("token_ids are no numbers")
-    return tuple(ids)
+    return tuple(ids), _number(content)
 
 
 def _places(content: Any) -> list[Place]:

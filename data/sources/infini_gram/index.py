@@ -79,20 +79,28 @@ class Index(Protocol):
 def passage_of(place: Place, needle: Ids, width: int, most: int, answer: dict[str, object]) -> Passage:
     """The passage in an answer of infini-gram; ValueError where the tokens asked for are not in it.
 
-    Where an answer does not say at which token of it the place is, this follows from half of `most` being before.
+    A document that may not be shown is a passage that says nothing is before it, or behind it.
+    Where an answer does not say at which token of it the place is, this follows from half of `most` being before; where
+    the tokens are at two such places, the passage says that nothing is before it.
     """
     ids, number, length = answer["token_ids"], answer["doc_ix"], answer["doc_len"]
     if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
         raise ValueError("no tokens")
-    found, half = tuple(ids), most // 2
+    found, half, document = tuple(ids), most // 2, (place.part, number)
+    if answer.get("blocked"):
+        return Passage(document, 0, needle, 0, begins=False, ends=False)
     is_whole = len(found) == length
     offset = answer.get("needle_offset")
     starts = (offset,) if type(offset) is int else range(length) if is_whole else (half, len(found) - half)
-    at = next((one for one in starts if one >= 0 and found[one : one + len(needle)] == needle), None)
-    if at is None:
+    places = sorted({one for one in starts if one >= 0 and found[one : one + len(needle)] == needle})
+    if not places:
         raise ValueError("a passage without the tokens that were asked for")
-    begins, ends = is_whole or at < half, is_whole or len(found) - at < half
-    return Passage((place.part, number), 0 if is_whole else place.byte // width - at, found, at, begins, ends)
+    at = places[0]
+    if is_whole:
+        return Passage(document, 0, found, at, begins=True, ends=True)
+    if len(places) > 1:
+        return Passage(document, 0, found, 0, begins=False, ends=False)
+    return Passage(document, place.byte // width - at, found, at, begins=at < half, ends=len(found) - at < half)
 
 
 def joined(passages: Iterable[Passage]) -> Iterator[Ids]:

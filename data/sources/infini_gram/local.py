@@ -101,7 +101,7 @@ class LocalIndex:
         """At most so many tokens around the tokens at a place."""
         # The method around this one refuses every odd byte, also where a token is a byte.
         found = self._engine.engine.get_doc_by_ptr(s=place.part, ptr=place.byte, max_disp_len=most)
-        fields = ("doc_ix", "doc_len", "needle_offset")
+        fields = ("doc_ix", "doc_len", "needle_offset", "blocked")
         answer = {name: getattr(found, name) for name in fields} | {"token_ids": list(found.token_ids)}
         try:
             return passage_of(place, ids, self._width, most, answer)

@@ -1,8 +1,10 @@
-"""A corpus is counted file by file: what changed is counted again, and a killed run keeps what it had counted."""
+"""A corpus is counted file by file, an index at once: what changed is counted again, what was counted is kept."""
 
+import json
 import os
 import re
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +12,30 @@ import pyarrow as pa
 import pytest
 
 from data.errors import StudyFileError
+from data.sources.http.session import close_sessions
 from flows.cli.pipeline import Selected
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Step, StepId
 from flows.stages.resolve import study_graph
 from flows.study.reading import STUDIES
+from tests.data.sources.infini_gram.pieces import Pieces, built_of_bytes
+from tests.data.sources.servers.faults import unused_address
 from tests.flows.small_study import PREPARED, run, selected, small_study, write_study
 
 MADE_UP = STUDIES / "made-up-corpus"
 FREQUENCIES = StepId("build", "corpus", "frequencies")
 
 
-def study_of(folder: Path, **frequency: Any) -> Selected:
+def study_of(folder: Path, address: str = "", **frequency: Any) -> Selected:
+    """address: of infini-gram's API."""
     measures = {"susceptibility": {}}
     facts = {"relations": ["capital", "birthPlace"], "real_entities": 12, "invented_entities": 1}
-    return selected(folder, questions=None, measures=measures, facts=facts, frequency=frequency)
+    services = {"contact": "tests@example.org"}
+    if address:
+        services |= {"infini_gram": {"address": address, "requests_per_minute": 60_000}}
+    changes = {"measures": measures, "facts": facts, "frequency": frequency, "services": services}
+    return selected(folder, questions=None, **changes)
 
 
 def built(study: Selected) -> tuple[Graph, list[str]]:
@@ -63,6 +73,73 @@ def test_ten_counts_are_those_of_a_few_lines(tmp_path: Path) -> None:
                     near += any(part[i : i + len(answer)] == answer for part in around for i in range(len(part)))
         assert (row["entity_count"], row["pair_count"]) == (alone, near), row["entity"]
         assert (row["words"], row["documents"], row["shards"]) == (sum(map(len, texts)), len(texts), 2)
+
+
+@pytest.fixture
+def closed() -> Iterator[None]:
+    yield
+    close_sessions()
+
+
+def made_up_texts() -> list[str]:
+    lines = [line for file in sorted(MADE_UP.glob("*.jsonl")) for line in file.read_text().splitlines()]
+    return [json.loads(line)["text"] for line in lines]
+
+
+def test_an_api_counts_tokens_and_says_so(closed: None, tmp_path: Path) -> None:
+    texts = made_up_texts()
+    with Pieces(texts, parts=3).served() as server:
+        study = study_of(tmp_path, server.address, source="infini-gram", index="pieces", window_words=6)
+        graph, counted = built(study)
+    assert counted == ["pieces"]
+    rows = frequencies(graph)
+    most = sorted(rows, key=lambda row: -row["entity_count"])[:10]
+    assert most[-1]["entity_count"] > 0
+    for row in most:
+        behind_a_space = rf" {re.escape(row['entity'])}(?!\w)"
+        assert row["entity_count"] == sum(len(re.findall(behind_a_space, text)) for text in texts), row["entity"]
+        assert row["pair_count"] <= row["entity_count"]
+    kinds = {(row["entity_counted"], row["pair_counted"], row["words"], row["tokens"] > 0) for row in rows}
+    assert kinds == {("tokens", "approximate", None, True)}
+    assert built(study)[1] == []
+
+
+def test_an_index_of_bytes_counts_words_as_files_do(tmp_path: Path) -> None:
+    folder = built_of_bytes(tmp_path / "index", made_up_texts())
+    study = study_of(tmp_path / "a", source="infini-gram", folder=str(folder), window_words=6, fetch=1000)
+    of_files = frequencies(built(study_of(tmp_path / "b", corpus=[str(MADE_UP)], window_words=6))[0])
+    columns = ("entity", "answer", "entity_count", "pair_count", "entity_counted", "pair_counted", "excluded")
+    rows = frequencies(built(study)[0])
+    assert [[row[name] for name in columns] for row in rows] == [[row[name] for name in columns] for row in of_files]
+    (folder / "offset.0").touch()
+    assert built(study)[1] == ["index"]
+
+
+def test_an_api_that_is_away_stops_the_counts_alone(closed: None, tmp_path: Path) -> None:
+    graph, _ = built(study_of(tmp_path, unused_address(), source="infini-gram", index="pieces"))
+    states = {node.id.group: node for node in graph if node.id.stage == "build"}
+    assert re.search(r"infini-gram .* cannot be reached: .*; or count a corpus of your own", states["counts"].reason)
+    assert (states["frequencies"].state, states["queries and contexts"].state) == ("blocked", "done")
+
+
+REFUSED = {
+    "an index and a folder": ({"source": "infini-gram", "index": "a", "folder": "b"}, "give one of both"),
+    "neither": ({"source": "infini-gram"}, "give one of both"),
+    "a name that is an address": ({"source": "infini-gram", "index": "https://a/"}, "frequency.index"),
+    "a key of files": ({"source": "infini-gram", "index": "a", "corpus": ["b"]}, "is a key of source corpus"),
+    "no source": ({"source": "infinigram"}, "choose one of corpus, infini-gram"),
+}
+
+
+@pytest.mark.parametrize(("frequency", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_an_index_cannot_be_is_refused(frequency: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(StudyFileError, match=message):
+        study_of(tmp_path, **frequency)
+
+
+def test_a_folder_that_is_no_index_is_refused(tmp_path: Path) -> None:
+    graph = study_of(tmp_path, source="infini-gram", folder=str(tmp_path)).graph
+    assert "is no index of infini-gram" in graph.nodes[FREQUENCIES].reason
 
 
 def test_only_a_new_or_changed_file_is_counted(tmp_path: Path) -> None:

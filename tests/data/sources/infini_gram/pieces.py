@@ -59,7 +59,7 @@ class Pieces:
         assert data.pop("index") == "pieces"
         kind, ids = data.pop("query_type"), data.get("query_ids")
         if "query" in data:
-            ids = list(self.encode(data["query"]))
+            ids = list(self.encode(data["query"])) if data["query"] else []
         if kind == "find_cnf":
             places = [[2 * at for at in self._places(part, ids[0])] for part in self.parts]
             return says({"cnt": sum(map(len, places)), "approx": False, "ptrs_by_shard": places, "token_ids": ids})

@@ -23,15 +23,18 @@ def asked_of(server: FaultServer) -> list[dict[str, Any]]:
 
 
 def test_counts_are_asked_for_as_documented(tmp_path: Path) -> None:
-    with answering(tmp_path, said("count"), said("count"), said("count_cnf"), said("find_cnf")) as (session, server):
+    script = [said("count"), said("count"), says({"count": 7}), said("count_cnf"), said("find_cnf")]
+    with answering(tmp_path, *script) as (session, server):
         api = InfiniGramApi(session, INDEX)
-        assert api.ids("University of Washington") == WASHINGTON
         assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (2349754, 2349754)
+        assert (api.ids("University of Washington"), api.count(WASHINGTON)) == (WASHINGTON, 2349754)
+        assert api.count(()) == 7
         assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6
         assert api.places(WASHINGTON) == [Place(0, 40), Place(0, 4000), Place(2, 18)]
-    name, count, near, places = asked_of(server)
+    count, name, every, near, places = asked_of(server)
     assert name == {"index": INDEX, "query_type": "count", "query": "University of Washington"}
     assert count == {"index": INDEX, "query_type": "count", "query_ids": [*WASHINGTON]}
+    assert every == {"index": INDEX, "query_type": "count", "query": ""}
     assert near["query_ids"] == [[[5613, 4086, 9068]], [[6483, 6509]] * 4]
     assert (near["max_diff_tokens"], near["max_clause_freq"]) == (1000, 500_000)
     assert (places["query_type"], places["query_ids"]) == ("find_cnf", [[[*WASHINGTON]]])
@@ -93,6 +96,23 @@ def test_other_places_than_counted_are_refused(tmp_path: Path) -> None:
     answer = says({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
     with answering(tmp_path, answer) as (session, _), pytest.raises(ServiceError, match="other places than counted"):
         InfiniGramApi(session, INDEX).places(WASHINGTON)
+
+
+PLACES = {
+    "near the beginning": ({"token_ids": [1, 1, 5, 1, 1]}, (98, 2, True, False)),
+    "near the end": ({"token_ids": [1, 1, 1, 5, 1]}, (97, 3, False, True)),
+    "one of both": ({"token_ids": [1, 1, 5, 5, 1]}, (0, 0, False, False)),
+    "said": ({"token_ids": [1, 1, 5, 5, 1], "needle_offset": 2}, (98, 2, True, False)),
+    "blocked": ({"token_ids": [], "blocked": True}, (0, 0, False, False)),
+    "a whole document": ({"token_ids": [5, 5], "doc_len": 2}, (0, 0, True, True)),
+}
+
+
+@pytest.mark.parametrize(("answer", "expected"), PLACES.values(), ids=PLACES)
+def test_where_the_name_is_follows_or_is_open(answer: dict[str, Any], expected: Any, tmp_path: Path) -> None:
+    with answering(tmp_path, says({"doc_ix": 0, "doc_len": 99} | answer)) as (session, _):
+        passage = InfiniGramApi(session, INDEX).passage(Place(0, 200), (5,), 6)
+    assert (passage.first, passage.at, passage.begins, passage.ends) == expected
 
 
 @pytest.mark.parametrize("wrong", [{"token_ids": [1, 2]}, {"doc_len": 9, "token_ids": [3014, 1, 1]}, {"doc_ix": None}])
