@@ -51,7 +51,7 @@ SERVICES: Mapping[str, Service] = {
         cache_ttl_days=365, contact_needed=False,
     ),
     "infini_gram": Service(
-        "infini-gram", "https://api.infini-gram.io/",
+        "infini-gram", "https://api.infini-gram.io",
         requests_per_minute=120, cache_ttl_days=365, max_requests=100_000, max_minutes=_A_DAY,
     ),
 }  # fmt: skip

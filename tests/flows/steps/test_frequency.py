@@ -27,7 +27,7 @@ MADE_UP = STUDIES / "made-up-corpus"
 FREQUENCIES = StepId("build", "corpus", "frequencies")
 
 
-def study_of(folder: Path, address: str = "", **frequency: Any) -> Selected:
+def study_of(folder: Path, address: str = "", /, **frequency: Any) -> Selected:
     """address: of infini-gram's API."""
     measures = {"susceptibility": {}}
     facts = {"relations": ["capital", "birthPlace"], "real_entities": 12, "invented_entities": 1}

@@ -7,12 +7,14 @@ import pytest
 from pydantic import BaseModel
 
 from data.errors import StudyFileError
+from data.named import Registry
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from flows.study.reading import STUDIES, read_study
 from flows.study.sections.contexts import ContextsPart
 from flows.study.sections.model import ModelPart
 from flows.study.sections.services import ServiceOptions, ServicesPart
 from flows.study.study import Study
+from tasks.frequency import FREQUENCY_SOURCES
 from tasks.measures import MEASURES
 from tests.flows.study.study_files import SOUND, refusal, write_study
 
@@ -101,11 +103,13 @@ def test_missing_keys_are_named(key: str, tmp_path: Path) -> None:
         read_study(write_study(tmp_path, content))
 
 
+KINDS: dict[str, Registry[Any]] = {
+    "facts": FACT_SOURCES, "questions": QUESTION_SOURCES, "frequency": FREQUENCY_SOURCES,
+}  # fmt: skip
 SECTIONS: dict[str, type[BaseModel]] = {
     "": Study, "services": ServicesPart, "services.yago": ServiceOptions, "contexts": ContextsPart,
     "models": ModelPart, **{f"measures.{name}": measure.parameters for name, measure in MEASURES.items()},
-    **{f"{kind} {name}": source.options for kind, sources in (("facts", FACT_SOURCES), ("questions", QUESTION_SOURCES))
-       for name, source in sources.items()},
+    **{f"{kind} {name}": source.options for kind, sources in KINDS.items() for name, source in sources.items()},
 }  # fmt: skip
 
 

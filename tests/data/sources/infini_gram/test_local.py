@@ -58,6 +58,6 @@ def test_tokens_need_their_tokenizer_and_bytes_none(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "infini_gram", None)
+    monkeypatch.setitem(sys.modules, "infini_gram.engine", None)
     with pytest.raises(InputError, match=r'pip install "swaymeter\[infini-gram\]"'):
         LocalIndex(made(tmp_path))
