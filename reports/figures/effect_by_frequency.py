@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
-from reports.figures.how_known import counted_in, of_values, spearman
+from reports.figures.how_known import counted_in, missing, of_values, spearman
 from reports.figures.panels import query_types
 from reports.frames import ALPHA, Frames, Model, plural
 from reports.style import INK, QUERY_HUES, blank, headed, legend_above, mark
@@ -43,7 +43,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "log10 of one more than the count), higher up its invented entities are swayed further than its real ones "
         f"(Cohen's d of susceptibility, a row a query); a filled one is significant (p ≤ {ALPHA} after "
         "Benjamini-Hochberg over relations). Spearman's rho is over relations, in brackets its 95% interval. "
-        f"{model}; n = {plural(rows['relation'].nunique(), 'relation')}.{counted_in(frames)}"
+        f"{model}; n = {plural(rows['relation'].nunique(), 'relation')}."
+        f"{missing(correlations, 'relation')}{counted_in(frames)}"
     )
     pairs = product(COUNTS.items(), QUERY_HUES)
     words = [f"{kind}, {label}: {spearman(correlations, name, kind, 'relation')}" for (name, label), kind in pairs]
@@ -60,7 +61,8 @@ def _paint(rows: pd.DataFrame, correlations: pd.DataFrame) -> Canvas:
         for axes, kind in zip(line, types, strict=True):
             effect_by_count(axes, rows[rows["query_type"] == kind], count)
             headed(axes, f"{kind} queries", spearman(correlations, count, kind, "relation"))
-            axes.set_xlabel(f"{label} (mean of log10 of one more)")
+            axes.set_xlabel(f"mean log10(1 + {label})")
+            axes.locator_params(axis="x", nbins=5)
         line[0].set_ylabel("effect size (Cohen's d)")
     legend_above(canvas, [mark("D", "significant"), mark("D", "not significant", filled=False)])
     return canvas

@@ -88,7 +88,7 @@ def _draw(known: Known, model: Model, frames: Frames) -> Drawing | None:
         f"of which there is nothing stand at 0.{line if len(real) >= FEWEST else ''} Spearman's rho is over the real "
         f"entities alone, in brackets its 95% interval as if they were independent. {model}; n = {_count(real)} real "
         f"and {_count(entities[entities['invented']])} invented entities of "
-        f"{plural(entities['relation'].nunique(), 'relation')}.{_missing(correlations)}{known.note(frames)}"
+        f"{plural(entities['relation'].nunique(), 'relation')}.{missing(correlations)}{known.note(frames)}"
         f"{finite(every, 'susceptibility', *known.columns).note('queries')}"
     )
     pairs = product(known.columns.items(), QUERY_HUES)
@@ -122,8 +122,9 @@ def _count(entities: pd.DataFrame) -> int:
     return len(entities[["relation", "entity"]].drop_duplicates())
 
 
-def _missing(correlations: pd.DataFrame) -> str:
-    rows = where(correlations, level="entity", relation="all")
+def missing(correlations: pd.DataFrame, level: str = "entity") -> str:
+    """A caption's sentence: why there is no correlation; empty where there is one."""
+    rows = where(correlations, level=level, relation="all")
     reasons = sorted(set(rows["untestable"].dropna())) if len(rows) else []
     return f" No correlation: {'; '.join(reasons)}." if reasons else ""
 

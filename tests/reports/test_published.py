@@ -19,6 +19,7 @@ def test_a_table_has_values_of_its_own_and_other_models() -> None:
 
 def test_tables_on_the_page_have_the_published_values() -> None:
     row = {"level": "query", "dtype": "float32", "query_type": "open", "n": 9, "untestable": None}
+    row["measure_b"] = "susceptibility"
     numbers = dict.fromkeys(("pearson", "pearson_p", "spearman", "spearman_p"), 0.5)
     measures = ("fisher", "memorization_ratio")
     rows = pd.DataFrame([{**row, **numbers, "model": "gpt2", "measure_a": measure} for measure in measures])
